@@ -1,1 +1,1 @@
-"""The writing room: the Textual application of `lrwr chat`."""
+"""The writing room: the terminal application of `lrwr chat`, built with Textual."""

@@ -1,7 +1,7 @@
-"""The chat screen's controller: loads the library, streams turns and runs actions.
+"""The controller of the chat screen: loads the library, streams answers, runs actions.
 
-Importing this module imports every screen and the whole core. The chat screen
-therefore imports it in a thread, after its first frame.
+Importing this module imports every screen and the whole core. The chat screen therefore
+imports it in a thread, after its first frame.
 """
 
 from collections.abc import Mapping, Sequence
@@ -103,7 +103,10 @@ STOPPED_ANSWER = "the last answer"
 
 
 class ChatController:
-    """Connects the widgets of the chat screen with the workspace."""
+    """Connects the widgets of the chat screen with the library.
+
+    It shows errors instead of raising them, unless a method says otherwise.
+    """
 
     def __init__(self, screen: RoomScreen, options: ChatOptions) -> None:
         self._screen = screen
@@ -126,7 +129,10 @@ class ChatController:
             status.update_fields(model="")
 
     async def show_unread_count(self) -> None:
-        """Show in the status line how many files changed since the last ingest."""
+        """Show in the status line how many files changed since the last ingest.
+
+        Nothing is shown if the library cannot be read.
+        """
         try:
             unread = await self._services.run(count_unread)
         except LrwrError:
@@ -139,7 +145,9 @@ class ChatController:
         self._screen.query_one(StatusLine).update_fields(index=freshness)
 
     async def fill_prompt_history(self) -> None:
-        """Load the questions of earlier threads into the prompt's history."""
+        """Load the questions of earlier threads, which the Up key recalls in the
+        prompt.
+        """
         try:
             questions = await self._services.run(load_past_questions)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -148,7 +156,9 @@ class ChatController:
             self._screen.query_one(PromptInputArea).question_history.load(questions)
 
     async def fill_prompt_completions(self) -> None:
-        """Load the values that complete command arguments, unless they are up to date."""
+        """Load the names and chapters that complete command arguments, unless up to
+        date.
+        """
         as_of = self._screen.scope.as_of
         prompt = self._screen.query_one(PromptInputArea)
         before = prompt.completions
@@ -162,13 +172,20 @@ class ChatController:
     async def load_contexts(
         self, citations: Sequence[Citation]
     ) -> Sequence[CitationContext]:
-        """Return cited passages with the surrounding text of the current documents."""
+        """Return cited passages with the text around them in the current documents.
+
+        They have the order of `citations`.
+
+        Raises:
+            LrwrError: The library cannot be read.
+        """
         return await self._services.run(
             lambda workspace: load_citation_contexts(workspace, citations)
         )
 
     async def stream_turn(self, question: str, view: TurnView) -> None:
-        """Ask `question` and show the answer in `view` as it arrives.
+        """Ask `question` with the current scope, and show the answer in `view` as it
+        arrives.
 
         An error is shown in `view` instead of being raised.
         """
@@ -186,7 +203,12 @@ class ChatController:
             await view.fail(str(problem), problem.hint)
 
     async def show_stopped_turn(self, question: str, view: TurnView) -> None:
-        """Show the part of a stopped answer that was saved, if any."""
+        """Show in `view` the part of a stopped answer to `question` that was saved, if
+        any.
+
+        Raises:
+            LrwrError: The library cannot be read.
+        """
         scope = self._screen.scope
         saved = await self._services.run(
             lambda workspace: load_stopped_turn(workspace, scope, question)
@@ -195,9 +217,9 @@ class ChatController:
             await self._finish_turn(*saved, view)
 
     async def run_action(self, name: str, words: str) -> None:
-        """Run an action of `ACTION_HANDLERS`; `words` is its argument.
+        """Run the action called `name` in `ACTION_HANDLERS`; `words` is its argument.
 
-        Errors are shown.
+        Errors are shown as notifications.
         """
         try:
             await ACTION_HANDLERS[name](self._screen, words)

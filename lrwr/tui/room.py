@@ -1,4 +1,6 @@
-"""Base classes of the application and the chat screen, used by actions and screens."""
+"""Base classes of the application and of the chat screen, which actions and screens
+use.
+"""
 
 import asyncio
 from collections import deque
@@ -26,9 +28,11 @@ MAX_INGEST_NOTICES = 100
 
 
 class RoomApp(App[None], inherit_bindings=False):
-    """Shared state of the application. Slow work runs on `service_thread`.
+    """Base class of the terminal application: what its screens and actions share.
 
-    `keymap` maps action ids to configured keys, separated by commas.
+    Slow work runs on `service_thread`. `report_crash` turns an unexpected error into
+    one that can be shown. `keymap` maps action ids to configured keys, separated by
+    commas.
     """
 
     def __init__(
@@ -44,12 +48,19 @@ class RoomApp(App[None], inherit_bindings=False):
         self.keymap: Mapping[str, str] = {}
 
     def describe_error(self, error: Exception) -> LrwrError:
-        """Return a user-facing error for any exception; unexpected ones are logged."""
+        """Return an error that can be shown to the user.
+
+        An expected one (`LrwrError`) is returned unchanged; another is written to a
+        crash report.
+        """
         return error if isinstance(error, LrwrError) else self.report_crash(error)
 
 
 class RoomScreen(Screen[None]):
-    """State and operations of the chat screen that actions and other screens use."""
+    """Base class of the chat screen: what actions and other screens use of it.
+
+    `scope` is that of the next question: thread, character, mode and horizon.
+    """
 
     scope: reactive[ChatScope] = reactive(ChatScope)
 
@@ -66,7 +77,9 @@ class RoomScreen(Screen[None]):
         return cast("RoomApp", self.app)
 
     def load(self) -> object:
-        """Start a worker that loads the library's state; may be called again."""
+        """Start a worker that loads the library's state and shows it; may be called
+        again.
+        """
         raise NotImplementedError
 
     def show_spending(self) -> None:
@@ -74,7 +87,7 @@ class RoomScreen(Screen[None]):
         raise NotImplementedError
 
     def action_do(self, name: str, words: str = "") -> None:
-        """Run a named action in a worker; `words` is its argument."""
+        """Run the action called `name` in a worker; `words` is its argument."""
         raise NotImplementedError
 
     async def action_stop(self) -> None:

@@ -1,4 +1,7 @@
-"""The scope of a chat: thread, character, answer mode, horizon and witnessed filter."""
+"""The scope of a chat: thread, character, answer mode, horizon and witnessed filter.
+
+The witnessed filter restricts answers to passages in which the character is present.
+"""
 
 from dataclasses import dataclass
 
@@ -7,9 +10,10 @@ from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, ThreadId
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """Command-line options that the chat starts with.
+    """The command-line options with which the chat starts.
 
-    `thread` is an id prefix or a title. `mode` is None if the option is absent.
+    `thread` is a thread's number, the beginning of its id, or its title. `mode` is None
+    if the option is absent; absent texts are empty.
     """
 
     character: str = ""
@@ -23,7 +27,8 @@ class ChatOptions:
 class ChatScope:
     """The scope of the next question; see `TurnRequest`.
 
-    `thread` is None and `title` empty if the question starts a new thread.
+    `thread` is None and `title` empty if the question starts a new thread. `character`
+    is empty for everyone, `as_of` (the horizon) for the whole story.
     """
 
     thread: ThreadId | None = None
@@ -35,7 +40,7 @@ class ChatScope:
 
     @classmethod
     def of_thread(cls, thread: Thread) -> "ChatScope":
-        """Return the scope with which a thread continues."""
+        """Return the scope that a thread had at its last turn."""
         state: NarrativeState = thread.state
         return cls(
             thread.id,

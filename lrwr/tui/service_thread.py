@@ -1,4 +1,4 @@
-"""Runs services in a separate thread with its own event loop."""
+"""Runs services, such as those of a library, in a thread with its own event loop."""
 
 import asyncio
 import threading
@@ -20,17 +20,18 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class CloseFailure:
-    """Work that could not be saved on exit; `error` is None if it timed out."""
+    """What could not be saved on exit, in words; `error` is None after a timeout."""
 
     what: str
     error: Exception | None
 
 
 class ServiceThread(Generic[ServicesT]):
-    """Opens services at the first call and closes them on exit.
+    """Opens services with `opening` at the first call, and closes them on exit.
 
     All work runs in one thread, on one event loop. Callers await it on their own loop;
-    cancelling the caller cancels the work.
+    cancelling the caller cancels the work. On exit, work has `stop_timeout` seconds to
+    end.
     """
 
     def __init__(

@@ -12,8 +12,9 @@ from lrwr.core.model.errors import SettingsProblem
 class EvalRequest:
     """The options of one `lrwr eval` call; see `lrwr eval --help`.
 
-    `budgets` are in tokens, `budget` in US dollars. `make` and `repeats` are numbers of
-    questions to generate and of answers to each question.
+    `budgets` are in tokens, `budget` in US dollars. `make` is the number of questions
+    to generate; 0 generates some only if there are none yet. Each answer is judged
+    `repeats` times.
     """
 
     pipelines: tuple[Pipeline, ...]

@@ -1,1 +1,5 @@
-"""Actions of the chat screen, and the table of all actions."""
+"""The actions of the chat screen: what its keys and commands do.
+
+Action functions get `words`, the text after a command's name, which may be empty. They
+raise errors, which the chat screen shows.
+"""

@@ -1,4 +1,4 @@
-"""Open a cited passage in the editor, and copy answers and passages."""
+"""Actions that open a cited passage in the editor, and copy answers and passages."""
 
 import asyncio
 import os
@@ -39,10 +39,11 @@ STARTUP_SECONDS = 2.0
 async def open_cited_passage(screen: RoomScreen, words: str) -> None:
     """Open the selected passage in the user's editor.
 
-    `words` may be a citation number, with or without brackets, to select first.
+    If `words` is a citation number, with or without brackets, it is selected first. A
+    web page is not opened: its address is shown.
 
     Raises:
-        NotFound: There is no such passage, or its file does not exist.
+        NotFound: No passage is selected, or its file does not exist.
         EditorError: No editor is set, or it failed.
     """
     split_view = screen.query_one(SplitView)
@@ -68,7 +69,10 @@ async def open_cited_passage(screen: RoomScreen, words: str) -> None:
 
 
 async def open_document_at_line(screen: RoomScreen, document: str, line: int) -> None:
-    """Open a document at a line, from 1; for a `.docx`, at a paragraph.
+    """Open a document, given by its id, at a line in the user's editor.
+
+    `line` counts from 1. A `.docx` is opened with the system's program for it; there,
+    `line` is a paragraph, whose number is shown.
 
     Raises:
         NotFound: The file does not exist.
@@ -81,7 +85,10 @@ async def open_document_at_line(screen: RoomScreen, document: str, line: int) ->
 
 
 async def copy_answer(screen: RoomScreen, words: str) -> None:
-    """Copy the last answer, or the selected passage if `words` is `quote` or `passage`.
+    """Copy the last answer to the clipboard.
+
+    If `words` is `quote` or `passage`, copy the selected passage and its location
+    instead.
 
     Raises:
         NotFound: There is nothing to copy.

@@ -1,4 +1,4 @@
-"""The table of all actions, the source of key bindings, palette and help."""
+"""The list of all actions; key bindings, command palette and help are built from it."""
 
 import re
 from dataclasses import dataclass
@@ -20,11 +20,12 @@ HELP_SECTIONS = (ASKING, THREAD, STORY, APPLICATION)
 class Action:
     """An operation that a key, a prompt command or the command palette runs.
 
-    `id` is its name in the `[screen] keys` setting. `keys` are the default keys,
-    separated by commas. `action` is Textual's action string. `slash` is the prompt
-    command without its slash, empty for none; `argument` is the placeholder shown
-    after the command, in brackets if it is optional. `section` is its help section. An
-    `is_priority` action takes precedence over bindings of the focused widget.
+    `id` is its name in the `[screen] keys` setting; `title` and `help` describe it.
+    `keys` are the default keys, separated by commas. `action` is Textual's action
+    string. `slash` is the prompt command without its slash, empty for none; `argument`
+    is the placeholder shown after the command, in brackets if it is optional. `section`
+    is its help section. An `is_priority` action takes precedence over bindings of the
+    focused widget.
     """
 
     id: str
@@ -40,16 +41,15 @@ class Action:
 
     @property
     def handler_name(self) -> str:
-        """The action's key in `controller.ACTION_HANDLERS`.
-
-        Empty if a screen handles it.
+        """The action's name in `controller.ACTION_HANDLERS`; empty without a handler
+        there.
         """
         match = DO_ACTION.fullmatch(self.action)
         return match[1] if match else ""
 
     @property
     def binding(self) -> Binding:
-        """A Textual key binding of the default keys to the action."""
+        """The binding of the default keys to the action, for Textual."""
         return Binding(
             self.keys,
             self.action,

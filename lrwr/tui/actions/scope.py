@@ -1,4 +1,7 @@
-"""Actions that change the chat scope: character, horizon, mode, witnessed filter."""
+"""Actions that change the chat's scope: character, horizon, mode, witnessed filter.
+
+The witnessed filter restricts answers to passages in which the character is present.
+"""
 
 from dataclasses import replace
 from difflib import get_close_matches
@@ -34,10 +37,13 @@ def _one_at_a_time(handler: ActionHandler) -> ActionHandler:
 
 @_one_at_a_time
 async def choose_character(screen: RoomScreen, words: str) -> None:
-    """Select the character named `words`; show a list to choose from if it is empty.
+    """Ask about the character named `words` from now on; if empty, show a list to
+    choose.
+
+    "everyone" or "nobody" removes the choice.
 
     Raises:
-        NotFound: No character up to the current horizon has this name.
+        NotFound: No character up to the current horizon has this name, or several have.
     """
     query = words.strip()
     if not query:
@@ -54,7 +60,7 @@ async def choose_character(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def choose_horizon(screen: RoomScreen, words: str) -> None:
-    """Set the horizon to `words`, such as `ch3`; show a list if it is empty.
+    """Use the story only up to `words`, such as `ch3`; if empty, show a list to choose.
 
     A character who does not appear up to the new horizon is deselected.
 
@@ -81,7 +87,11 @@ async def choose_horizon(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def switch_mode(screen: RoomScreen, words: str) -> None:
-    """Set the answer mode named `words`; switch to the other mode if it is empty.
+    """Let the analyst or the character answer; `words` is the mode, such as
+    `analytical`.
+
+    If `words` is empty, switch to the other mode. If no character is selected, show a
+    list to choose one who answers.
 
     Raises:
         SettingsProblem: The mode does not exist.
@@ -94,7 +104,10 @@ async def switch_mode(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def toggle_witnessed(screen: RoomScreen, words: str) -> None:
-    """Toggle the filter that restricts answers to passages with the character present."""
+    """Turn on or off that answers use only passages with the character present.
+
+    If no character is selected, show a list to choose one. `words` is ignored.
+    """
     del words
     witnessed = not screen.scope.witnessed
     needs_character = witnessed and not screen.scope.character

@@ -1,4 +1,4 @@
-"""Actions that open the other screens, and the action that watches the manuscript."""
+"""Actions that open other screens, and the action that watches the manuscript."""
 
 from contextlib import aclosing
 
@@ -21,13 +21,16 @@ async def show_help(screen: RoomScreen, words: str) -> None:
 
 
 async def open_palette(screen: RoomScreen, words: str) -> None:
-    """Open the command palette."""
+    """Open the command palette; `words` is ignored."""
     del words
     screen.app.push_screen(create_palette())
 
 
 async def open_library_screen(screen: RoomScreen, words: str) -> None:
-    """Show the library screen; reload the chat screen if files were ingested there."""
+    """Show the library screen; load the chat screen again if files were ingested there.
+
+    `words` is ignored.
+    """
     del words
     library = LibraryScreen(screen.room.service_thread, screen.ingest_notices)
     if await screen.app.push_screen_wait(library):
@@ -35,7 +38,7 @@ async def open_library_screen(screen: RoomScreen, words: str) -> None:
 
 
 async def open_settings_screen(screen: RoomScreen, words: str) -> None:
-    """Show the settings, filtered by `words`."""
+    """Show all settings with their values, filtered by `words`."""
     await screen.app.push_screen_wait(
         SettingsScreen(screen.room.settings, words.strip())
     )
@@ -57,7 +60,7 @@ async def open_timeline_screen(screen: RoomScreen, words: str) -> None:
 
 
 async def open_gaps_screen(screen: RoomScreen, words: str) -> None:
-    """Show the open questions (gaps) so that the user can answer them."""
+    """Show the open questions, so that the user can answer them; `words` is ignored."""
     del words
     await screen.app.push_screen_wait(GapsScreen(screen))
 

@@ -29,7 +29,8 @@ TURN_GROUPS = frozenset({"turn", "stopped"})
 
 
 async def choose_thread(screen: RoomScreen, words: str) -> None:
-    """Show the list of threads, filtered by `words`, and open the chosen one.
+    """Show the list of threads, filtered by `words`, and open the one that the user
+    chooses.
 
     Raises:
         NotFound: No manuscript was ingested, or the thread was deleted meanwhile.
@@ -45,7 +46,10 @@ async def choose_thread(screen: RoomScreen, words: str) -> None:
 
 
 async def start_thread(screen: RoomScreen, words: str) -> None:
-    """Start a new thread; character, mode and horizon stay. `words` is ignored."""
+    """Stop the running answer and start a new thread; `words` is ignored.
+
+    Character, mode and horizon are preserved.
+    """
     del words
     await _stop_answer(screen)
     screen.scope = replace(screen.scope, thread=None, title="")
@@ -57,7 +61,7 @@ async def start_thread(screen: RoomScreen, words: str) -> None:
 
 
 async def rename_thread(screen: RoomScreen, words: str) -> None:
-    """Set the current thread's title to `words`; ask for it if empty.
+    """Set the title of the current thread to `words`; if empty, ask the user for it.
 
     Raises:
         NotFound: The thread has no turn yet.
@@ -76,7 +80,8 @@ async def rename_thread(screen: RoomScreen, words: str) -> None:
 
 
 async def export_thread(screen: RoomScreen, words: str) -> None:
-    """Write the current thread as Markdown to the file `words`; ask for it if empty.
+    """Write the current thread as Markdown to the file `words`; if empty, ask for a
+    file.
 
     Raises:
         NotFound: The thread has no turn yet.

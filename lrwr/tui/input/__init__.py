@@ -1,1 +1,1 @@
-"""Parsing of keys and prompt input, and the commands of editors."""
+"""Parses keys and prompt input, and builds the commands of editors."""

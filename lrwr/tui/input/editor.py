@@ -1,4 +1,7 @@
-"""Builds the command that opens a file at a line in the user's editor. Pure."""
+"""Builds the command that opens a file at a line in the user's editor.
+
+Nothing is run here.
+"""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -50,7 +53,10 @@ class EditorError(LrwrError):
 
 @dataclass(frozen=True, slots=True)
 class EditorCommand:
-    """A program with its arguments. `windowed` programs do not need the terminal."""
+    """A program with its arguments, the program's name or path first.
+
+    `windowed` programs open a window; others use the terminal.
+    """
 
     arguments: tuple[str, ...]
     windowed: bool
@@ -64,10 +70,11 @@ class EditorCommand:
 def find_editor(
     env: Mapping[str, str], platform: str, which: Callable[[str], str | None]
 ) -> str:
-    """Return the user's editor command line; empty if there is none.
+    """Return the command line of the user's editor; empty if there is none.
 
-    `VISUAL` takes precedence over `EDITOR`, then `FALLBACK_EDITORS` (Notepad on
-    Windows).
+    `VISUAL` in `env` takes precedence over `EDITOR`, then `FALLBACK_EDITORS` (Notepad
+    on Windows). `platform` is `sys.platform`; `which` returns the path of a program or
+    None.
     """
     for name in ("VISUAL", "EDITOR"):
         if written := env.get(name, "").strip():
@@ -82,7 +89,8 @@ def build_editor_command(
 ) -> EditorCommand:
     """Return the command that opens `file`, an absolute path, at `line`, from 1.
 
-    The line is omitted for unknown editors.
+    `editor` is a command line, parsed as on Windows or as on POSIX. The line is left
+    out for editors that lrwr does not know.
 
     Raises:
         ValueError: `editor` has unmatched quotation marks or is empty.
@@ -110,7 +118,8 @@ def build_opener_command(file: PurePath, platform: str) -> EditorCommand:
 def is_shell_unsafe(command: EditorCommand, program: str) -> bool:
     """Return whether `program` is a batch file and an argument has shell characters.
 
-    Windows runs batch files through its shell, which would interpret them.
+    `program` is the path of the command's program. Windows runs batch files through its
+    shell, which would interpret these characters.
     """
     batch = program.lower().endswith((".cmd", ".bat"))
     return batch and any(
@@ -145,10 +154,10 @@ def _program_name(program: str) -> str:
 
 
 def explain_clipboard_failure(env: Mapping[str, str], platform: str) -> str:
-    """Return a hint for terminals that block the clipboard; empty for all others.
+    """Return why text may not reach the clipboard in this terminal; empty for most.
 
     Copying uses a terminal escape sequence that no terminal confirms, so a failure
-    cannot be detected.
+    cannot be detected. `platform` is `sys.platform`.
     """
     terminal = _find_blocking_terminal(env, platform)
     if not terminal:

@@ -1,4 +1,6 @@
-"""Parses the `[screen] keys` setting, and adapts keys that terminals send differently."""
+"""Parses the `[screen] keys` setting, and corrects keys that terminals send
+differently.
+"""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -64,9 +66,9 @@ REASSIGN_HINT = "Assign another key to that action first."
 def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Parse the lines of the `[screen] keys` setting.
 
-    Returns the keys of each configured action, separated by commas, and a warning for
-    each invalid line. A line is an action id and its keys, separated by commas. A key
-    that another action uses is rejected, unless that action is assigned other keys.
+    A line has an action id, a space, and keys separated by commas. Return the keys of
+    each configured action, separated by commas, and a warning for each invalid line. A
+    key that another action uses is rejected, unless that action is assigned other keys.
     """
     bindings: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
@@ -90,13 +92,19 @@ def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ..
 
 
 def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the normalized keys of an action: the configured ones, else the defaults."""
+    """Return the keys of an action in Textual's notation: configured ones, else the
+    defaults.
+
+    `keymap` is the result of `parse_keymap`.
+    """
     keys = keymap.get(action.id, action.keys)
     return tuple(normalize_key(part) for part in keys.split(","))
 
 
 def format_key(key: str) -> str:
-    """Return a key for display, such as Ctrl+O, F2 or Alt+Enter."""
+    """Return the name of a key as shown to the user, such as Ctrl+O, F2 or
+    Alt+Enter.
+    """
     *modifiers, name = normalize_key(key).split("+")
     character = key_to_character(name) or ""
     name = character if character.isprintable() and character.strip() else name
@@ -105,7 +113,10 @@ def format_key(key: str) -> str:
 
 
 def normalize_key(key: str) -> str:
-    """Return a key in Textual's notation: lower case, modifiers in alphabetical order."""
+    """Return the name of a key in Textual's notation, such as "ctrl+o".
+
+    Modifiers are in alphabetical order, symbols have names ("full_stop").
+    """
     *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
     before = sorted(KEY_SYNONYMS.get(m.lower(), m.lower()) for m in modifiers)
     name = name.lower() if len(name) > 1 or before else name

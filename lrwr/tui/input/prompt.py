@@ -1,4 +1,4 @@
-"""Prompt input: parsing of commands, completion, and the history of questions."""
+"""Prompt input: parses commands, completes them, and recalls earlier questions."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MODES = (
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One completion of the prompt input.
+    """One completion of what the user typed in the prompt.
 
     `text` replaces the input. `label` and `help` are shown. `is_complete` means that
     `text` can be sent without a further argument.
@@ -33,9 +33,11 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class CompletionContext:
-    """Values of command arguments: character names, and horizons with chapter titles.
+    """The values that command arguments can have.
 
-    `mark` identifies the state of library and canon that the values were loaded from.
+    `names` are characters; `places` are pairs of a horizon, such as "ch3", and the
+    chapter's title. `mark` changes with the library, the canon and the horizon of the
+    values.
     """
 
     names: tuple[str, ...] = ()
@@ -44,14 +46,17 @@ class CompletionContext:
 
 
 def list_commands() -> dict[str, Action]:
-    """Return the prompt commands by name, without the slash."""
+    """Return the actions with a prompt command, by the command without its slash."""
     return {action.slash: action for action in ROOM_ACTIONS if action.slash}
 
 
 def suggest_completions(
     text: str, context: CompletionContext
 ) -> tuple[Suggestion, ...]:
-    """Return the completions of a partly typed command; empty for a question."""
+    """Return the completions of a partly typed command, in the order of display.
+
+    Empty if `text` is a question.
+    """
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return ()
     name, space, typed = text[1:].partition(" ")
@@ -68,7 +73,9 @@ def suggest_completions(
 
 
 def is_complete_command(text: str, context: CompletionContext) -> bool:
-    """Return whether `text` is a full command name, or ends with a known argument."""
+    """Return whether `text` is the full name of a command, or a command and a known
+    argument.
+    """
     name, space, words = text.removeprefix("/").casefold().partition(" ")
     action = list_commands().get(name)
     if action is None or not space:
@@ -118,14 +125,18 @@ SLASH_HINT = "To start a question with a slash, put a space before it."
 
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
-    """A question, without surrounding whitespace."""
+    """Prompt input that is a question, without surrounding whitespace."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TypedCommand:
-    """A command name and its argument."""
+    """Prompt input that is a command: its name without slash, and its argument
+    (`words`).
+
+    `words` is empty if there is no argument.
+    """
 
     name: str
     words: str
@@ -133,7 +144,9 @@ class TypedCommand:
 
 @dataclass(frozen=True, slots=True)
 class UnclearInput:
-    """Input that is neither a question nor a known command; `why` is a hint to show."""
+    """Prompt input with a slash that is no known command; `why` is the message
+    to show.
+    """
 
     why: str
 
@@ -142,9 +155,10 @@ PromptInput: TypeAlias = TypedQuestion | TypedCommand | UnclearInput
 
 
 def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
-    """Classify prompt input as a question, one of the commands `names`, or neither.
+    """Return whether prompt input is a question, a command, or neither.
 
-    Input that starts with two slashes, or with a space and a slash, is a question.
+    `names` are the known commands without slash. Input that starts with two slashes, or
+    with a space and a slash, is a question.
     """
     if not text.startswith("/"):
         return TypedQuestion(text.strip())
@@ -164,7 +178,10 @@ def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
 
 
 def escape_question(question: str) -> str:
-    """Return a question as the user must type it: with a space before a leading slash."""
+    """Return a question as the user has to type it.
+
+    A space is put before a leading slash, which would start a command.
+    """
     return f" {question}" if question.startswith("/") else question
 
 
@@ -173,11 +190,11 @@ MAX_PAST_QUESTIONS = 200
 
 
 class PromptHistory:
-    """Moves through earlier questions, newest first, and back to the draft.
+    """Recalls earlier questions in the prompt, newest first, and at last the draft.
 
-    The draft is the prompt's text when the user starts to move. Editing a recalled
-    question does not change the history; the edited text becomes the draft if the
-    draft is empty.
+    The draft is the prompt's text when the user starts to recall. Editing a recalled
+    question does not change the history; the edited text becomes the draft if the draft
+    is empty.
     """
 
     def __init__(self) -> None:
@@ -187,23 +204,27 @@ class PromptHistory:
 
     @property
     def shown(self) -> str | None:
-        """The question recalled last; None at the draft."""
+        """The question recalled last; None if the draft is shown."""
         return self._questions[-self._steps_back] if self._steps_back else None
 
     def load(self, questions: Sequence[str]) -> None:
-        """Insert `questions`, oldest first, before the questions of this session."""
+        """Insert the questions of earlier sessions, oldest first, before those of this
+        one.
+
+        Of equal questions only the last is listed.
+        """
         self._questions = _without_repeats([*questions, *self._questions])
         self._steps_back = 0
 
     def add(self, text: str) -> None:
-        """Append a question that was sent, and reset position and draft."""
+        """Append a question that was sent, and clear the draft."""
         self._questions = _without_repeats([*self._questions, text])
         self._steps_back, self._draft = 0, ""
 
     def older(self, text: str) -> str | None:
-        """Return the previous question; None if there is none.
+        """Return the question before the one shown; None if there is none.
 
-        `text` is the prompt's text.
+        `text` is the present text of the prompt, which may become the draft.
         """
         if self._steps_back == len(self._questions):
             return None
@@ -212,7 +233,11 @@ class PromptHistory:
         return self.shown
 
     def newer(self, text: str) -> str | None:
-        """Return the next question or the draft; None at the draft."""
+        """Return the question after the one shown, or the draft; None if the draft is
+        shown.
+
+        `text` is the present text of the prompt, which may become the draft.
+        """
         if not self._steps_back:
             return None
         self._save_draft(text)
@@ -233,7 +258,7 @@ def _without_repeats(texts: Sequence[str]) -> list[str]:
 async def load_past_questions(workspace: "Workspace") -> tuple[str, ...]:
     """Return the newest questions of all threads, oldest first, as they must be typed.
 
-    Returns at most `MAX_PAST_QUESTIONS`.
+    Returns at most `MAX_PAST_QUESTIONS`; none if no manuscript was ingested.
     """
     if not workspace.is_ingested:
         return ()

@@ -1,1 +1,3 @@
-"""Functions that screens run in the service thread to read and change the library."""
+"""Functions that read and change the library; screens run them in the service
+thread.
+"""

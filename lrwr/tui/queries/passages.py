@@ -1,4 +1,4 @@
-"""Cited passages in the current text and in the files on disk."""
+"""Finds cited passages in the current text and in the files on disk."""
 
 import asyncio
 import re
@@ -40,10 +40,11 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 class CitationContext:
     """A cited passage at its current location, or its former text if it is gone.
 
-    `place` is the location and `chapter` the story part, for display; `chapter` is
-    empty if unknown. `change` says what happened to the passage since it was cited,
-    empty if nothing did; `stale` means that its text was edited or deleted. `before`
-    and `after` surround `words` in the document. All texts are sanitized for display.
+    `number` is that of the citation. `place` is the location and `chapter` the part of
+    the story, for display; `chapter` is empty if unknown. `change` says what happened
+    to the passage since it was cited, empty if nothing did; `stale` means that its text
+    was edited or deleted. `before` and `after` surround `words` in the document. All
+    texts are sanitized for display.
     """
 
     number: int
@@ -62,7 +63,7 @@ class CitationContext:
 async def load_citation_contexts(
     workspace: "Workspace", citations: Sequence[Citation]
 ) -> list[CitationContext]:
-    """Return the context of each citation in the current text, in input order."""
+    """Return each cited passage in the current text, in the order of `citations`."""
     if not citations:
         return []
     anchored = await FreshnessService(workspace.passages).anchor(citations)
@@ -87,9 +88,10 @@ async def load_citation_contexts(
 def build_citation_context(
     anchored_citation: AnchoredCitation, text: str, order: "StoryOrder | None"
 ) -> CitationContext:
-    """Return a citation's context in `text`, the current text of its document.
+    """Return a cited passage with the text around it in `text`, its current document.
 
-    `order` supplies the chapter; None leaves it empty.
+    `order` supplies the chapter; None leaves it empty. If the passage is gone, `text`
+    is ignored.
     """
     cited, now = anchored_citation.citation, anchored_citation.now
     document = now.document if now else cited.document
@@ -111,18 +113,19 @@ def build_citation_context(
 
 
 def cut_surroundings(text: str, span: Span) -> tuple[str, str]:
-    """Return the text before and after a span, whole paragraphs where they fit.
+    """Return the text before and after `span`, whole paragraphs where they fit.
 
-    Each has at most `MAX_CONTEXT_CHARS` characters, and an ellipsis if it was cut.
+    Each has at most `MAX_CONTEXT_CHARS` characters of `text`, and an ellipsis if it was
+    cut within a paragraph.
     """
     return _before(text, span.start), _after(text, span.end)
 
 
 def join_wrapped_lines(text: str) -> str:
-    """Return `text` with hard-wrapped paragraph lines joined by spaces.
+    """Return `text` with the lines of hard-wrapped paragraphs joined by spaces.
 
-    Lines shorter than `MIN_WRAPPED_CHARS`, such as verse, lists and headings keep their
-    line breaks.
+    A line shorter than `MIN_WRAPPED_CHARS` keeps its line break, as in verse; so does a
+    line before a list item, heading or quotation.
     """
 
     def join(match: re.Match[str]) -> str:
@@ -205,9 +208,10 @@ MAX_SEARCHED_BYTES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A line of a file, from 1; of a `.docx`, a paragraph. `file` is an absolute path.
+    """A line of a file, counted from 1; `file` is an absolute path.
 
-    `gone` means that the passage was not found: the line is its last known one.
+    If `paragraphs`, as in a `.docx`, `line` is a paragraph. `gone` means that the
+    passage was not found: the line is its last known one.
     """
 
     file: Path
@@ -217,7 +221,8 @@ class FileLocation:
 
 
 async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLocation:
-    """Return the current location of a citation's text, or its last known one.
+    """Return the current location of a citation's words in the file, or the last known
+    one.
 
     Raises:
         NotFound: The file does not exist.
@@ -229,7 +234,9 @@ async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLoc
 async def locate_document_line(
     workspace: "Workspace", document: str, line: int
 ) -> FileLocation:
-    """Return the file location of a line of an ingested document.
+    """Return the file of an ingested document, with `line`, counted from 1.
+
+    `document` is the document's id.
 
     Raises:
         NotFound: The file does not exist.

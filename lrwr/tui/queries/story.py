@@ -1,4 +1,4 @@
-"""Reads the story bible, horizons and gaps for the screens, and decides gaps."""
+"""Reads the story bible, horizons and open questions for screens; stores answers."""
 
 import asyncio
 from collections.abc import Iterator
@@ -29,8 +29,9 @@ class HorizonStop:
     """A chapter or scene that can be chosen as the horizon.
 
     `as_of` is the horizon in the notation of `--as-of`. `chapter` is its number, 0
-    before chapter 1. `scene` is 0 for a whole chapter. `begins` are the scene's first
-    words. `present` marks the current horizon.
+    before chapter 1, `title` its title. `scene` is its number in the chapter, 0 for a
+    whole chapter. `begins` are the scene's first words. `present` is true for the
+    current horizon.
     """
 
     as_of: str
@@ -42,7 +43,7 @@ class HorizonStop:
 
 
 def require_ingested(workspace: "Workspace") -> None:
-    """Check that the library exists.
+    """Raise an error unless the library exists.
 
     Raises:
         NotFound: No manuscript was ingested.
@@ -55,7 +56,9 @@ def require_ingested(workspace: "Workspace") -> None:
 
 
 async def load_story(workspace: "Workspace", as_of: str) -> Bible:
-    """Return the story bible up to the horizon `as_of`, empty for the whole story.
+    """Return the story bible up to the horizon `as_of`, such as "ch3".
+
+    An empty `as_of` means the whole story.
 
     Raises:
         NotFound: No manuscript was ingested, or the horizon does not exist.
@@ -67,7 +70,9 @@ async def load_story(workspace: "Workspace", as_of: str) -> Bible:
 
 
 async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) -> str:
-    """Return the canonical name of the character called `name` up to a horizon.
+    """Return the main name of the character called `name`, which may be an alias.
+
+    Only the story up to the horizon `as_of` is used; empty means all of it.
 
     Raises:
         NotFound: No character has this name, or several have.
@@ -78,7 +83,7 @@ async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) 
 async def move_chat_scope(
     workspace: "Workspace", scope: ChatScope, as_of: str
 ) -> ChatScope:
-    """Return `scope` with another horizon.
+    """Return `scope` with the horizon `as_of`, empty for the whole story.
 
     A character who does not appear up to that horizon is deselected.
 
@@ -99,7 +104,10 @@ async def move_chat_scope(
 
 
 async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[HorizonStop]:
-    """Return all chapters and scenes in story order; `as_of` marks the current one.
+    """Return the chapters and scenes that can be the horizon, in story order.
+
+    Scenes are listed if their chapter has several. `as_of` is the current horizon,
+    empty for none; its item has `present`.
 
     Raises:
         NotFound: No manuscript was ingested.
@@ -153,9 +161,11 @@ def _mark_present(
 
 
 def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
-    """Return a scene's first words, without headings and without the line `besides`.
+    """Return the first words of `scene` in `text`, the text of its document.
 
-    At most `MAX_OPENING_CHARS` characters; empty if the scene has no words.
+    Headings, and lines equal to `besides` (a chapter title), are skipped. At most
+    `MAX_OPENING_CHARS` characters of one line, with an ellipsis if it was cut; empty if
+    the scene has no words.
     """
     for part in scene.parts:
         for line in text[part.start : part.end].splitlines():
@@ -170,9 +180,12 @@ def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
 async def load_completion_context(
     workspace: "Workspace", as_of: str, before: CompletionContext
 ) -> CompletionContext:
-    """Return the characters up to `as_of`, and all chapters, for prompt completion.
+    """Return the values that complete commands: characters up to `as_of`, and all
+    chapters.
 
-    Returns `before` itself if library, canon and horizon have not changed since.
+    An empty `as_of` means the whole story. If library, canon and horizon have not
+    changed since `before` was loaded, `before` is returned. Without a library there are
+    no values.
 
     Raises:
         NotFound: The horizon does not exist.
@@ -202,7 +215,7 @@ async def load_completion_context(
 
 @dataclass(frozen=True, slots=True)
 class OpenGaps:
-    """The open gaps up to a horizon, with the story bible they come from.
+    """The open questions (gaps) up to a horizon, with the story bible they come from.
 
     `flagged` holds the ids of gaps that answers of the current thread reported.
     """
@@ -215,7 +228,11 @@ class OpenGaps:
 async def load_open_gaps(
     workspace: "Workspace", as_of: str, thread: "ThreadId | None"
 ) -> OpenGaps:
-    """Return the open gaps up to the horizon `as_of`, empty for the whole story.
+    """Return the open questions (gaps) up to the horizon `as_of`, empty for the whole
+    story.
+
+    `thread` is the current thread, None for a new one; its answers may have reported
+    gaps.
 
     Raises:
         NotFound: No manuscript was ingested, or the horizon does not exist.
@@ -232,9 +249,10 @@ async def load_open_gaps(
 async def decide_gap(
     workspace: "Workspace", gap: Gap, answer: str | None
 ) -> "Decision | None":
-    """Record an answer to a gap, or that it stays open on purpose if `answer` is None.
+    """Record the user's answer to an open question (`gap`) in the canon.
 
-    Returns the decision; None if the same decision was recorded before.
+    `answer` None records that it stays open on purpose. Return the decision; None if
+    the same decision was recorded before.
 
     Raises:
         SettingsProblem: The canon file is invalid.
@@ -254,9 +272,9 @@ async def decide_gap(
 
 
 async def undo_gap_decision(workspace: "Workspace", last: Decision) -> str:
-    """Undo the decision `last` and return its description.
+    """Undo the decision `last` and return its description as a sentence.
 
-    Returns an empty text, and undoes nothing, if a later decision exists.
+    If a later decision exists, nothing is undone and the result is empty.
 
     Raises:
         SettingsProblem: The canon file was edited since the decision.

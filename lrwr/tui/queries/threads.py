@@ -1,4 +1,4 @@
-"""Reads and changes threads and turns for the screens."""
+"""Reads and changes threads (saved conversations) and their turns for the screens."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -29,7 +29,7 @@ _DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class ThreadMatch:
-    """A thread found by a search; `words` is the matching text, shortened."""
+    """A thread that a search found; `words` is an excerpt of the matching turn."""
 
     thread: Thread
     words: str
@@ -48,7 +48,7 @@ async def load_threads(workspace: "Workspace") -> Sequence[Thread]:
 async def load_thread_with_turns(
     workspace: "Workspace", thread: ThreadId
 ) -> tuple[Thread, Sequence[Turn]]:
-    """Return a thread with its turns in order.
+    """Return a thread and its turns, oldest first.
 
     Raises:
         NotFound: The thread does not exist or is deleted.
@@ -57,9 +57,10 @@ async def load_thread_with_turns(
 
 
 async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]:
-    """Return threads that contain any content word of `text`, best match first.
+    """Return the threads that contain any content word of `text`, best match first.
 
-    Considers at most `MAX_MATCHES` turns. Empty if `text` has no content word.
+    Questions and answers are searched; only the best `MAX_MATCHES` turns are used.
+    Empty if `text` has no content word.
     """
     content_words = extract_content_words(text)
     if not content_words:
@@ -78,7 +79,7 @@ async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]
 async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
     """Delete a thread; it can be restored for `KEPT_DAYS` days.
 
-    Also purges threads deleted earlier than that; returns how many.
+    Threads that were deleted longer ago are removed for good; return their number.
     """
     now = time.time()
     await workspace.threads.delete(thread, now)
@@ -88,9 +89,12 @@ async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
 async def export_thread_to_file(
     workspace: "Workspace", thread: ThreadId, path: str
 ) -> Path:
-    """Write a thread as Markdown to `path` and return the file, `~` expanded.
+    """Write a thread as Markdown to the new file `path`; return the file.
+
+    A leading `~` in `path` is the home folder.
 
     Raises:
+        NotFound: There is no such thread.
         SettingsProblem: The file exists, is not `.md`, or is in the manuscript.
         LrwrError: The file cannot be written.
     """
@@ -100,9 +104,9 @@ async def export_thread_to_file(
 
 
 async def suggest_export_path(workspace: "Workspace", title: str) -> str:
-    """Return an unused file path for a thread, named by its title.
+    """Return an unused file path, named after a thread's `title`.
 
-    The folder is the parent of the library's folder, outside the manuscript.
+    Its folder is the parent of the library's folder, outside the manuscript.
     """
     words = "".join(
         character if character.isalnum() else " " for character in title.casefold()
@@ -123,12 +127,12 @@ def _expand_user(path: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The state of library and scope when the chat screen opens.
+    """The state of the library and of the chat when the chat screen opens.
 
-    `model` is empty if no language model is configured. `counts` is None if no
-    manuscript was ingested. `leaving` describes data sent to services; `first_use` are
-    notices about services used for the first time. `turns` are those of the opened
-    thread.
+    `model` is the language model, empty if none is configured. `counts` is None if no
+    manuscript was ingested. `leaving` has a text for each service that may receive
+    data; `first_use` are notices about services used for the first time. `turns` are
+    those of the opened thread, oldest first.
     """
 
     scope: ChatScope
@@ -140,7 +144,10 @@ class Welcome:
 
 
 async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
-    """Return the initial state of the chat, after loading models and indexes.
+    """Return the state that the chat screen shows first.
+
+    `options` select thread, character, mode and horizon. Notices about services used
+    for the first time are recorded as shown.
 
     Raises:
         NotFound: A character, thread or horizon of `options` does not exist.
@@ -165,10 +172,11 @@ async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
 
 
 async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> ChatScope:
-    """Return the scope that `options` describe.
+    """Return the scope of the first question: that of the thread, changed by `options`.
 
     Raises:
         NotFound: A character, thread or horizon of `options` does not exist.
+        SettingsProblem: Several threads match.
     """
     scope = ChatScope()
     if options.thread:
@@ -189,9 +197,10 @@ async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> Ch
 async def load_stopped_turn(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
-    """Return the saved part of a stopped turn with the question `text`, or None.
+    """Return the saved part of a stopped answer to the question `text`, and its thread.
 
-    Looks at the last turn of the scope's thread, or of the newest thread.
+    Only the last turn of the scope's thread, or of the newest one, is compared; None if
+    it has another question.
     """
     thread = scope.thread
     if thread is None:
@@ -206,7 +215,10 @@ async def load_stopped_turn(
 async def stream_answer(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Yield the events of answering `text`; see `AvatarSessionService.ask`.
+    """Yield the events of answering the question `text` within `scope`, `TurnDone`
+    last.
+
+    See `AvatarSessionService.ask` for further errors.
 
     Raises:
         NotFound: No manuscript was ingested.

@@ -1,1 +1,1 @@
-"""The chat screen, and the modal screens and dialogs that open over it."""
+"""The chat screen, and the screens and dialogs that open over it."""

@@ -35,7 +35,7 @@ LOAD_DELAY = 0.05
 
 
 class ChatScreen(RoomScreen):
-    """The main screen; all other screens open over it."""
+    """The main screen with prompt and answers; all other screens open over it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in ROOM_ACTIONS),
@@ -103,7 +103,7 @@ class ChatScreen(RoomScreen):
 
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
-        """Load the library's state; later calls load it again."""
+        """Load the library's state and show it; may be called again."""
         self.query_one(StatusLine).update_fields(model="Opening the library…")
         controller = await self._get_controller()
         await controller.load()
@@ -151,7 +151,10 @@ class ChatScreen(RoomScreen):
         await controller.show_stopped_turn(question, view)
 
     def action_do(self, name: str, words: str = "") -> None:
-        """Run a named action; a running call of the same action is cancelled first."""
+        """Run the action called `name`; `words` is its argument.
+
+        A running call of the same action is cancelled first.
+        """
         run: WorkType[None] = partial(self._run_action_handler, name, words)
         group = f"action {name}"
         self.run_worker(run, group=group, exclusive=True, exit_on_error=False)
@@ -161,7 +164,7 @@ class ChatScreen(RoomScreen):
         await controller.run_action(name, words)
 
     def action_jump(self, number: str) -> None:
-        """Show the passage with that citation number."""
+        """Select the source with the citation number `number`, such as "1" or "w1"."""
         self.query_one(SplitView).jump(number)
 
     async def action_stop(self) -> None:
@@ -185,7 +188,7 @@ class ChatScreen(RoomScreen):
         self.query_one(PromptInputArea).focus()
 
     def action_type(self, text: str) -> None:
-        """Focus the prompt and insert a character that was typed elsewhere."""
+        """Focus the prompt and insert `text`, which was typed elsewhere."""
         self.action_back()
         self.query_one(PromptInputArea).insert(text)
 

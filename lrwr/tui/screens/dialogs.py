@@ -1,4 +1,4 @@
-"""Dialogs: the base sheet, a text input, and a consent question."""
+"""Dialogs: their base class, a text input, and a consent question."""
 
 from typing import ClassVar, TypeVar
 
@@ -19,7 +19,7 @@ ResultT = TypeVar("ResultT")
 
 
 class ModalSheet(ModalScreen[ResultT]):
-    """Base of modal screens with a centred frame, a title and a footer."""
+    """Base class of dialogs with a centred frame, a title and a footer."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ModalSheet {
@@ -38,9 +38,10 @@ class ModalSheet(ModalScreen[ResultT]):
 
 
 class TextInputScreen(ModalScreen[str | None]):
-    """Asks for one line of text at the bottom of the screen.
+    """Asks `question` and reads one line of text at the bottom of the screen.
 
-    The result is the stripped text; None if the user cancels or enters nothing.
+    `value` is the text to edit, `note` a sentence below the input. The result is the
+    stripped text; None if the user cancels or enters nothing.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -113,7 +114,7 @@ class TextInputScreen(ModalScreen[str | None]):
 
 
 class ConsentScreen(ModalSheet[bool | None]):
-    """Asks for consent to send data to a service.
+    """Asks for consent to send data to a service; `question` describes the service.
 
     The result is True, False, or None for "not now".
     """
@@ -158,5 +159,5 @@ class ConsentScreen(ModalSheet[bool | None]):
         self.dismiss(event.button.id == "yes")
 
     def action_later(self) -> None:
-        """Close without a decision."""
+        """Close with the result None: no decision."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""The open questions screen: lists gaps and records the user's answers."""
+"""The screen of open questions (gaps): lists them and records the user's answers."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -36,7 +36,7 @@ MODEL_ONLY_TOPIC = "Open questions that you did not mark yourself"
 
 
 class GapsScreen(MasterDetailScreen[None]):
-    """Lists open gaps, those reported in the current thread first.
+    """Lists open questions (gaps), those reported in the current thread first.
 
     Answers are recorded as canon decisions.
     """
@@ -60,7 +60,11 @@ class GapsScreen(MasterDetailScreen[None]):
         self._message = ""
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return the open gaps in groups: from this thread, open, later."""
+        """Return the open gaps: those that answers of this thread reported, then the
+        others, last those postponed on this screen.
+
+        Each group has a heading.
+        """
         scope, room = self.room.scope, self.room.room
         open_gaps = await room.service_thread.run(
             lambda workspace: load_open_gaps(workspace, scope.as_of, scope.thread)
@@ -94,7 +98,7 @@ class GapsScreen(MasterDetailScreen[None]):
         return rows
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return a gap's evidence and suggestions."""
+        """Return the hints and suggestions on the gap with the id `key`."""
         gap = self._gap(key)
         if gap is None:
             return ()
@@ -107,13 +111,13 @@ class GapsScreen(MasterDetailScreen[None]):
         ]
 
     def select(self, key: str) -> None:
-        """Ask for the answer to the highlighted gap."""
+        """Ask for the answer to the highlighted gap; `key` is ignored."""
         del key
         self.action_answer()
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_answer(self) -> None:
-        """Ask for an answer and record it."""
+        """Ask for an answer to the highlighted gap, and record it."""
         if (gap := self._gap(self.key)) is None:
             return
         line = TextInputScreen(
@@ -128,12 +132,12 @@ class GapsScreen(MasterDetailScreen[None]):
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_decline(self) -> None:
-        """Record that the gap stays open on purpose."""
+        """Record that the highlighted gap stays open on purpose."""
         if (gap := self._gap(self.key)) is not None:
             await self.run_guarded(self._decide(gap, None))
 
     def action_postpone(self) -> None:
-        """Move the gap to the end of the list without deciding it."""
+        """Move the highlighted gap to the end of the list without deciding it."""
         if key := self.key:
             after = self.query_one(RowList).key_after(key)
             self._postponed = [
@@ -149,7 +153,10 @@ class GapsScreen(MasterDetailScreen[None]):
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_undo(self) -> None:
-        """Undo the last decision made on this screen."""
+        """Undo the last decision that was made on this screen.
+
+        If a later decision exists elsewhere, nothing is undone and a message says so.
+        """
         await self.run_guarded(self._undo())
 
     async def _decide(self, gap: Gap, answer: str | None) -> None:

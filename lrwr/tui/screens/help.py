@@ -1,4 +1,4 @@
-"""The help screen and the command palette: both list the actions of the table."""
+"""The help screen and the command palette; both list all actions."""
 
 from collections.abc import Coroutine, Iterator, Mapping
 from functools import partial
@@ -41,7 +41,10 @@ NO_MATCH = "No key or command matches. Change the search or press Escape to clos
 
 
 class HelpScreen(ModalScreen[None]):
-    """Lists all actions with keys, commands and ids; an input filters them."""
+    """Lists all actions with keys, commands and ids; an input filters them.
+
+    `keymap` maps action ids to configured keys. `words` fill the filter.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     HelpScreen {
@@ -112,7 +115,7 @@ class HelpScreen(ModalScreen[None]):
         self.dismiss()
 
     def action_scroll(self, how: str) -> None:
-        """Scroll the list; `how` is up, down, page_up or page_down."""
+        """Scroll the list; `how` is "up", "down", "page_up" or "page_down"."""
         pane = self.query_one(VerticalScroll)
         moves = {
             "up": pane.scroll_up,
@@ -159,14 +162,17 @@ class HelpScreen(ModalScreen[None]):
 
 
 def format_keys(keys: tuple[str, ...]) -> str:
-    """Return keys for display; of more than `MAX_LISTED_KEYS`, only first and last."""
+    """Return keys as shown to the user, separated by commas.
+
+    Of more than `MAX_LISTED_KEYS`, only the first and the last are named.
+    """
     if len(keys) > MAX_LISTED_KEYS:
         return f"{format_key(keys[0])} … {format_key(keys[-1])}"
     return ", ".join(map(format_key, keys))
 
 
 def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
-    """Yield the sections of the help in order: title and actions."""
+    """Yield the title and the actions of each help section, in display order."""
     everywhere = (
         *PROMPT_ACTIONS,
         *ROOM_ACTIONS,
@@ -186,10 +192,10 @@ _PALETTE_ID = "room.palette"
 
 
 class RoomCommandProvider(Provider):
-    """Command palette provider for actions and themes."""
+    """Provides the command palette with actions and themes."""
 
     async def discover(self) -> Hits:
-        """Yield all actions in table order, for an empty query."""
+        """Yield all actions, in the order of the help, for an empty query."""
         for action in self._actions():
             yield DiscoveryHit(
                 self._label(action), self._run(action), action.title, action.help

@@ -1,4 +1,4 @@
-"""The library screen: ingested documents, jobs, and changes by watched saves."""
+"""The library screen: ingested documents, jobs, and changes that watching found."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,11 @@ REFRESH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LibraryOverview:
-    """State of the library; `counts` is None if no manuscript was ingested."""
+    """The state of the library in the folder `root`.
+
+    `counts` is None if no manuscript was ingested. `folders` are those of the
+    manuscript; `jobs` are the newest, newest first.
+    """
 
     counts: "LibraryCounts | None"
     folders: tuple[Path, ...]
@@ -52,7 +56,7 @@ class LibraryOverview:
 
 
 async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
-    """Return the library's counts, manuscript folders and newest jobs."""
+    """Return the library's counts, the manuscript's folders, and the newest jobs."""
     root, folders = workspace.library.root, workspace.manuscript()
     if not workspace.is_ingested:
         return LibraryOverview(None, folders, (), root)
@@ -62,9 +66,10 @@ async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
 
 
 class LibraryScreen(ModalSheet[bool]):
-    """Shows the library and ingests on request.
+    """Shows the library and ingests changed files on request.
 
-    The result is True if files were ingested from this screen.
+    `changes` describe what watched saves changed, oldest first. The result is True if
+    files were ingested from this screen.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -84,7 +89,7 @@ class LibraryScreen(ModalSheet[bool]):
     ]
 
     class Progressed(Message):
-        """An ingestion event. May be posted from any thread."""
+        """Posted for each event of an ingestion, from any thread."""
 
         def __init__(self, event: IngestEvent) -> None:
             super().__init__()
@@ -117,7 +122,7 @@ class LibraryScreen(ModalSheet[bool]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Show the library's state, and refresh it regularly."""
+        """Show the library's state, and update it every `REFRESH_SECONDS`."""
         self.query_one(ProgressBar).display = False
         self._show_message()
         self.query_one("#folder").display = False

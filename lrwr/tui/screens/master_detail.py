@@ -1,4 +1,4 @@
-"""Base of screens with a filtered list and the details of its highlighted row."""
+"""Base class of screens with a filtered list and the details of its highlighted row."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
@@ -73,10 +73,10 @@ MasterDetailScreen {
 
 
 class MasterDetailScreen(ModalScreen[ResultT]):
-    """Shows rows and, beside them, the details of the highlighted row.
+    """Shows a list of rows and, beside it, the details of the highlighted row.
 
-    Subclasses override `rows` and `lines`, and may override `extra_rows`, `select` and
-    `first`.
+    `words` fill the filter. Subclasses override `rows` and `lines`, and may override
+    `extra_rows`, `select` and `first`.
     """
 
     DEFAULT_CSS: ClassVar[str] = _CSS
@@ -100,26 +100,32 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.nothing = "The list is empty."
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return all rows, independent of the filter."""
+        """Load and return all rows in the order of display; the screen applies the
+        filter.
+        """
         return ()
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return additional rows for the filter `text`, from a slower search."""
+        """Return further rows for the filter `text`, from a slower search; none by
+        default.
+        """
         del text
         return ()
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return the details of the row with `key`."""
+        """Return the details of the row with the key `key`, to be shown beside the
+        list.
+        """
         del key
         return ()
 
     def select(self, key: str) -> None:
-        """Handle Enter on the row with `key`; by default, focus its details."""
+        """Handle Enter on the row with the key `key`; by default, focus its details."""
         del key
         self.query_one(LineList).focus()
 
     def compose(self) -> ComposeResult:
-        """Lay out filter, rows, details, note and footer."""
+        """Lay out filter, rows, details, message and footer."""
         with Vertical(id="master-detail"):
             yield Static(
                 sanitize_text(self._title), markup=False, id="master-detail-title"
@@ -151,7 +157,10 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
     @work(exclusive=True, group="fill", exit_on_error=False)
     async def fill(self, at: str = "") -> None:
-        """Reload all rows and highlight the row with key `at`."""
+        """Load all rows again, and highlight the one with the key `at`.
+
+        If `at` is empty, the row that `first` names is highlighted.
+        """
         try:
             self._rows = SearchableRows(await self.rows())
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -160,13 +169,18 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.find(at=at or self.first())
 
     def first(self) -> str:
-        """Return the key of the row to highlight at first; empty for the first row."""
+        """Return the key of the row to highlight when the list is loaded.
+
+        Empty for the first row, or for the one highlighted before.
+        """
         return ""
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the rows that match the filter, then `extra` rows not among them.
+        """Show the rows that match the filter, then those of `extra` that are not among
+        them.
 
-        Highlights the row with key `at`, if any.
+        The row with the key `at` is highlighted, if any; without `at`, the best match
+        or the row highlighted before.
         """
         text = self.query_one(Input).value
         search = self._rows.rank if self.RANKED else self._rows.filter
@@ -183,7 +197,10 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         return "" if text and self.RANKED else self.key
 
     def set_note(self, text: str, *, good: bool = False) -> None:
-        """Show a note below the lists; `good` marks success. An empty text hides it."""
+        """Show the message `text` below the lists; `good` marks success.
+
+        An empty text hides the message.
+        """
         note = self.query_one("#master-detail-note", Static)
         note.update(sanitize_text(text))
         note.set_class(good, "good")
@@ -254,7 +271,11 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             self._open(line.evidence.document, line.evidence.lines.first)
 
     async def run_guarded(self, work: "Awaitable[WorkT]") -> "WorkT | None":
-        """Await `work` and return its result; on error show a note and return None."""
+        """Await `work` and return its result.
+
+        An error is shown below the lists instead of being raised; the result is then
+        None.
+        """
         try:
             return await work
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -270,12 +291,16 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             self.room.show_error(error)
 
     def action_step(self, by: int) -> None:
-        """Move the highlight by one row, or by one line if the details have the focus."""
+        """Move the highlight to the next row if `by` is positive, else to the previous
+        one.
+
+        If the details have the focus, it moves there.
+        """
         active = self._active_list
         (active.action_cursor_down if by > 0 else active.action_cursor_up)()
 
     def action_page(self, by: int) -> None:
-        """Move the highlight by one page in the active list."""
+        """Move the highlight by `by` pages, in the details if they have the focus."""
         self._active_list.move_page(by)
 
     @property
@@ -293,11 +318,15 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.dismiss(None)
 
     def action_back(self) -> None:
-        """Focus the rows."""
+        """Move the focus to the list of rows."""
         self.query_one(RowList).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Insert typed letters into the filter, whatever has the focus."""
+        """Insert typed characters into the filter, even if another widget has the
+        focus.
+
+        Screens with `FOCUS_FILTER` False use letters as keys instead.
+        """
         find = self.query_one(Input)
         typed = event.character if event.is_printable else None
         if typed and self.FOCUS_FILTER and self.focused is not find:

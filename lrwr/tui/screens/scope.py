@@ -21,9 +21,10 @@ _CURRENT_MARK = "◆ "
 
 
 class HorizonScreen(MasterDetailScreen[str | None]):
-    """Lists chapters and scenes.
+    """Lists chapters and scenes up to which the story can be used.
 
-    The result is the chosen horizon, empty for the whole story; None if cancelled.
+    The result is the chosen horizon, such as "ch3"; empty for the whole story; None if
+    the user cancels.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -35,7 +36,9 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         self._stops: dict[str, HorizonStop] = {}
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return the whole story, then chapters and their scenes."""
+        """Return a row for the whole story, then chapters and their scenes in story
+        order.
+        """
         as_of = self.room.scope.as_of
         stops = await self.room.room.service_thread.run(
             lambda workspace: list_horizon_stops(workspace, as_of)
@@ -45,7 +48,9 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *map(_stop_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return a description of the horizon and its effect."""
+        """Return a description of the horizon with the key `key`, and of its effect on
+        answers.
+        """
         return _render_stop(self._stops.get(key))
 
     def first(self) -> str:
@@ -55,7 +60,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         )
 
     def select(self, key: str) -> None:
-        """Close with the chosen horizon."""
+        """Close the screen; the horizon with the key `key` is the result."""
         stop = self._stops.get(key)
         self.dismiss(stop.as_of if stop else "")
 
@@ -102,14 +107,20 @@ EVERYONE = "(everyone)"
 
 @dataclass(frozen=True, slots=True)
 class CharacterChoice:
-    """The chosen character, empty for everyone; `talk` lets the character answer."""
+    """The character that the user chose; `name` is empty for everyone.
+
+    With `talk`, the character answers from now on.
+    """
 
     name: str
     talk: bool
 
 
 class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
-    """Lists characters to choose from, with their profiles. None if cancelled."""
+    """Lists the characters to choose from, with their profiles.
+
+    The result is the user's choice; None if the user cancels.
+    """
 
     RANKED: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -137,7 +148,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         ]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return a character's profile."""
+        """Return the profile of the character with the key `key`."""
         if self._bible is None or key == EVERYONE:
             explanation = "The analyst answers, about all characters."
             return [
@@ -151,11 +162,13 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         return render_character(profile, self._bible)
 
     def select(self, key: str) -> None:
-        """Close with the character; the answer mode stays."""
+        """Close the screen; the character of `key` is the result, and the mode is
+        unchanged.
+        """
         self.dismiss(CharacterChoice(_name(key), talk=False))
 
     def action_talk(self) -> None:
-        """Close with the character, who will also answer."""
+        """Close the screen; the highlighted character is chosen and will answer."""
         if self.key and self.key != EVERYONE:
             self.dismiss(CharacterChoice(_name(self.key), talk=True))
 

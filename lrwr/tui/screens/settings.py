@@ -18,7 +18,10 @@ from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
 
 
 class SettingsScreen(ModalSheet[None]):
-    """Lists all settings, read-only: users change them in lrwr.toml."""
+    """Lists all settings with their values, which users change in lrwr.toml.
+
+    `query` fills the filter.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     SettingsScreen {

@@ -1,4 +1,4 @@
-"""Screens of the story bible: characters, world and timeline."""
+"""Screens that show the story bible: characters, world and timeline."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -26,9 +26,9 @@ from lrwr.tui.widgets.lists import ListRow
 
 
 class StoryScreen(MasterDetailScreen[None]):
-    """Base of the story screens: one list of the story bible up to the horizon.
+    """Base class of screens that show one list of the story bible up to the horizon.
 
-    A row's key is its index in that list.
+    A row's key is its index in that list, from 0. `words` fill the filter.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,17 +48,19 @@ class StoryScreen(MasterDetailScreen[None]):
         self.bible: Bible | None = None
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return the rows of a bible."""
+        """Return the rows for the screen's list of `bible`, in the order of display."""
         del bible
         return ()
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return the details of the row with index `number`."""
+        """Return the details of item `number`, counted from 0, of the screen's list of
+        `bible`.
+        """
         del number, bible
         return ()
 
     async def rows(self) -> Sequence[ListRow]:
-        """Load the story bible up to the horizon and return its rows."""
+        """Load the story bible up to the horizon, and return the rows of `rows_of`."""
         as_of, room = self.room.scope.as_of, self.room.room
         bible = await room.service_thread.run(
             lambda workspace: load_story(workspace, as_of)
@@ -73,12 +75,12 @@ class StoryScreen(MasterDetailScreen[None]):
         return self.rows_of(bible)
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return the details of a row."""
+        """Return the details of the row with the key `key`."""
         return () if self.bible is None else self.lines_of(int(key), self.bible)
 
 
 class PeopleScreen(StoryScreen):
-    """Lists all characters, most mentioned first, each with a profile."""
+    """Lists all characters, most mentioned first, with their profiles."""
 
     RANKED: ClassVar[bool] = True
     EMPTY_STATEMENT: ClassVar[str] = "Nobody is known"
@@ -87,7 +89,7 @@ class PeopleScreen(StoryScreen):
         super().__init__(room, "Characters", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each character."""
+        """Return a row for each character of `bible`, most mentioned first."""
         return [
             ListRow(
                 str(number),
@@ -111,12 +113,15 @@ class PeopleScreen(StoryScreen):
         ]
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return a character's profile: every claim with its evidence."""
+        """Return the profile of character `number`, from 0: facts and quotations."""
         return render_character(bible.characters[number], bible)
 
 
 class WorldScreen(StoryScreen):
-    """Lists elements of the world in the order in which they first occur."""
+    """Lists elements of the story's world, in the order of their first occurrence.
+
+    World elements are settings, objects, groups, rules and the like.
+    """
 
     RANKED: ClassVar[bool] = True
     EMPTY_STATEMENT: ClassVar[str] = "No place or thing is known"
@@ -126,19 +131,26 @@ class WorldScreen(StoryScreen):
         super().__init__(room, "World", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each element."""
+        """Return a row for each world element of `bible`, in order of first
+        occurrence.
+        """
         return [
             ListRow(str(number), element.name, describe_element(element))
             for number, element in enumerate(bible.world)
         ]
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return the facts about an element."""
+        """Return the facts about world element `number`, counted from 0, with
+        quotations.
+        """
         return render_element(bible.world[number])
 
 
 class TimelineScreen(StoryScreen):
-    """Lists events by chapter; the filter also matches character names."""
+    """Lists events in story order under chapter headings.
+
+    The filter also matches the names of characters in an event.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     TimelineScreen.-beside #master-detail-rows { width: 56%; }
@@ -151,11 +163,13 @@ class TimelineScreen(StoryScreen):
         self.hint = "Type a character's name or words of an event…"
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each event, with a heading for each chapter."""
+        """Return a row for each event of `bible` in story order, with chapter
+        headings.
+        """
         return list(_rows(bible))
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return an event with its evidence."""
+        """Return event `number`, counted from 0, with its chapter and quotation."""
         moment = bible.timeline[number]
         yield StyledLine((StyledText(format_chapter_name(moment.evidence), "strong"),))
         yield from render_moment(moment)

@@ -1,4 +1,4 @@
-"""The threads screen: open, rename, export, delete and restore threads."""
+"""The threads screen: opens, renames, exports, deletes and restores threads."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -44,7 +44,10 @@ _PREVIEW_TURNS = 6
 
 
 class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
-    """Lists threads, newest first. The result is the thread to open, or None."""
+    """Lists threads, most recently used first; `words` fill the filter.
+
+    The result is the id of the thread to open, None if the user cancels.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     ThreadsScreen.-beside #master-detail-rows { width: 50%; }
@@ -62,17 +65,25 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         self._threads: dict[str, Thread] = {}
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return a row for each thread."""
+        """Return a row for each thread, most recently used first.
+
+        Raises:
+            NotFound: No manuscript was ingested.
+        """
         threads = await self.room.room.service_thread.run(load_threads)
         self._threads = {str(thread.id): thread for thread in threads}
         return [_row(thread) for thread in threads]
 
     def first(self) -> str:
-        """Return the key of the current thread."""
+        """Return the id of the current thread; empty for a new one."""
         return self.room.scope.thread or ""
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return threads whose questions or answers contain the words."""
+        """Return the threads whose questions or answers contain words of `text`, best
+        first.
+
+        A heading comes before them. Empty if there are none.
+        """
         matches = await self.room.room.service_thread.run(
             lambda workspace: search_threads(workspace, text)
         )
@@ -85,7 +96,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         return [ListRow("", "Found in the text", heading=True), *rows] if rows else []
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return a thread's date, speaker and newest turns."""
+        """Return date, speaker and newest turns of the thread with the id `key`."""
         id_ = ThreadId(key)
         thread, turns = await self.room.room.service_thread.run(
             lambda workspace: load_thread_with_turns(workspace, id_)
@@ -93,12 +104,12 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         return _render_thread(thread, turns)
 
     def select(self, key: str) -> None:
-        """Close with the thread."""
+        """Close the screen; the result is the thread with the id `key`."""
         self.dismiss(ThreadId(key))
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_rename(self) -> None:
-        """Ask for a new title and rename the thread."""
+        """Ask for a new title of the highlighted thread, and store it."""
         if (thread := self._highlighted_thread()) is None:
             return
         line = TextInputScreen(
@@ -117,7 +128,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_export(self) -> None:
-        """Ask for a file and export the thread to it."""
+        """Ask for a file, and write the highlighted thread to it as Markdown."""
         if (thread := self._highlighted_thread()) is not None:
             file = await self.run_guarded(
                 export_thread_as(self.room, thread.id, format_thread_title(thread))
@@ -127,7 +138,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_delete(self) -> None:
-        """Delete the thread; it can be restored."""
+        """Delete the highlighted thread; it can be restored."""
         if (thread := self._highlighted_thread()) is not None:
             await self.run_guarded(self._delete(thread))
 
@@ -150,7 +161,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_undo(self) -> None:
-        """Restore the thread deleted last."""
+        """Restore the thread that was deleted last."""
         await self.run_guarded(self._undo())
 
     async def _undo(self) -> None:
@@ -202,9 +213,10 @@ def _render_thread(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine
 async def export_thread_as(
     screen: RoomScreen, thread: ThreadId, title: str, path: str = ""
 ) -> str:
-    """Write a thread as Markdown to `path`; ask for the path if it is empty.
+    """Write a thread as Markdown to `path`; if `path` is empty, ask the user for it.
 
-    Returns the file's path; empty if the user cancels.
+    `title` is the thread's title, from which a path is suggested. Return the file's
+    path; empty if the user cancels.
 
     Raises:
         SettingsProblem: The file exists, is not `.md`, or is in the manuscript.

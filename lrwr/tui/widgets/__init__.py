@@ -1,1 +1,1 @@
-"""Widgets of the chat screen and of lists."""
+"""Widgets of the chat screen, and lists that several screens use."""

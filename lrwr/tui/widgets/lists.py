@@ -1,4 +1,4 @@
-"""Lists of rows and of text lines, and the search in rows."""
+"""Widgets that list rows or lines of text, and the search in rows."""
 
 import asyncio
 import unicodedata
@@ -35,9 +35,9 @@ _EXACT, _PREFIX, _WORD_PREFIX, _SUBSTRING, _IN_DETAIL = (
 class ListRow:
     """One row of a list.
 
-    `key` is unique. `detail` is shown after `name`. Searches match name, detail and
-    `search_terms`. A `heading` cannot be selected. `depth` is the indent in columns.
-    The texts are sanitized when they are shown.
+    `key` identifies the row. `detail` is shown after `name`. Searches match name,
+    detail and `search_terms`. A `heading` cannot be selected; its key is empty. `depth`
+    is the indent in columns. The texts are sanitized when they are shown.
     """
 
     key: str
@@ -49,16 +49,19 @@ class ListRow:
 
 
 class SearchableRows:
-    """Rows with two searches that are fast enough to run at each key."""
+    """Rows with two searches, both fast enough to run at each key; `all` has all
+    rows.
+    """
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
         self.all = tuple(rows)
         self._names: list[tuple[str, ...]] | None = None
 
     def rank(self, query: str) -> list[ListRow]:
-        """Return the rows whose names are similar to `query`, best match first.
+        """Return the rows that are similar to `query`, best match first, without
+        headings.
 
-        Headings are left out. An empty query returns all rows in their order.
+        An empty query returns all rows, with headings, in their order.
         """
         normalized_query = _normalize(query)
         if not normalized_query:
@@ -72,7 +75,11 @@ class SearchableRows:
         return [row for _, row in sorted(matches, key=lambda pair: -pair[0])]
 
     def filter(self, query: str) -> list[ListRow]:
-        """Return the rows that contain every word of `query`, with their headings."""
+        """Return the rows that contain every word of `query`, in their order, with
+        headings.
+
+        Case is ignored. An empty query returns all rows.
+        """
         words = _normalize(query).split()
         if not words:
             return list(self.all)
@@ -140,7 +147,7 @@ _TONES = (
 
 
 class BrowseList(OptionList):
-    """An option list where a click highlights, and a second click selects."""
+    """A list in which a click highlights an item, and a second click selects it."""
 
     DEFAULT_CSS: ClassVar[str] = """
     BrowseList {
@@ -177,7 +184,9 @@ class BrowseList(OptionList):
         self.highlighted = clicked
 
     def move_page(self, by: int) -> None:
-        """Move the highlight by `by` pages, to the nearest enabled option."""
+        """Move the highlight by `by` pages, to the nearest item that can be
+        selected.
+        """
         page = max(1, self.size.height - 1) * by
         last = len(self.options) - 1
         at = min(max(0, (self.highlighted or 0) + page), last)
@@ -201,12 +210,14 @@ class RowList(BrowseList):
 
     @property
     def key(self) -> str:
-        """The key of the highlighted row; empty if none is."""
+        """The key of the highlighted row; empty if no row is highlighted."""
         at = self.highlighted
         return "" if at is None else self._shown[at].key
 
     def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
-        """Show rows and highlight the one with key `at`, else the first selectable one."""
+        """Show `rows`; highlight the one with the key `at`, else the first that can be
+        selected.
+        """
         self._shown = list(rows)
         enabled = [number for number, row in enumerate(self._shown) if not row.heading]
         matches = (number for number in enabled if self._shown[number].key == at)
@@ -225,9 +236,10 @@ class RowList(BrowseList):
             self.add_options(map(_option, rows[start : start + BATCH]))
 
     def key_after(self, key: str) -> str:
-        """Return the key of the next row, or of the previous one at the end.
+        """Return the key of the row after the one with `key`; at the end, of the row
+        before it.
 
-        May be empty.
+        Empty if there is no other row, or none with `key`.
         """
         keys = [row.key for row in self._shown if not row.heading]
         if key not in keys:
@@ -237,7 +249,7 @@ class RowList(BrowseList):
 
 
 class LineList(BrowseList):
-    """A list of wrapped text lines."""
+    """A list of text lines, wrapped to the width."""
 
     DEFAULT_CSS: ClassVar[str] = """
     LineList > .option-list--option-highlighted { background: transparent; }
@@ -249,12 +261,12 @@ class LineList(BrowseList):
 
     @property
     def line(self) -> StyledLine | None:
-        """The highlighted line, or None."""
+        """The highlighted line, or None if there is none."""
         at = self.highlighted
         return None if at is None else self._shown[at]
 
     def show(self, lines: Iterable[StyledLine]) -> None:
-        """Show lines and highlight the first."""
+        """Show `lines` and highlight the first."""
         self._shown = list(lines)
         self.set_options(Option(_line(line)) for line in self._shown[:BATCH])
         self.highlighted = 0 if self._shown else None

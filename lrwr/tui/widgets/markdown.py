@@ -1,4 +1,4 @@
-"""Markdown answers of a language model.
+"""Shows a language model's answer as Markdown.
 
 Imported only when a model answers, because Textual's Markdown is slow to import.
 """
@@ -107,7 +107,7 @@ class MarkdownReply(Markdown):
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append text; it is drawn at the next update."""
+        """Append streamed `text`; it is drawn at the next update."""
         self._pending += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME_SECONDS, self._flush)

@@ -1,4 +1,4 @@
-"""The prompt: question input, suggestions and hints."""
+"""The prompt: input of questions and commands, with suggestions and hints."""
 
 from collections.abc import Sequence
 from typing import ClassVar, assert_never
@@ -31,7 +31,10 @@ from lrwr.tui.input.prompt import (
 
 
 class SuggestionList(OptionList, can_focus=False):
-    """Completions above the prompt. The prompt's keys move through it; a click accepts."""
+    """The completions above the prompt.
+
+    The prompt's keys move through it; a click accepts a completion.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     SuggestionList {
@@ -48,7 +51,7 @@ class SuggestionList(OptionList, can_focus=False):
     """
 
     class Accepted(Message):
-        """A suggestion was clicked. `index` counts from 0."""
+        """Posted when a suggestion is clicked; `index` counts from 0."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
@@ -60,7 +63,9 @@ class SuggestionList(OptionList, can_focus=False):
         self._shown: tuple[Suggestion, ...] = ()
 
     def show(self, suggestions: tuple[Suggestion, ...], chosen: int | None) -> None:
-        """Show suggestions and highlight the one with index `chosen`, if any."""
+        """Show `suggestions` and highlight the one with the index `chosen`; None
+        highlights none.
+        """
         if suggestions != self._shown:
             self._shown = suggestions
             self.set_options(_build_options(suggestions))
@@ -116,14 +121,18 @@ class PromptInputArea(TextArea, inherit_bindings=False):
     ]
 
     class Sent(Message):
-        """A question was sent."""
+        """Posted when the user sends the question `text`."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Command(Message):
-        """A command was sent: its name and its argument."""
+        """Posted when the user sends a command: its name without slash, and its
+        argument.
+
+        `words` is the argument, empty if there is none.
+        """
 
         def __init__(self, name: str, words: str) -> None:
             super().__init__()
@@ -131,14 +140,17 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.words = words
 
     class Hint(Message):
-        """A hint to show above the prompt; an empty line hides it."""
+        """Asks to show the hint `line` above the prompt; an empty line hides it."""
 
         def __init__(self, line: str) -> None:
             super().__init__()
             self.line = line
 
     class SuggestionsChanged(Message):
-        """The suggestions changed; Enter accepts the index `chosen`, None for none."""
+        """Posted when the suggestions change.
+
+        `chosen` is the index, from 0, of the one that Enter accepts; None for none.
+        """
 
         def __init__(
             self, suggestions: tuple[Suggestion, ...], chosen: int | None
@@ -148,7 +160,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.chosen = chosen
 
     class CompletionsNeeded(Message):
-        """The user started a command, so `completions` should be loaded."""
+        """Posted when the user starts a command, so that `completions` are loaded."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -165,7 +177,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
 
     @property
     def completions(self) -> CompletionContext:
-        """The values of command arguments."""
+        """The values that complete command arguments, such as names of characters."""
         return self._completions
 
     @completions.setter
@@ -184,7 +196,9 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._suggest()
 
     def action_send(self) -> None:
-        """Send the question or the command."""
+        """Accept the chosen suggestion; without one, send the question or run the
+        command.
+        """
         self.call_later(self._send)
 
     def action_newline(self) -> None:
@@ -192,13 +206,13 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self.call_later(self.insert, "\n")
 
     def action_complete(self) -> None:
-        """Complete a command; without one, move the focus as Tab does."""
+        """Complete the typed command; without one, move the focus as Tab does."""
         if not self.text.startswith("/") or not self._suggestions:
             raise SkipAction
         self.call_later(self._complete)
 
     def action_close(self) -> None:
-        """Hide the suggestions; without any, pass Escape on."""
+        """Hide the suggestions; if there are none, let the screen handle Escape."""
         if not self._suggestions:
             raise SkipAction
         self._set_suggestions((), None)
@@ -230,7 +244,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.action_newer()
 
     def accept_suggestion(self, index: int) -> None:
-        """Insert the suggestion with that index; send it if it is complete."""
+        """Insert the suggestion at `index`, from 0; if it is complete, send it."""
         if index >= len(self._suggestions):
             return
         suggestion = self._suggestions[index]
@@ -339,7 +353,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
 
 
 class PromptBox(Vertical):
-    """The prompt with suggestions and hint above it."""
+    """The prompt, with suggestions and a hint above it."""
 
     DEFAULT_CSS: ClassVar[str] = """
     PromptBox {

@@ -1,4 +1,4 @@
-"""Widgets and helpers that show an answer while it is streamed."""
+"""Widgets and functions that show an answer while it is streamed."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,10 @@ UNSUPPORTED = "underline $warning"
 
 
 class CitationClicked(Message):
-    """A citation mark such as [1] or [w1] was clicked; `number` is 1 or w1."""
+    """Posted when a citation such as [1] or [w1] is clicked.
+
+    `number` is the citation without brackets: "1" or "w1".
+    """
 
     def __init__(self, number: str) -> None:
         super().__init__()
@@ -34,28 +37,28 @@ class CitationClicked(Message):
 
 
 class ReplyWidget(Protocol):
-    """Shows streamed words."""
+    """A widget that shows the text of an answer while it is streamed."""
 
     async def write(self, text: str) -> None:
-        """Append words; they are drawn at the next update."""
+        """Append streamed `text`; it is drawn at the next update."""
         ...
 
     async def finish(self) -> None:
-        """Draw everything: nothing more comes."""
+        """Draw all remaining text at the end of the answer."""
         ...
 
 
 class LinkBuffer:
-    """Holds back text that may be the start of a link, until it is complete.
+    """Removes wiki links from streamed text; text that may begin a link is held back.
 
-    Links are removed from answers, but a link can arrive in several pieces.
+    A link can arrive in several pieces.
     """
 
     def __init__(self) -> None:
         self._text = ""
 
     def feed(self, text: str) -> str:
-        """Add streamed text and return the part that can be shown."""
+        """Add streamed `text`; return the new text that can be shown, without links."""
         text = strip_links(self._text + sanitize_text(text))
         match = UNFINISHED_LINK.search(text)
         shown = text[: match.start()] if match else text
@@ -63,13 +66,16 @@ class LinkBuffer:
         return shown
 
     def flush(self) -> str:
-        """Return the text held back, at the end of the stream."""
+        """Return the text that is still held back; call it at the end of the stream."""
         rest, self._text = self._text, ""
         return rest
 
 
 class VerbatimReply(Static):
-    """An extractive answer: quotations without markup, with clickable citation marks."""
+    """An answer that quotes the text: no markup, but citations can be clicked.
+
+    The spans `unsupported` of `text` are highlighted.
+    """
 
     def __init__(self, text: str = "", unsupported: Sequence[Span] = ()) -> None:
         shown, spans = _sanitize_with_spans(text, unsupported)
@@ -81,7 +87,7 @@ class VerbatimReply(Static):
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append text; it is drawn at the next update."""
+        """Append streamed `text`; it is drawn at the next update."""
         self._text += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME_SECONDS, self._draw)
@@ -92,12 +98,14 @@ class VerbatimReply(Static):
         self._draw()
 
     def settle(self, text: str, unsupported: Sequence[Span]) -> None:
-        """Show the stored answer, with its unsupported spans highlighted."""
+        """Show `text`, the answer as it was stored, with the spans `unsupported`
+        highlighted.
+        """
         self._text, spans = _sanitize_with_spans(text, unsupported)
         self.update(render_citation_marks(self._text, spans))
 
     def action_jump(self, number: str) -> None:
-        """Ask the chat screen to show the passage with that number."""
+        """Ask the chat screen to select the source with this citation number."""
         self.post_message(CitationClicked(number))
 
     def _draw(self) -> None:
@@ -108,13 +116,15 @@ class VerbatimReply(Static):
 
 
 def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
-    """Return a text with clickable citation marks and highlighted unsupported spans."""
+    """Return `text` with clickable citations and the spans `unsupported`
+    highlighted.
+    """
     marked = [ContentSpan(span.start, span.end, UNSUPPORTED) for span in unsupported]
     return Content(text, spans=[*marked, *find_citation_marks(text)])
 
 
 def find_citation_marks(text: str) -> list[ContentSpan]:
-    """Return a clickable span for each citation mark."""
+    """Return a clickable span for each citation, such as [1] or [w1], in text order."""
     spans = []
     for match in CITATION_MARK.finditer(text):
         click = Style.from_meta({"@click": f"jump('{match[1]}')"})

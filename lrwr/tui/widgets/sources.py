@@ -1,4 +1,4 @@
-"""The sources beside the transcript: cited passages and web pages."""
+"""The sources of an answer, beside the transcript: cited passages and web pages."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,9 @@ MAX_SHOWN_CHARS = 4_000
 
 
 class SourceView(Static):
-    """One passage with its location; if selected, with the surrounding text."""
+    """One cited passage with its location; if selected, also with the text
+    around it.
+    """
 
     ALLOW_SELECT = True
 
@@ -39,35 +41,37 @@ class SourceView(Static):
 
     @property
     def number(self) -> str:
-        """The citation number, without brackets."""
+        """The citation number as text, without brackets."""
         return str(self.citation.number)
 
     @property
     def place(self) -> str:
-        """The passage's location: the current one once its context is loaded."""
+        """The passage's location for display; the current one once `fill` was
+        called.
+        """
         if self.context is not None:
             return self.context.place
         return sanitize_text(format_place(self.citation.document, self.citation.lines))
 
     @property
     def words(self) -> str:
-        """The passage's text: the current one once its context is loaded."""
+        """The passage's text for display; the current one once `fill` was called."""
         return self.context.words if self.context else sanitize_text(self.citation.text)
 
     def fill(self, context: "CitationContext") -> None:
-        """Show the loaded context."""
+        """Show the passage as it is in the current text, with `context`."""
         self.context = context
         self._draw()
 
     def choose(self, *, chosen: bool) -> None:
-        """Mark the passage as selected or not."""
+        """Show the passage as selected, or not."""
         if chosen != self._chosen:
             self._chosen = chosen
             self.set_class(chosen, "chosen")
             self._draw()
 
     def on_click(self, event: events.Click) -> None:
-        """Prevent that a double click selects all text; it opens the passage instead."""
+        """Stop a double click from selecting all text; it opens the passage instead."""
         if event.chain == 2:
             event.prevent_default()
 
@@ -94,7 +98,7 @@ class SourceView(Static):
 
 
 class PageView(Static):
-    """One cited web page. lrwr never opens it."""
+    """One cited web page; lrwr shows its address but never opens it."""
 
     def __init__(self, page: WebCitation) -> None:
         super().__init__(markup=False, classes="source web")
@@ -104,7 +108,7 @@ class PageView(Static):
 
     @property
     def number(self) -> str:
-        """The citation mark without brackets, such as w1."""
+        """The page's citation number as text, such as "w1"."""
         return f"w{self.page.number}"
 
     @property
@@ -118,7 +122,7 @@ class PageView(Static):
         return sanitize_text(self.page.text)
 
     def choose(self, *, chosen: bool) -> None:
-        """Mark the page as selected or not."""
+        """Show the page as selected, or not; the full text is shown if selected."""
         if chosen != self._chosen:
             self._chosen = chosen
             self.set_class(chosen, "chosen")
@@ -147,7 +151,11 @@ SourceItem = SourceView | PageView
 
 
 class Sources(VerticalScroll):
-    """Lists the sources of one turn; the selected passage is shown with its context."""
+    """Lists the sources of one turn; the selected passage is shown with the text around
+    it.
+
+    `keymap` maps action ids to configured keys.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in SOURCE_ACTIONS),
@@ -158,7 +166,7 @@ class Sources(VerticalScroll):
     ]
 
     class ContextsNeeded(Message):
-        """Asks for the contexts of these citations, to be passed to `fill`."""
+        """Asks for the current text of `citations`, to be passed to `fill`."""
 
         def __init__(self, citations: Sequence[Citation]) -> None:
             super().__init__()
@@ -172,16 +180,16 @@ class Sources(VerticalScroll):
 
     @property
     def views(self) -> list[SourceItem]:
-        """The source views, in display order."""
+        """The sources as widgets, in the order of display: passages, then web pages."""
         return [v for v in self.children if isinstance(v, SourceView | PageView)]
 
     @property
     def chosen(self) -> SourceItem | None:
-        """The selected source, or None."""
+        """The widget of the selected source, or None."""
         return self._find(self._chosen)
 
     async def introduce(self) -> None:
-        """Show what this pane is for."""
+        """Show an explanation of this pane instead of sources."""
         await self._replace([_message(INTRODUCTION)])
 
     async def clear(self) -> None:
@@ -203,10 +211,10 @@ class Sources(VerticalScroll):
         is_final: bool,
         question: str = "",
     ) -> None:
-        """Show passages and web pages.
+        """Show cited passages, then web pages, instead of the present sources.
 
-        `is_final` means that no more will be added. The selected source stays selected
-        if it is still present.
+        `is_final` means that no more will be added; then a heading has their number and
+        `question`. The selected number stays selected if it is still present.
         """
         views: list[Static] = [SourceView(citation) for citation in citations]
         page_views = [PageView(page) for page in pages]
@@ -223,7 +231,7 @@ class Sources(VerticalScroll):
         await self._replace(views)
 
     async def add(self, citation: Citation) -> None:
-        """Append a passage."""
+        """Append a cited passage, above the web pages."""
         async with self._changing:
             await self.query(".source-message").remove()
             apart = self.query(".source-web")
@@ -241,9 +249,8 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     def fill(self, contexts: "Sequence[CitationContext]") -> None:
-        """Show the contexts of passages.
-
-        Contexts of passages no longer shown are ignored.
+        """Show passages as they are in the current text; others in `contexts` are
+        ignored.
         """
         by_number = {context.number: context for context in contexts}
         for view in self.query_children(SourceView):
@@ -257,12 +264,18 @@ class Sources(VerticalScroll):
             view.refresh(layout=True)
 
     def reload_contexts(self) -> None:
-        """Request all contexts again, because the text may have changed."""
+        """Ask again for the current text of all passages, because it may have
+        changed.
+        """
         if citations := [view.citation for view in self.query_children(SourceView)]:
             self.post_message(self.ContextsNeeded(citations))
 
     def jump(self, number: str) -> bool:
-        """Select the source with that number; return whether it exists."""
+        """Select the source with the citation number `number`; return whether it
+        exists.
+
+        If not, a notification says so.
+        """
         view = self._find(number)
         if view is None:
             self.notify(f"This answer has no passage [{number}].", markup=False)
@@ -272,11 +285,13 @@ class Sources(VerticalScroll):
         return True
 
     def action_jump(self, number: str) -> None:
-        """Select the source with that number."""
+        """Select the source with the citation number `number`."""
         self.jump(number)
 
     def action_move(self, by: int) -> None:
-        """Move the selection by `by` sources, within the list."""
+        """Move the selection by `by` sources, down if positive, at most to the end of
+        the list.
+        """
         views = self.views
         if not views:
             return
@@ -293,12 +308,12 @@ class Sources(VerticalScroll):
             await self.run_action("screen.do('open')")
 
     async def action_copy_quote(self) -> None:
-        """Copy the selected passage."""
+        """Copy the selected passage to the clipboard."""
         if self.chosen is not None:
             await self.run_action("screen.do('copy', 'quote')")
 
     async def action_back(self) -> None:
-        """Return to the prompt."""
+        """Move the focus to the prompt."""
         await self.run_action("screen.back")
 
     async def on_click(self, event: events.Click) -> None:

@@ -1,4 +1,4 @@
-"""The transcript with the sources beside it."""
+"""Two panes: the transcript and the sources beside it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -40,9 +40,11 @@ CitationContextLoader: TypeAlias = (
 
 
 class SplitView(Horizontal):
-    """Shows the transcript and the sources of the selected turn.
+    """Shows the transcript of a thread, and the sources of the selected turn.
 
     A new turn is selected when it starts. On narrow screens only one pane is shown.
+    `side` is the width of the sources in percent. `load_contexts` returns the current
+    text of cited passages.
     """
 
     DEFAULT_CSS: ClassVar[str] = ""
@@ -70,7 +72,7 @@ class SplitView(Horizontal):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether only one pane fits."""
+        """Whether the screen is too narrow for both panes."""
         return self.size.width < MIN_WIDE_COLUMNS
 
     def on_resize(self, event: events.Resize) -> None:
@@ -78,7 +80,7 @@ class SplitView(Horizontal):
         self._arrange(event.size.width)
 
     def toggle(self) -> None:
-        """Show or hide the sources."""
+        """Show or hide the sources; on a narrow screen, in place of the transcript."""
         if self.is_narrow:
             self._is_over = not self._is_over
         else:
@@ -88,20 +90,27 @@ class SplitView(Horizontal):
             self.sources.focus()
 
     def close_sources(self) -> bool:
-        """On a narrow screen, show the transcript again; return whether it was hidden."""
+        """On a narrow screen, show the transcript instead of the sources.
+
+        Return whether the sources were shown in place of it.
+        """
         was_over, self._is_over = self._is_over and self.is_narrow, False
         self._arrange(self.size.width)
         return was_over
 
     def jump(self, number: str) -> None:
-        """Select the source with that number and focus the sources."""
+        """Select the source with the citation number `number`, and focus the
+        sources.
+        """
         if self.sources.jump(number):
             self._is_over = self._is_beside = True
             self._arrange(self.size.width)
             self.sources.focus()
 
     async def show(self, turns: Sequence[Turn]) -> None:
-        """Show the end of a thread and the sources of its last answer."""
+        """Show the end of a thread with `turns`, oldest first, and the last answer's
+        sources.
+        """
         await self.transcript.show(turns)
         if turns:
             await self.sources.show(turns[-1])
@@ -109,30 +118,32 @@ class SplitView(Horizontal):
             await self.sources.introduce()
 
     async def show_notice(self, lines: Sequence[str]) -> None:
-        """Show paragraphs in place of an empty thread."""
+        """Show `lines`, one paragraph each, in place of an empty thread."""
         await self.transcript.show_notice(lines)
         await self.sources.introduce()
 
     async def start_turn(self, question: str) -> TurnView:
-        """Show a question and return the view for its answer."""
+        """Show `question` as a new turn, and return the widget for its answer."""
         view = await self.transcript.start_turn(question)
         await self.sources.clear()
         return view
 
     async def add_citation(self, view: TurnView, citation: Citation) -> None:
-        """Add a passage found for a running turn."""
+        """Add a passage that was found for the running turn `view`."""
         view.add_citation(citation)
         if self.transcript.chosen is view:
             await self.sources.add(citation)
 
     async def add_page(self, view: TurnView, page: WebCitation) -> None:
-        """Add a web page found for a running turn."""
+        """Add a web page that was found for the running turn `view`."""
         view.add_page(page)
         if self.transcript.chosen is view:
             await self.sources.add_page(page)
 
     async def finish(self, view: TurnView, turn: Turn) -> None:
-        """Show the finished turn and only the sources that it cites."""
+        """Show the finished turn in `view`, and only the sources that its answer
+        cites.
+        """
         await view.finish(turn)
         if self.transcript.chosen is view:
             await self.sources.show(turn)

@@ -22,7 +22,8 @@ class StatusFields:
     """Texts of the status line; empty ones are hidden.
 
     `model` is the answering model, `spent` the cost of the last turn and of the thread,
-    `index` the freshness of the library, `leaving` whether data is sent to services.
+    `index` whether the library is up to date, `leaving` whether data is sent to
+    services.
     """
 
     model: str = ""
@@ -32,31 +33,33 @@ class StatusFields:
 
 
 class StatusLine(Horizontal):
-    """The line below the prompt."""
+    """The line below the prompt, with the texts of `StatusFields`."""
 
     DEFAULT_CSS: ClassVar[str] = ""
     status: reactive[StatusFields] = reactive(StatusFields)
     _fresh_since: tuple[str, float] | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out the fields; `index` is the one that is shortened."""
+        """Lay out the fields; on narrow screens only `index` is shortened."""
         yield Static(id="status-model", markup=False)
         yield Static(id="status-index", markup=False)
         yield Static(id="status-leaving", markup=False)
         yield Static(id="status-spent", markup=False)
 
     def on_mount(self) -> None:
-        """Start to update the age of the last ingest."""
+        """Start a timer that updates the age in the `index` field."""
         self.set_interval(AGE_INTERVAL, self._show_age)
 
     def update_fields(self, **fields: str) -> None:
-        """Change the named fields of `StatusFields`; the others stay."""
+        """Change the named fields of `StatusFields`; the others are unchanged."""
         if "index" in fields:
             self._fresh_since = None
         self.status = replace(self.status, **fields)
 
     def mark_fresh(self, text: str) -> None:
-        """Show `text` with its age from now on in the `index` field."""
+        """Show `text` and how long ago that was, such as "2 min ago", in the `index`
+        field.
+        """
         self._fresh_since = text, time.monotonic()
         self._show_age()
 
@@ -83,14 +86,14 @@ MIN_TITLE_WIDTH = 12
 
 
 class RoomHeader(Static):
-    """Shows thread title and scope; a long title is shortened to fit the scope."""
+    """Shows the thread's title and the scope; a title that is too long is shortened."""
 
     def __init__(self, scope: ChatScope) -> None:
         self._scope = scope
         super().__init__(self._build_content(0), id="header")
 
     def show_scope(self, scope: ChatScope) -> None:
-        """Show another scope."""
+        """Show `scope` instead of the previous one."""
         self._scope = scope
         self.update(self._build_content(self.content_size.width))
 

@@ -1,4 +1,4 @@
-"""The transcript: the mounted turns of a thread."""
+"""The transcript: shows the turns of a thread, which it mounts as the user scrolls."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,7 +33,8 @@ MORE_BELOW = "▼ more below · press End"
 
 
 class Transcript(VerticalScroll):
-    """Shows part of a thread, and mounts more turns when the user scrolls to an end.
+    """Shows part of a thread, and mounts more turns when the user scrolls to an end of
+    it.
 
     It scrolls with new text as long as the end of the thread is visible.
     """
@@ -47,7 +48,7 @@ class Transcript(VerticalScroll):
     ]
 
     class CitationTyped(Message):
-        """The user typed a citation number."""
+        """Posted when the user types a citation number."""
 
         def __init__(self, number: str) -> None:
             super().__init__()
@@ -62,22 +63,22 @@ class Transcript(VerticalScroll):
         self._chosen: TurnView | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out the marker for more turns below."""
+        """Lay out the sign that there are more turns below."""
         yield Static(MORE_BELOW, markup=False, id="below")
 
     @property
     def views(self) -> list[TurnView]:
-        """The mounted turns, oldest first."""
+        """The widgets of the mounted turns, oldest first."""
         return list(self.query_children(TurnView))
 
     @property
     def turns(self) -> list[Turn]:
-        """All finished turns of the thread, mounted or not."""
+        """All finished turns of the thread, mounted or not, oldest first."""
         return [*self._older, *self._finished_turns(), *self._newer]
 
     @property
     def last(self) -> Turn | None:
-        """The newest finished turn, or None."""
+        """The newest finished turn, or None if there is none."""
         if self._newer:
             return self._newer[-1]
         over = (view.turn for view in reversed(self.views) if view.turn is not None)
@@ -85,13 +86,16 @@ class Transcript(VerticalScroll):
 
     @property
     def chosen(self) -> TurnView | None:
-        """The turn whose sources are shown: the newest unless another was selected."""
+        """The widget of the turn whose sources are shown; None if the thread is empty.
+
+        It is the newest turn unless the user selected another.
+        """
         if self._chosen is not None and self._chosen.is_attached:
             return self._chosen
         return next(reversed(self.views), None)
 
     async def show(self, turns: Sequence[Turn]) -> None:
-        """Show the end of a thread."""
+        """Show the end of a thread with `turns`, oldest first."""
         async with self._mount_lock:
             self._older, self._newer = list(turns[:-INITIAL_TURNS]), []
             self._chosen = None
@@ -102,7 +106,7 @@ class Transcript(VerticalScroll):
         self._follow()
 
     async def show_notice(self, lines: Sequence[str]) -> None:
-        """Show paragraphs in place of an empty thread."""
+        """Show `lines`, one paragraph each, in place of an empty thread."""
         async with self._mount_lock:
             self._older, self._newer, self._chosen = [], [], None
             await self._replace(
@@ -110,7 +114,7 @@ class Transcript(VerticalScroll):
             )
 
     async def start_turn(self, question: str) -> TurnView:
-        """Show a question and return the view for its answer."""
+        """Show `question` as a new turn, and return the widget for its answer."""
         if self._newer:
             await self.show([*self._older, *self._finished_turns(), *self._newer])
         view = TurnView(question)
@@ -123,13 +127,13 @@ class Transcript(VerticalScroll):
         return view
 
     def choose(self, view: TurnView) -> None:
-        """Mark a turn as the one whose sources are shown."""
+        """Select the turn `view`: highlight it as the one whose sources are shown."""
         self._chosen = view
         for other in self.views:
             other.set_class(other is view, "chosen")
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Note whether the end is visible, and mount more turns if needed."""
+        """Record whether the end is visible, and mount more turns if needed."""
         super().watch_scroll_y(old_value, new_value)
         self._following = not self._newer and new_value >= self.max_scroll_y
         self._update_below()
@@ -154,7 +158,9 @@ class Transcript(VerticalScroll):
         self._load_more()
 
     async def on_key(self, event: events.Key) -> None:
-        """Pass typed characters to the prompt, except digits from 1."""
+        """Pass typed characters to the prompt, except the digits 1 to 9, which select
+        sources.
+        """
         typed = event.character or ""
         plain = event.is_printable and "+" not in event.key
         if plain and typed not in DIGITS:
@@ -162,7 +168,7 @@ class Transcript(VerticalScroll):
             await self.run_action(f"screen.type({typed!r})")
 
     def action_choose(self, by: int) -> None:
-        """Move the selection by `by` turns."""
+        """Move the selection by `by` turns, to newer ones if positive."""
         views = self.views
         if not views:
             return
@@ -179,7 +185,7 @@ class Transcript(VerticalScroll):
         self._follow()
 
     def action_jump(self, number: str) -> None:
-        """Show the passage with that citation number."""
+        """Select the source with the citation number `number`."""
         self.post_message(self.CitationTyped(number))
 
     def _follow(self) -> None:

@@ -21,10 +21,13 @@ SUPERVISOR = "lrwr"
 
 
 class TurnView(Vertical):
-    """Shows a turn, finished or running."""
+    """Shows one turn; `turn` is None while the answer to `question` is not finished."""
 
     class Chosen(Message):
-        """Asks to show this turn's sources and, if given, the source with that number."""
+        """Asks to show the sources of the turn `view`.
+
+        If `number`, a citation number, is not empty, that source is to be selected.
+        """
 
         def __init__(self, view: "TurnView", number: str = "") -> None:
             super().__init__()
@@ -73,7 +76,7 @@ class TurnView(Vertical):
         self._pages.append(page)
 
     def show_stage(self, text: str) -> None:
-        """Show the running stage; stages disappear when the answer's text starts."""
+        """Show what is being done, such as a search, until the answer's text starts."""
         if self.over:
             return
         for before in self.query(".step.running"):
@@ -84,11 +87,11 @@ class TurnView(Vertical):
     async def write(
         self, text: str, speaker: AnswerSpeaker, *, avatar: str, model: str
     ) -> None:
-        """Append text by `speaker`.
+        """Append `text` of the running answer, below the name of who speaks.
 
-        `avatar` is the answering character, empty for none.
-
-        `model` is empty for extractive answers.
+        `avatar` is the name of the character that answers, empty for the analyst.
+        `model` is the name of the language model, empty if the answer quotes the text.
+        A finished or stopped turn ignores it.
         """
         if self.over:
             return
@@ -103,7 +106,9 @@ class TurnView(Vertical):
         await self._reply.write(text)
 
     async def finish(self, turn: Turn) -> None:
-        """Show the finished turn with its notes."""
+        """Show the finished turn, with remarks such as "low confidence" below the
+        answer.
+        """
         self.turn = turn
         await self._end()
         output = turn.output
@@ -112,7 +117,9 @@ class TurnView(Vertical):
         await self.mount_all(self._build_notes(turn))
 
     async def fail(self, message: str, hint: str) -> None:
-        """Show the error that ended the turn, and its hint."""
+        """End the turn; show the error `message` and its hint, unless the hint is
+        empty.
+        """
         await self._end()
         notes = [Static(sanitize_text(message), markup=False, classes="note bad")]
         if hint:
@@ -120,16 +127,18 @@ class TurnView(Vertical):
         await self.mount_all(notes)
 
     async def stop(self) -> None:
-        """Mark the answer as stopped, before it is saved."""
+        """End the turn and mark its answer as stopped; the saved part is shown
+        later.
+        """
         await self._end()
         await self.mount(_note(AnswerNote("stopped", "stopped")))
 
     def on_click(self) -> None:
-        """Show this turn's sources."""
+        """Ask to show this turn's sources."""
         self.post_message(self.Chosen(self))
 
     def on_citation_clicked(self, event: CitationClicked) -> None:
-        """Show the clicked source."""
+        """Ask to select the source whose citation was clicked."""
         event.stop()
         self.post_message(self.Chosen(self, event.number))
 
