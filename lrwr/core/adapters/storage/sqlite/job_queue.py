@@ -205,7 +205,7 @@ class SqliteJobQueue:
         """Record the stage of a claimed job, and extend its lease to `lease` seconds
         from now.
 
-        False if the claim has been lost, because the lease had ended.
+        False if another worker has claimed the job meanwhile, or it has ended.
         """
         row = self._claim_parameters(claim) | {"lease": lease, "stage": stage.value}
         changed = await self._database.write(

@@ -1,4 +1,7 @@
-"""Encoding of documents, attributions and the cast as records of a Supabase project."""
+"""Encodes documents, attributions and the cast as records of a Supabase project.
+
+An attribution says who speaks and who appears in a document.
+"""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -38,7 +41,10 @@ Rows = TypeVar("Rows", DocumentRows, AttributionRows)
 
 @dataclass(frozen=True, slots=True)
 class RecordTombstone:
-    """Marks a record as deleted, so that other machines delete it, too."""
+    """Says that the record with this kind and key was deleted.
+
+    It remains in the Supabase project, so that other machines delete the record, too.
+    """
 
     kind: str
     key: str
@@ -49,22 +55,28 @@ RecordContent = DocumentRows | AttributionRows | str | RecordTombstone
 
 
 def build_record_key(document: DocumentId, pipeline: Pipeline) -> str:
-    """Return the key of the record that holds one pipeline's rows of `document`."""
+    """Return the key of the record with all that `pipeline` has stored of
+    `document`.
+    """
     return f"{pipeline.value}/{document}"
 
 
 def parse_record_key(key: str) -> tuple[DocumentId, Pipeline]:
-    """Return the document and the pipeline of a key that `build_record_key` made.
+    """Return the document and the pipeline in a key that `build_record_key` made.
 
     Raises:
-        ValueError: There is no such pipeline.
+        ValueError: The key names no known pipeline.
     """
     pipeline, _, document = key.partition("/")
     return DocumentId(document), Pipeline(pipeline)
 
 
 def encode_record(content: DocumentRows | AttributionRows | str) -> SupabaseRecord:
-    """Return the record that stores these rows; a text is the cast as JSON."""
+    """Return the record with the rows of a document, its attribution (who speaks and
+    who appears), or the cast as JSON text.
+
+    Equal content gives equal records.
+    """
     match content:
         case DocumentRows():
             body, key = (
@@ -83,12 +95,14 @@ def encode_record(content: DocumentRows | AttributionRows | str) -> SupabaseReco
 
 
 def build_tombstone(kind: str, key: str) -> SupabaseRecord:
-    """Return the record that deletes the record with this kind and key."""
+    """Return a record without a body; writing it deletes the record with this kind and
+    key.
+    """
     return SupabaseRecord(kind, key, "", "", None)
 
 
 def decode_record(record: SupabaseRecord) -> RecordContent:
-    """Return the rows in a record, the cast as JSON text, or a tombstone.
+    """Return what `encode_record` put into a record; a tombstone if it was deleted.
 
     Raises:
         StoreProblem: A newer version of lrwr wrote the record, or it is damaged.

@@ -1,6 +1,7 @@
 """The job queue in a Supabase project, shared by all machines of an account.
 
-Leases are timed by the project's clock, so the clocks of the machines need not agree.
+Leases are timed by the Supabase project's clock, so the clocks of the machines need not
+agree.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,9 +30,9 @@ from lrwr.core.model.jobs import (
 
 
 class SupabaseJobQueue:
-    """Job queue of the library with the id `library`; implements `JobQueue`.
+    """The `JobQueue` port in a Supabase project, for the library with the id `library`.
 
-    Every method raises LrwrError if the project does not answer or refuses.
+    Every method raises LrwrError if the Supabase project does not answer or refuses.
     """
 
     def __init__(self, rpc: SupabaseRpc, library: str) -> None:
@@ -39,10 +40,10 @@ class SupabaseJobQueue:
         self._library = library
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Queue `orders` and return the number of new jobs.
+        """Queue `orders`, and return the number of new jobs.
 
-        At most one job waits for each document and pipeline; a later order changes its
-        kind.
+        At most one job waits for each document and pipeline; a further order only
+        changes whether it processes or deletes the document.
         """
         if not orders:
             return 0
@@ -63,11 +64,10 @@ class SupabaseJobQueue:
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Claim the oldest job that waits or whose lease has run out.
+        """Claim the oldest job that waits or whose lease has ended; None if there is
+        none.
 
-        None if there is none.
-
-        The lease ends after `lease` seconds unless it is renewed. Only jobs of
+        The claim is a lease for `lease` seconds, unless it is renewed. Only jobs of
         `documents` and `pipeline` are considered; None stands for all. If no job is
         free, the leases of workers that have died on this machine are ended, and the
         claim is tried again.
@@ -91,29 +91,29 @@ class SupabaseJobQueue:
             return None if claimed is None else _decode_claim(claimed, worker)
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Extend a lease to `lease` seconds from now.
+        """Record the stage of a claimed job, and extend its lease to `lease` seconds
+        from now.
 
-        False if the claim has been lost.
+        False if another worker has claimed the job meanwhile, or it has ended.
         """
         return await self._call_with_claim(
             "renew_job", claim, lease=lease, stage=stage.value
         )
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job as failed, with a message and a hint for the user.
+        """Mark a claimed job as failed; `error` and `hint` are sentences for the user.
 
         Does nothing if the claim has been lost.
         """
         await self._call_with_claim("fail_job", claim, error=error, hint=hint)
 
     async def complete(self, claim: JobClaim) -> bool:
-        """Mark a job as complete; False if the claim has been lost."""
+        """Mark a claimed job as complete; False if the claim has been lost."""
         return await self._call_with_claim("complete_job", claim)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, newest first.
-
-        With `state` only those in that state.
+        """Return at most `limit` jobs, newest first; with `state`, only jobs in that
+        state.
         """
         state_name = state.value if state else None
         rows = await self._rpc.call(

@@ -1,4 +1,6 @@
-"""Storing results of an ingestion in a Supabase project and in the replica."""
+"""Storing the results of an ingestion in a Supabase project and in its local
+replica.
+"""
 
 import json
 import sqlite3
@@ -69,16 +71,18 @@ async def put_record_with_vectors(
     claim: JobClaim | None = None,
     if_digest: str | None = None,
 ) -> tuple[PutResult, DocumentRows]:
-    """Upload a document's record after those of its vectors that the project lacks.
+    """Upload the record of the document in `draft`, after those of its vectors that the
+    Supabase project lacks.
 
     Vectors are taken from `known_vectors`, by text hash, or else from the local file; a
     text with neither is uploaded as not embedded. `claim` completes a job together with
-    the upload. With `if_digest` only the record with that digest is replaced. Returns
+    the upload. With `if_digest`, only a record with that digest is replaced. Returns
     the result and the rows that were uploaded.
 
     Raises:
-        StoreProblem: The project deletes the vectors before the record refers to them.
-        LrwrError: The project does not answer or refuses.
+        StoreProblem: The Supabase project deletes the vectors before the record refers
+            to them.
+        LrwrError: The Supabase project does not answer or refuses.
     """
     vectors = dict(known_vectors or {})
     missing_texts = sorted(draft.texts - vectors.keys())
@@ -118,13 +122,11 @@ _CONTENTS_OF_DOCUMENT = f"{_CONTENTS} where document_id = ?"
 
 
 class SupabaseKnowledgeStore:
-    """Stores results of ingestion in a project and the replica.
+    """The `KnowledgeStore` port over a Supabase project and its local replica `copy`.
 
-    Implements `KnowledgeStore`.
-
-    Reads use the replica only. Revisions of files are stored on this machine only. If
-    there are `files`, those that no stored document needs any more are deleted from the
-    project. `now` returns seconds since 1970.
+    Reads use the replica only. Revisions of files are stored on this machine only. With
+    `files`, uploaded manuscript files are deleted once no stored document is made from
+    them. `now` returns seconds since 1970.
     """
 
     def __init__(
@@ -146,24 +148,31 @@ class SupabaseKnowledgeStore:
         self._now = now
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
-        """Return the version of each processed document, ordered by id."""
+        """Return the version of each document that `pipeline` has processed, ordered by
+        id.
+        """
         return await self._local.document_versions(pipeline)
 
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return those hashes of `texts` that have a vector in the replica."""
+        """Return those of `texts`, which are text hashes, that have a vector in the
+        replica.
+
+        `space` names the embedding space of the vectors.
+        """
         return await self._local.known_vectors(space, texts)
 
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
-        """Replace everything stored of a document and complete the job, atomically.
+        """Replace everything that a pipeline has stored of a document, and complete the
+        claimed job, atomically.
 
         Returns False and writes nothing if the claim has been lost.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
             StoreProblem: The replica cannot be written.
         """
         now, before = self._now(), await self._load_contents(document_version.id)
@@ -189,12 +198,13 @@ class SupabaseKnowledgeStore:
         return True
 
     async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
-        """Delete what the claim's pipeline has stored of `document`; complete the job.
+        """Delete what the claim's pipeline has stored of `document`, and complete the
+        job, atomically.
 
         Returns False and writes nothing if the claim has been lost.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
             StoreProblem: The replica cannot be written.
         """
         self._replica.check_project()
@@ -221,8 +231,9 @@ class SupabaseKnowledgeStore:
     ) -> int:
         """Store new revisions of documents whose content and recipe have not changed.
 
-        Documents that have changed are skipped. Returns the number updated; if that is
-        all of them, the job of `claim` is completed.
+        A revision is a text that changes when the manuscript file on this machine
+        changes. Documents whose content or recipe has changed are skipped. Returns the
+        number updated; if that is all of them, the job of `claim` is completed.
         """
         if claim is not None:
             await self._replica.catch_up()
@@ -277,11 +288,9 @@ def _select_contents(connection: sqlite3.Connection, sql: str, *of: str) -> set[
 
 
 class SupabaseCastStore:
-    """Stores cast and attributions in a project and the replica.
+    """The `CastStore` port over a Supabase project and its local replica `copy`.
 
-    Implements `CastStore`.
-
-    Reads use the replica only.
+    It stores the cast, who speaks and who appears. Reads use the replica only.
     """
 
     def __init__(
@@ -293,18 +302,23 @@ class SupabaseCastStore:
         self._local = SqliteCastStore(database)
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return the input of the attribution for each document of pipeline b."""
+        """Return, for each document of pipeline b, what is needed to find who speaks in
+        it.
+        """
         return await self._local.attribution_inputs()
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the document's chunks of story text, in text order."""
+        """Return ids and spans of the document's chunks of story text, in text
+        order.
+        """
         return await self._local.chunk_spans(document)
 
     async def save_cast(self, cast: Cast) -> None:
-        """Store `cast` as the cast of the library; send nothing if it has not changed.
+        """Store `cast` in place of the library's previous cast; send nothing if they
+        are equal.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         cast_json = cast_to_json(cast)
         if cast_json == await self._database.read(load_cast_json):
@@ -316,13 +330,14 @@ class SupabaseCastStore:
         )
 
     async def save_attribution(self, woven: AttributionResult) -> bool:
-        """Replace the stored attribution of a document.
+        """Replace what is stored about who speaks and who appears in a document by
+        `woven`.
 
-        Returns False and writes nothing if the document has changed since it was
+        Returns False and writes nothing if the stored document has changed since it was
         analysed.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         weave = await self._database.read(
             lambda connection: build_attribution_rows(connection, woven)
@@ -341,8 +356,9 @@ class SupabaseCastStore:
 
 
 class SupabaseAnalysisStore:
-    """Caches replies of models in a project and locally; implements `AnalysisStore`.
+    """The `AnalysisStore` port over a Supabase project and the local file.
 
+    Replies of language models are cached in both, sentence distances locally only.
     `now` returns seconds since 1970.
     """
 
@@ -358,14 +374,20 @@ class SupabaseAnalysisStore:
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances of neighbouring sentences in `space`, by key."""
+        """Return the distances between neighbouring sentences of a document, by the
+        sentences' hash.
+
+        `space` names the embedding space in which they were compared.
+        """
         return await self._local.seams(document, space)
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the cached replies among `keys`, from the file or the project.
+        """Return the cached replies of language models with a key in `keys`, by key.
+
+        Those that the local file lacks are fetched from the Supabase project.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         local_replies = await self._local.replies(keys)
         missing_keys = [key for key in keys if key not in local_replies]
@@ -378,13 +400,14 @@ class SupabaseAnalysisStore:
         }
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Cache `replies` by key; `usage` of all of them is stored with the first.
+        """Cache replies of language models by key.
 
-        They are stored locally first, so that replies that cost money are not lost if
-        the project fails.
+        `usage` is that of all of them together; it is stored with the first. They are
+        stored locally first, so that replies that cost money are not lost if the
+        Supabase project fails.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         await self._local.save_replies(replies, usage)
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]

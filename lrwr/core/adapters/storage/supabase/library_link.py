@@ -1,4 +1,6 @@
-"""The link between a local library and the one in a project that it replicates."""
+"""The link between a local library and the library in a Supabase project that it
+replicates.
+"""
 
 import sqlite3
 from collections.abc import Iterator
@@ -39,12 +41,14 @@ _MARK_ALL_UNSENT = (
 
 @dataclass(frozen=True, slots=True)
 class LibraryLink:
-    """Names the library of an account that a file replicates, and how far it has come.
+    """Links a local library's file to the library in a Supabase project that it
+    replicates.
 
-    `project` is the project's URL and `writer` the id of this replica. The file
-    contains all changes up to version `cursor`. `apart` says that something was
-    ingested locally that the project does not have. `spoken` is the project's count of
-    thread changes when the file had all of them.
+    `project` is the Supabase project's URL; `account` and `library` are ids, `name` is
+    the library's name and `writer` the id of this replica. The file contains all
+    changes up to version `cursor` of the library. `apart` says that something was
+    ingested locally that the Supabase project does not have. `spoken` is the Supabase
+    project's count of thread changes when the file last had all of them.
     """
 
     project: str
@@ -60,12 +64,19 @@ class LibraryLink:
 def create_library_link(
     project: str, account: str, library: str, name: str
 ) -> LibraryLink:
-    """Return a link with a new writer id for a file without data of the library."""
+    """Return a link with a new writer id, for a file that has nothing of the library
+    yet.
+
+    `project` is the Supabase project's URL; `account` and `library` are ids, `name` is
+    the library's name.
+    """
     return LibraryLink(project, account, library, name, writer=uuid4().hex)
 
 
 def read_library_link(connection: sqlite3.Connection) -> LibraryLink | None:
-    """Return the link stored in an open file; None if it replicates no library."""
+    """Return the link in the library's open file; None if it is linked to no Supabase
+    project.
+    """
     row = connection.execute(_SELECT_LINK).fetchone()
     if row is None:
         return None
@@ -74,7 +85,8 @@ def read_library_link(connection: sqlite3.Connection) -> LibraryLink | None:
 
 
 def load_library_link(path: Path) -> LibraryLink | None:
-    """Return the link stored in the file at `path`; None without a file or a link.
+    """Return the link in the library's file at `path`; None if there is no file or no
+    link.
 
     Raises:
         StoreProblem: The file cannot be read.
@@ -93,7 +105,9 @@ def load_library_link(path: Path) -> LibraryLink | None:
 
 
 def assign_replica_writer(path: Path) -> None:
-    """Give the copied file at `path` a writer id of its own.
+    """Give the file at `path`, a copy of a library's file, a writer id of its own.
+
+    Does nothing if the file is linked to no Supabase project.
 
     Raises:
         StoreProblem: The file cannot be written.
@@ -107,30 +121,35 @@ def assign_replica_writer(path: Path) -> None:
 
 
 def store_library_link(connection: sqlite3.Connection, link: LibraryLink) -> None:
-    """Store a link in place of the file's old one, and mark all threads as unsent."""
+    """Store `link` in place of the file's previous one, and mark all threads as
+    unsent.
+    """
     connection.execute(_STORE_LINK, astuple(link))
     for statement in _MARK_ALL_UNSENT:
         connection.execute(statement)
 
 
 def advance_cursor(connection: sqlite3.Connection, cursor: int) -> None:
-    """Record that the file contains all changes up to version `cursor`.
+    """Record that the file contains all changes up to version `cursor` of the library.
 
-    It never goes back.
+    A lower version than the recorded one is ignored.
     """
     connection.execute("update hosted set cursor = max(cursor, ?)", (cursor,))
 
 
 def mark_in_sync(connection: sqlite3.Connection) -> None:
-    """Record that the project has everything that was ingested into this file."""
+    """Record that the Supabase project has everything that was ingested into this
+    file.
+    """
     connection.execute("update hosted set apart = 0")
 
 
 @contextmanager
 def preserve_sync_mark(connection: sqlite3.Connection) -> Iterator[None]:
-    """Preserve the mark `apart` while the block writes data of the project.
+    """Inside this context, preserve `apart` of the link while data of the Supabase
+    project is written.
 
-    Triggers of the database set the mark on every local write.
+    Otherwise triggers of the database set it at every local write.
     """
     row = connection.execute("select apart from hosted").fetchone()
     yield
@@ -139,15 +158,17 @@ def preserve_sync_mark(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def has_lost_changes(link: LibraryLink, page: "RecordPage") -> bool:
-    """Return whether the project lacks changes that this file has from it.
+    """Return whether the Supabase project lacks changes that this file has received
+    from it.
 
-    `link` must have been read before `page` was requested.
+    So it is after a restore from a backup. `link` must have been read before `page` was
+    requested.
     """
     return page.version < link.cursor or page.spoken < link.spoken
 
 
 def build_lost_changes_error() -> StoreProblem:
-    """Return the error for a project that lacks changes it once had."""
+    """Return the error for a Supabase project that lacks changes it once had."""
     return StoreProblem(
         "The project lacks changes that this library has received from it; it may"
         " have been restored from a backup",

@@ -1,7 +1,7 @@
 """Push and pull: copying a library to a Supabase project and back, in resumable steps.
 
-A push sends one record at a time and skips those that the project has, so that a push
-that was stopped continues where it ended.
+A push sends one record at a time and skips those that the Supabase project has, so that
+a push that was stopped continues where it ended.
 """
 
 import asyncio
@@ -76,8 +76,11 @@ PushProgressCallback = Callable[[str, int, int], None]
 class PushResult:
     """Numbers of items that a push has sent.
 
-    `removed` counts deleted records of documents that are not in the local library.
-    `apart` says that something was ingested during the push; the next push sends it.
+    `unchanged` counts documents that the Supabase project had already, `removed`
+    deleted records of documents that are not in the local library. `woven` counts
+    attributions (who speaks in a document), `replies` cached replies of models,
+    `conversations` threads. `apart` says that something was ingested during the push;
+    the next push sends it.
     """
 
     documents: int = 0
@@ -90,7 +93,7 @@ class PushResult:
 
 
 class LibraryPush:
-    """One push of the library in `database` to the library that `bound` names.
+    """One push of the local library in `database` to the library that `bound` names.
 
     `tell` receives the name of a step, the number of items done, and the total.
     """
@@ -112,14 +115,16 @@ class LibraryPush:
         self._synced_version = 0
 
     async def run(self, *, over: bool = False) -> PushResult:
-        """Make the project's library equal to the local one; merge the threads.
+        """Make the library in the Supabase project equal to the local one, and merge
+        the threads.
 
-        With `over` changes made by other machines are overwritten instead of refused.
+        With `over`, changes made by other machines are overwritten; otherwise they are
+        an error.
 
         Raises:
             StoreProblem: Another machine has changed the library since the last pull,
                 or changes it during the push; or the file cannot be read.
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         self._overwrite = over
         await self._check_for_lost_changes()
@@ -308,7 +313,9 @@ values (?, ?, ?, ?, ?) on conflict (key) do nothing
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """Numbers of changed records, new cached replies and changed threads of a pull."""
+    """What a pull has received: numbers of changed records, new cached replies of
+    models, and changed threads.
+    """
 
     records: int
     replies: int
@@ -321,13 +328,13 @@ async def pull_remote_changes(
     records: SupabaseRecords,
     tell: PushProgressCallback,
 ) -> PullResult:
-    """Apply all changes in the project since the last pull, and merge threads.
+    """Apply all changes in the Supabase project since the last pull, and merge threads.
 
-    `tell` receives the name of a step, the number of items done, and the total, which
-    is 0 if unknown.
+    `copy` is the local replica. `tell` receives the name of a step, the number of items
+    done, and the total, which is 0 if unknown.
 
     Raises:
-        LrwrError: The project does not answer, or its data cannot be decoded.
+        LrwrError: The Supabase project does not answer, or its data cannot be decoded.
         StoreProblem: The library cannot be written.
     """
     record_count = await copy.catch_up(lambda count: tell("records", count, 0))

@@ -1,9 +1,9 @@
 """Records of a library in a Supabase project; its libraries and migrations.
 
-The project is the source of truth, and a file on each machine replicates it. A record
-is everything that one pipeline has stored of one document, as one JSON text. Every
-change increments the library's version and is numbered with it, in the order of the
-changes, so a replica that has applied all changes up to a version has missed none.
+The Supabase project is the source of truth, and a file on each machine replicates it. A
+record is everything that one pipeline has stored of one document, as one JSON text.
+Every change increments the library's version and is numbered with it, in the order of
+the changes, so a replica that has applied all changes up to a version has missed none.
 """
 
 import hashlib
@@ -29,10 +29,11 @@ from lrwr.core.model.jobs import JobClaim
 class SupabaseRecord:
     """One record of a library: the rows of a document, its attribution, or the cast.
 
-    `kind` is `document`, `woven` (attribution) or `cast`. `content` is the SHA-256 of
-    the manuscript file, `digest` that of `body`, and `texts` are the hashes of the
-    texts that have a vector in `space`. If `body` is None, the record is deleted and
-    the rest empty.
+    `kind` is `document`, `woven` (the attribution: who speaks and appears) or `cast`.
+    `key` identifies the record among those of its kind. `content` is the SHA-256 of the
+    manuscript file, `digest` that of `body`, and `texts` are the hashes of the texts
+    that have a vector in the embedding space `space`. If `body` is None, the record is
+    deleted and the rest empty.
     """
 
     kind: str
@@ -46,12 +47,12 @@ class SupabaseRecord:
 
 @dataclass(frozen=True, slots=True)
 class PutResult:
-    """Result of writing a record.
+    """Result of writing a record; unless `done`, nothing was written.
 
-    `before` and `version` are the library's version before and after. Unless `done`
-    nothing was written: the claim was `lost`, the vectors of the hashes in `missing`
-    are not stored, another machine has written the record (`overtaken`), or the
-    document has changed.
+    `before` and `version` are the library's version before and after. Reasons for not
+    writing: the job's claim was `lost`, the vectors of the hashes in `missing` are not
+    stored, another machine has written the record (`overtaken`), or, if none of these
+    is set, the document has changed.
     """
 
     done: bool
@@ -64,10 +65,10 @@ class PutResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """A page of changed records in the order of their changes, as of one moment.
+    """Some of the changed records, in the order of their changes.
 
-    With it a replica has all changes up to version `upto`. `version` is the version of
-    the library and `spoken` its count of thread changes.
+    A replica that applies them has all changes up to version `upto`. `version` is the
+    version of the library, and `spoken` its count of thread changes, at that moment.
     """
 
     records: tuple[SupabaseRecord, ...]
@@ -78,7 +79,7 @@ class RecordPage:
 
 @dataclass(frozen=True, slots=True)
 class RecordEntry:
-    """A record without its body."""
+    """A record without its body; the fields are those of `SupabaseRecord`."""
 
     kind: str
     key: str
@@ -88,7 +89,7 @@ class RecordEntry:
 
 @dataclass(frozen=True, slots=True)
 class RecordManifest:
-    """The library's version and all its records that are not deleted."""
+    """The library's version, and entries of all its records that are not deleted."""
 
     version: int
     entries: tuple[RecordEntry, ...]
@@ -96,7 +97,9 @@ class RecordManifest:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLibraryState:
-    """The version of a library, and whether other replicas have changed it."""
+    """The version of a library, and whether `others`, that is other replicas, have
+    changed it.
+    """
 
     version: int
     others: bool
@@ -104,9 +107,10 @@ class RemoteLibraryState:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLibrary:
-    """A library of the account, as listed. `created_at` is in seconds since 1970.
+    """A library of the account in the Supabase project.
 
-    `documents` counts documents that any pipeline has processed.
+    `version` counts its changes. `documents` counts documents that any pipeline has
+    processed, `threads` the threads. `created_at` is in seconds since 1970.
     """
 
     id: str
@@ -120,9 +124,10 @@ class RemoteLibrary:
 class SupabaseRecords:
     """Reads and writes records, vectors and cached model replies of one library.
 
-    `writer` is the id of the local replica; it tells its own changes from those of
-    others. Every method raises LrwrError if the project does not answer or refuses,
-    NotFound if the account has no such library.
+    `library` is its id, `writer` the id of the local replica, by which the Supabase
+    project tells the changes of different machines apart. Every method raises LrwrError
+    if the Supabase project does not answer or refuses, NotFound if the account has no
+    such library.
     """
 
     def __init__(self, rpc: SupabaseRpc, library: str, writer: str) -> None:
@@ -132,7 +137,9 @@ class SupabaseRecords:
         self.threads = SupabaseThreadApi(rpc, library)
 
     async def state(self, after: int) -> RemoteLibraryState:
-        """Return the version, and whether other replicas changed it since `after`."""
+        """Return the library's version, and whether other replicas changed it since
+        version `after`.
+        """
         rpc_json = await self._call_existing("state", writer=self._writer, after=after)
         with self._rpc.decoding():
             return decode_value(rpc_json, RemoteLibraryState)
@@ -145,13 +152,13 @@ class SupabaseRecords:
         if_content: str | None = None,
         if_digest: str | None = None,
     ) -> PutResult:
-        """Write a record and complete the claimed job, atomically.
+        """Write a record, and complete the claimed job, atomically.
 
         An identical record is not written again. A record without a body deletes the
         stored one. Changing or deleting a document deletes its attribution. With
-        `if_content` the record is written only if the document of the same key was made
-        from that content. With `if_digest` it replaces only a record with that digest;
-        an empty digest means that no record may exist.
+        `if_content`, the record is written only if the document with the same key was
+        made from a file with that SHA-256. With `if_digest`, it replaces only a record
+        with that digest; an empty digest means that no record may exist.
         """
         rpc_json = await self._call_existing(
             "put_record",
@@ -167,17 +174,20 @@ class SupabaseRecords:
             return decode_value(rpc_json, PutResult)
 
     async def manifest(self) -> RecordManifest:
-        """Return all records without their bodies."""
+        """Return the entries of all records that are not deleted, without their
+        bodies.
+        """
         rpc_json = await self._call_existing("manifest")
         with self._rpc.decoding():
             entries = decode_value(rpc_json["records"], tuple[RecordEntry, ...])
             return RecordManifest(int(rpc_json["version"]), entries)
 
     async def changes(self, after: int, *, most: int = 1_000_000) -> RecordPage:
-        """Return the records that changed after version `after`, as they are now.
+        """Return the records that changed after version `after`, in the order of their
+        changes.
 
-        A page has at least one record, if any changed, and more while their bodies have
-        at most `most` characters together.
+        They have their present content. A page has at least one record, if any changed,
+        and more while their bodies have at most `most` characters together.
 
         Raises:
             StoreProblem: A record does not match its digest.
@@ -190,18 +200,21 @@ class SupabaseRecords:
         return page
 
     async def missing(self, space: str, texts: Collection[str]) -> list[str]:
-        """Return those text hashes of `texts` without a vector in `space`.
+        """Return those of `texts`, which are text hashes, that have no vector in the
+        embedding space `space`.
 
-        The project stores the vectors of the others for at least a day from now.
+        The Supabase project stores the vectors of the others for at least a day from
+        now.
         """
         rpc_json = await self._call("missing_vectors", space=space, texts=list(texts))
         with self._rpc.decoding():
             return [str(text) for text in rpc_json if text in texts]
 
     async def put_vectors(self, space: str, vectors: Mapping[str, bytes]) -> None:
-        """Store vectors by text hash, as little-endian 32-bit floats.
+        """Store vectors of the embedding space `space`, by text hash.
 
-        The project deletes them after a day unless a record refers to them.
+        A vector is given as little-endian 32-bit floats. The Supabase project deletes
+        it after a day unless a record refers to it.
         """
         if vectors:
             await self._call(
@@ -211,30 +224,37 @@ class SupabaseRecords:
             )
 
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
-        """Return the stored vectors of `texts`, as little-endian 32-bit floats."""
+        """Return the stored vectors of `texts`, by text hash, as little-endian 32-bit
+        floats.
+
+        `texts` are text hashes; those without a vector in `space` are missing in the
+        result.
+        """
         rpc_json = await self._call("vectors", space=space, texts=list(texts))
         with self._rpc.decoding():
             return decode_value(rpc_json, dict[str, bytes])
 
     async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
-        """Cache replies of models.
-
-        Of two replies with the same key the later one stays.
+        """Store replies of language models in the library; of two with one key, the one
+        made later stays.
         """
         if replies:
             rows = encode_postgres_json(encode_value(tuple(replies)))
             await self._call("put_replies", rows=rows)
 
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
-        """Return the cached replies among `keys`, ordered by key."""
+        """Return the cached replies of language models with a key in `keys`, ordered by
+        key.
+        """
         rpc_json = await self._call("replies", keys=list(keys))
         with self._rpc.decoding():
             return decode_value(rpc_json, list[ModelReplyRow])
 
     async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
-        """Return the next `limit` cached replies with a key above `after`, by code point.
+        """Return the next `limit` cached replies with a key above `after`, ordered by
+        key.
 
-        Start with an empty `after`.
+        Keys are compared by code points. Start with an empty `after`.
         """
         rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
         with self._rpc.decoding():
@@ -254,27 +274,32 @@ class SupabaseRecords:
 
 
 async def list_remote_libraries(rpc: SupabaseRpc) -> list[RemoteLibrary]:
-    """Return the libraries of the account, ordered by name."""
+    """Return the libraries of the account in the Supabase project, ordered by name."""
     rows = await rpc.call("libraries")
     with rpc.decoding():
         return decode_value(rows, list[RemoteLibrary])
 
 
 async def list_applied_migrations(rpc: SupabaseRpc) -> frozenset[int]:
-    """Return the numbers of those SQL scripts that the project has run."""
+    """Return the numbers of lrwr's SQL scripts that the Supabase project has run."""
     numbers = await rpc.call("migrations")
     with rpc.decoding():
         return decode_value(numbers, frozenset[int])
 
 
 async def create_remote_library(rpc: SupabaseRpc, name: str) -> str | None:
-    """Create a library and return its id; None if the account has one of that name."""
+    """Create a library called `name`, and return its id.
+
+    None if the account has a library of that name already.
+    """
     library_id = await rpc.call("new_library", name=name)
     return None if library_id is None else str(library_id)
 
 
 async def delete_remote_library(rpc: SupabaseRpc, library: str) -> bool:
-    """Delete a library with all its data; False if the account has no such library."""
+    """Delete the library with this id and all its data; False if the account has
+    none.
+    """
     return bool(await rpc.call("delete_library", library=library))
 
 
@@ -291,9 +316,9 @@ def _check_digest(record: SupabaseRecord) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SupabaseMigration:
-    """An SQL script that the project's owner runs.
+    """An SQL script that the owner of a Supabase project runs there.
 
-    Numbers start at 1; running twice is safe.
+    Scripts are numbered from 1; running one twice is safe.
     """
 
     number: int
@@ -302,7 +327,9 @@ class SupabaseMigration:
 
 
 def list_supabase_migrations() -> list[SupabaseMigration]:
-    """Return the SQL scripts shipped with lrwr, in the order in which they must run."""
+    """Return the SQL scripts that come with lrwr, in the order in which they must
+    run.
+    """
     folder = files("lrwr.core.adapters.storage.supabase") / "migrations"
     migrations = [
         SupabaseMigration(
@@ -315,7 +342,9 @@ def list_supabase_migrations() -> list[SupabaseMigration]:
 
 
 def find_missing_migrations(run: Collection[int]) -> list[SupabaseMigration]:
-    """Return the shipped scripts whose numbers are not in `run`, in order."""
+    """Return lrwr's SQL scripts whose numbers are not in `run`, in the order of their
+    numbers.
+    """
     return [
         supabase_migration
         for supabase_migration in list_supabase_migrations()

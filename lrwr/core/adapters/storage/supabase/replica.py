@@ -1,7 +1,8 @@
-"""The replica: a library's file on this machine that follows a library in a project.
+"""The replica: a library's file on this machine that follows a library in a Supabase
+project.
 
-Reads use the file, so they need no network. Writes go to the project first and then
-into the file.
+Reads use the file, so they need no network. Writes go to the Supabase project first and
+then into the file.
 """
 
 import asyncio
@@ -64,13 +65,13 @@ It matches no file, so the next ingestion compares the contents."""
 
 
 class SupabaseReplica:
-    """Applies the project's changes to the local file, page by page.
+    """Applies the Supabase project's changes to the local file, page by page.
 
     `database` must not itself wait for this replica before reading. Each page is
     applied in one transaction, so a process that is killed loses nothing, and several
-    processes may follow in one file. `now` returns seconds since 1970. With `threads`
-    these are replicated, too. While the project lacks changes that it once had, nothing
-    is fetched from it or sent to it.
+    processes may use one file. `now` returns seconds since 1970. With `threads`, these
+    are replicated, too. While the Supabase project lacks changes that it once had,
+    nothing is fetched from it or sent to it.
     """
 
     def __init__(
@@ -87,23 +88,27 @@ class SupabaseReplica:
         self._project_lost_changes = False
 
     def check_project(self) -> None:
-        """Check that the project still had all its changes when it was last asked.
+        """Check that the Supabase project had not lost changes when it was last asked.
+
+        Nothing is sent.
 
         Raises:
-            StoreProblem: It lacked some.
+            StoreProblem: It lacked changes that it once had.
         """
         if self._project_lost_changes:
             raise build_lost_changes_error()
 
     async def catch_up(self, on_progress: Callable[[int], None] | None = None) -> int:
-        """Apply all changes since the last call; return the number of records.
+        """Apply all changes since the last call, and return the number of changed
+        records.
 
         `on_progress` is called after each page with the number of records so far.
 
         Raises:
-            LrwrError: The project does not answer, or its data cannot be decoded.
-            StoreProblem: The file cannot be written, or the project lacks changes that
-                it had.
+            LrwrError: The Supabase project does not answer, or its data cannot be
+                decoded.
+            StoreProblem: The file cannot be written, or the Supabase project lacks
+                changes that it had.
         """
         count, more = 0, True
         while more:
@@ -125,10 +130,11 @@ class SupabaseReplica:
     async def apply_write(
         self, put_result: PutResult, work: Callable[[sqlite3.Connection], Result]
     ) -> Result | None:
-        """Run `work`, which writes to the file what the project has just stored.
+        """Run `work`, which writes into the file what the Supabase project has just
+        stored.
 
-        Returns None without running it if the file has already received later changes,
-        which `work` would overwrite.
+        `put_result` is the Supabase project's result. If the file has already received
+        later changes, which `work` would overwrite, it is not run and None is returned.
         """
 
         def write(connection: sqlite3.Connection) -> Result | None:
@@ -179,7 +185,7 @@ class SupabaseReplica:
 def split_into_batches(
     items: Sequence[Result], size: int
 ) -> Iterable[Sequence[Result]]:
-    """Return consecutive slices of at most `size` items, in order."""
+    """Return consecutive slices of at most `size` items, in the order of `items`."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
@@ -249,13 +255,11 @@ UNREACHABLE_PAUSE = 60.0
 
 
 class ReplicaRefresher:
-    """Lets a replica catch up, at most every `FRESH_SECONDS`.
+    """Lets a replica catch up before a read, at most every `FRESH_SECONDS`; await it.
 
-    Await it before each read.
-
-    If the project does not answer, reads go on with the local data, `say` receives one
-    notice until the project answers again, and the next attempt is made after
-    `UNREACHABLE_PAUSE`. `clock` counts seconds.
+    If the Supabase project does not answer, reads continue with the local data, `say`
+    receives one notice until it answers again, and the next attempt is made after
+    `UNREACHABLE_PAUSE` seconds. `clock` returns seconds.
     """
 
     def __init__(
@@ -274,11 +278,11 @@ class ReplicaRefresher:
 
     @property
     def away(self) -> bool:
-        """Whether the project did not answer the last time."""
+        """Whether the last attempt to catch up failed."""
         return self._has_notified
 
     async def __call__(self) -> None:
-        """Catch up if that is due. Never raises LrwrError."""
+        """Catch up if the last attempt is long enough ago. Never raises LrwrError."""
         async with self._lock:
             if self._clock() < self._next_check:
                 return

@@ -1,4 +1,6 @@
-"""Calls of a project's database functions, as the account signed in."""
+"""Calls of a Supabase project's database functions, as the account that is signed
+in.
+"""
 
 import asyncio
 import json
@@ -32,7 +34,7 @@ _UNESCAPES = {"\x101": "\x10", "\x100": "\x00"}
 
 
 def encode_postgres_text(value: PostgresJson) -> PostgresJson:
-    """Return a JSON value whose texts PostgreSQL can store.
+    """Return a JSON value in which every text is one that PostgreSQL can store.
 
     PostgreSQL has no U+0000, so it is escaped by U+0010 and a digit. A lone surrogate
     becomes `?`.
@@ -41,14 +43,20 @@ def encode_postgres_text(value: PostgresJson) -> PostgresJson:
 
 
 def encode_postgres_json(value: PostgresJson) -> str:
-    """Return a JSON value as JSON text whose strings PostgreSQL can store."""
+    """Return `value` as JSON text, with strings that PostgreSQL can store.
+
+    They are escaped as by `encode_postgres_text`.
+    """
     return json.dumps(
         encode_postgres_text(value), ensure_ascii=False, separators=(",", ":")
     )
 
 
 def decode_postgres_text(value: PostgresJson) -> PostgresJson:
-    """Return the JSON value that `encode_postgres_text` received."""
+    """Return the JSON value from which `encode_postgres_text` made `value`.
+
+    Lone surrogates remain `?`.
+    """
     return _map_strings(value, _unescape)
 
 
@@ -100,11 +108,12 @@ _NOT_FROM_DATABASE = frozenset({401, 408, 429})
 
 
 class SupabaseRpc:
-    """Calls the database functions of a project; each returns one JSON value.
+    """Calls the database functions of a Supabase project; each returns one JSON value.
 
-    One value, because Supabase silently cuts off result rows above a limit of the
-    project. No call is repeated here. Each request is logged before it is sent, unless
-    the project is on this machine.
+    One value, because Supabase silently cuts off result rows above a limit. No failed
+    call is repeated. `token` returns the access token of the account. With a
+    `request_logger`, each request is recorded in the send log before it is sent, unless
+    the server is on this machine.
     """
 
     def __init__(
@@ -122,15 +131,15 @@ class SupabaseRpc:
         self._stack = AsyncExitStack()
 
     async def call(self, function: str, **arguments: RpcJson) -> RpcJson:
-        """Call a function and return its result.
+        """Call a database function, and return its result.
 
-        `function` is named without `lrwr_`, and arguments without `p_`, with which the
-        names begin in the database.
+        `function` is its name without the prefix `lrwr_`; the names of `arguments` are
+        those in the database without the prefix `p_`.
 
         Raises:
-            LrwrError: Nobody is signed in, or the session has expired.
-            StoreProblem: The project refused, or its tables are incomplete.
-            ServiceUnavailable: The project did not answer.
+            LrwrError: No account is signed in, or the session has expired.
+            StoreProblem: The Supabase project refused, or its tables are incomplete.
+            ServiceUnavailable: The Supabase project did not answer.
         """
         token = await self._token()
         parameters = {
@@ -152,7 +161,8 @@ class SupabaseRpc:
 
     @contextmanager
     def decoding(self) -> Iterator[None]:
-        """Translate errors that occur in the block while it decodes a result.
+        """Inside this context, turn errors of decoding a result into errors for the
+        user.
 
         Raises:
             ServiceUnavailable: The result does not have the expected shape.

@@ -14,9 +14,10 @@ from lrwr.core.model.codec import decode_value, encode_json, encode_value
 
 @dataclass(frozen=True, slots=True)
 class ModelReplyRow:
-    """A cached reply of a model with its cost in tokens.
+    """A cached reply of a language model.
 
-    `made` is in seconds since 1970.
+    `key` identifies the request, `made` is in seconds since 1970, and `finding` is the
+    reply as JSON text.
     """
 
     key: str
@@ -30,7 +31,8 @@ class ModelReplyRow:
 class TurnRecord:
     """A row of the table `turn`; `usage` and `output` are JSON texts.
 
-    `asked_at` is in seconds since 1970, `price` in US dollars, None if unknown.
+    `number` is the turn's position in its thread, from 1. `asked_at` is in seconds
+    since 1970, `price` in US dollars, None if unknown.
     """
 
     id: str
@@ -46,10 +48,11 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """A thread with all its turns in order; `state` is a JSON text.
+    """A thread with all its turns, oldest first; `state` is a JSON text.
 
-    Times are in seconds since 1970. `digest` identifies the thread's version in the
-    project and is empty if the thread comes from a local file.
+    Times are in seconds since 1970; `deleted_at` is None unless the thread is deleted.
+    `digest` identifies the thread's version in the Supabase project and is empty if the
+    thread comes from a local file.
     """
 
     id: str
@@ -63,7 +66,7 @@ class ThreadRecord:
 
 
 def parse_thread_record(row: PostgresJson) -> ThreadRecord:
-    """Return the thread in a result of the project."""
+    """Return the thread in a JSON value that a database function returned."""
     turns = [
         {
             **turn,
@@ -77,30 +80,34 @@ def parse_thread_record(row: PostgresJson) -> ThreadRecord:
 
 
 def thread_record_to_json(thread: ThreadRecord) -> PostgresJson:
-    """Return a thread as the project's functions expect it."""
+    """Return a thread as the JSON value that the database functions expect."""
     turns = [turn_record_to_json(turn) for turn in thread.turns]
     return {**encode_value(thread), "state": json.loads(thread.state), "turns": turns}
 
 
 def turn_record_to_json(turn: TurnRecord) -> PostgresJson:
-    """Return a turn as the project's functions expect it."""
+    """Return a turn as the JSON value that the database functions expect."""
     usage, output = json.loads(turn.usage), json.loads(turn.output)
     return {**encode_value(turn), "usage": usage, "output": output}
 
 
 @dataclass(frozen=True, slots=True)
 class TurnReceipt:
-    """The library's count of thread changes, and the thread's digest, after a turn."""
+    """The answer of the Supabase project to a new turn.
+
+    `count` is the library's count of thread changes, and `digest` that of the thread,
+    both after the turn.
+    """
 
     count: int
     digest: str
 
 
 class SupabaseThreadApi:
-    """Reads and writes threads of one library in the project.
+    """Reads and writes threads of one library in a Supabase project.
 
-    The project counts every change of a thread. Every method raises LrwrError if the
-    project does not answer or refuses.
+    `library` is its id. The Supabase project counts every change of a thread. Every
+    method raises LrwrError if the Supabase project does not answer or refuses.
     """
 
     def __init__(self, rpc: SupabaseRpc, library: str) -> None:
@@ -108,13 +115,15 @@ class SupabaseThreadApi:
         self._library = library
 
     async def digests(self) -> dict[str, str]:
-        """Return the digest of each thread by its id, including deleted threads."""
+        """Return the digest of each thread's version by the thread's id, for deleted
+        ones too.
+        """
         rpc_json = await self._call("thread_marks")
         with self._rpc.decoding():
             return {row["id"]: row["digest"] for row in rpc_json}
 
     async def load(self, thread: str) -> ThreadRecord | None:
-        """Return a thread with all its turns, even if it is deleted.
+        """Return the thread with this id and all its turns, even if it is deleted.
 
         None if it does not exist.
         """
@@ -123,12 +132,11 @@ class SupabaseThreadApi:
             return None if rpc_json is None else parse_thread_record(rpc_json)
 
     async def put(self, thread: ThreadRecord) -> None:
-        """Merge a complete thread into the project's.
+        """Merge a complete local thread into the thread in the Supabase project.
 
-        Turns that only the project has stay.
-
-        A new turn has its number, or the next free one if that is taken. Title, state
-        and deletion are those of whichever thread changed later; `thread` wins a tie.
+        Turns that only the Supabase project has remain. A new turn gets its local
+        number, or the next free one if that is taken. Title, state and deletion are
+        those of the version that changed later; `thread` wins a tie.
         """
         row = encode_postgres_json(thread_record_to_json(thread))
         rpc_json = await self._call("put_thread", thread=row)
@@ -139,11 +147,12 @@ class SupabaseThreadApi:
     async def save_turn(
         self, thread: ThreadRecord, turn: TurnRecord, *, late: bool = False
     ) -> TurnReceipt:
-        """Append a turn to a thread and set the thread's state. Idempotent.
+        """Append `turn` to a thread, and set the thread's state. Idempotent.
 
-        Creates the thread with its title if it does not exist; restores it if it is
-        deleted. With `late` (the turn is sent some time after it was asked) it stays
-        deleted if it was deleted after that, and a state set by a newer turn stays.
+        A thread that does not exist is created with its title; a deleted one is
+        restored. `late` means that the turn is sent some time after it was asked: then
+        a thread that was deleted after the question stays deleted, and a state set by a
+        newer turn stays.
         """
         rpc_json = await self._call(
             "keep_turn",
@@ -157,26 +166,26 @@ class SupabaseThreadApi:
             return TurnReceipt(int(rpc_json["spoken"]), str(rpc_json["digest"]))
 
     async def rename(self, thread: str, title: str) -> bool:
-        """Set the title of a thread; False if it does not exist."""
+        """Set the title of the thread with this id; False if it does not exist."""
         return bool(await self._call("rename_thread", thread=thread, title=title))
 
     async def delete(self, thread: str, at: float) -> bool:
-        """Mark a thread as deleted at a time in seconds since 1970.
+        """Mark a thread as deleted at the time `at`, in seconds since 1970.
 
         False if it does not exist.
         """
         return bool(await self._call("delete_thread", thread=thread, at=at))
 
     async def restore(self) -> str | None:
-        """Restore the thread that was deleted last and return its id.
-
-        None if none is deleted.
+        """Restore the thread that was deleted last, and return its id; None if none is
+        deleted.
         """
         back = await self._call("restore_thread")
         return None if back is None else str(back)
 
     async def purge(self, before: float) -> int:
-        """Remove all threads deleted before a time for good, and return their number.
+        """Remove for good the threads that were deleted before a time, and return their
+        number.
 
         `before` is in seconds since 1970.
         """

@@ -1,4 +1,4 @@
-"""Threads in a replica's file, as they are exchanged with a project.
+"""Threads in a replica's file, in the form in which a Supabase project exchanges them.
 
 Triggers of the database mark every local change of a thread as unsent.
 """
@@ -92,7 +92,9 @@ ThreadStamps = tuple[float, float | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class UnsentTurn:
-    """A turn that may not be in the project yet, with its thread without turns."""
+    """A turn that may not be in the Supabase project yet, and its thread without
+    turns.
+    """
 
     thread: ThreadRecord
     turn: TurnRecord
@@ -104,7 +106,7 @@ def list_locally_changed_threads(connection: sqlite3.Connection) -> list[str]:
 
 
 def load_thread_record(connection: sqlite3.Connection, id_: str) -> ThreadRecord | None:
-    """Return a thread with all its turns, even if it is deleted.
+    """Return the thread with the id `id_` and all its turns, even if it is deleted.
 
     None if it does not exist.
     """
@@ -116,7 +118,7 @@ def load_thread_record(connection: sqlite3.Connection, id_: str) -> ThreadRecord
 
 
 def list_unsent_turns(connection: sqlite3.Connection) -> list[UnsentTurn]:
-    """Return the turns that may not be in the project yet, oldest first."""
+    """Return the turns that may not be in the Supabase project yet, oldest first."""
     rows = connection.execute(_UNSENT).fetchall()
     return [
         UnsentTurn(_without_turns(connection, id_), TurnRecord(*row))
@@ -125,7 +127,11 @@ def list_unsent_turns(connection: sqlite3.Connection) -> list[UnsentTurn]:
 
 
 def mark_thread_sent(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
-    """Mark a thread and its turns as sent, unless the thread has changed since."""
+    """Mark a thread and its turns as sent.
+
+    If the thread's title or deletion has changed since `thread` was read, it stays
+    unsent.
+    """
     connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
     parameters = {
         "id": thread.id,
@@ -142,10 +148,11 @@ def mark_turn_sent(
     *,
     late: bool,
 ) -> None:
-    """Mark a turn as sent.
+    """Mark a turn as sent; `receipt` is the answer of the Supabase project.
 
-    If nothing else has changed in the project or in the thread since, the file's
-    counters are advanced by `receipt`, so that the thread need not be fetched again.
+    If nothing else has changed there or in the thread since, the file's count of thread
+    changes and the thread's digest are set from `receipt`, so that the thread need not
+    be fetched again. `late` says that the turn was sent some time after it was asked.
     """
     thread = unsent.thread.id
     connection.execute(_SENT_TURNS, (_turn_ids_json([unsent.turn]),))
@@ -156,19 +163,26 @@ def mark_turn_sent(
 
 
 def read_spoken_count(connection: sqlite3.Connection) -> int:
-    """Return the project's count of thread changes when the file had all of them."""
+    """Return the Supabase project's count of thread changes when the file last had all
+    of them.
+    """
     return int(connection.execute(_SPOKEN).fetchone()[0])
 
 
 def read_thread_digests(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the project's digest of the version of each thread that the file has."""
+    """Return the digest of the version that the file has of each thread, by the
+    thread's id.
+
+    The digests are those of the Supabase project.
+    """
     return dict(connection.execute("select thread_id, digest from hosted_thread"))
 
 
 def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) -> bool:
-    """Replace a thread in the file with the project's.
+    """Replace a thread in the file by `thread`, which the Supabase project has sent.
 
-    Returns False and writes nothing if the thread has unsent changes.
+    If the thread has unsent changes, it is not replaced and False is returned. The
+    turns of `thread` are marked as sent in any case.
     """
     connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
     if _has_unsent_changes(connection, thread.id):
@@ -186,10 +200,11 @@ def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
 def store_remote_thread_if_complete(
     connection: sqlite3.Connection, thread: ThreadRecord
 ) -> bool:
-    """Replace a thread with the project's, unless that lacks turns of it.
+    """Replace a thread in the file by `thread`, unless that lacks turns that the file
+    has.
 
-    A project that was restored from a backup may lack some. Returns whether it was
-    replaced.
+    A Supabase project that was restored from a backup may lack some. Returns whether it
+    was replaced; a thread with unsent changes is not.
     """
     local_ids = {id_ for _, id_ in connection.execute(_NUMBERS, (thread.id,))}
     if not local_ids <= {turn.id for turn in thread.turns}:
@@ -198,11 +213,11 @@ def store_remote_thread_if_complete(
 
 
 def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
-    """Merge the project's thread into the file's; unsent turns of the file stay.
+    """Merge `thread`, which the Supabase project has sent, into the file's thread.
 
-    Title, state and deletion are those of whichever thread changed later; in a tie
-    those of the file if it was changed locally. A turn whose number is taken has the
-    next free one.
+    Unsent turns of the file remain. Title, state and deletion are those of the version
+    that changed later; in a tie those of the file if it was changed locally. A new turn
+    whose number is taken gets the next free one.
     """
     if store_remote_thread(connection, thread):
         return
@@ -230,9 +245,11 @@ def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
 def mark_threads_received(
     connection: sqlite3.Connection, threads: Collection[str], spoken: int
 ) -> bool:
-    """Record that the file has all threads, and delete those that the project lacks.
+    """Record that the file has all threads of the Supabase project, and delete others.
 
-    Threads with unsent changes stay. Returns whether the file replicates a library.
+    `threads` are the ids of the threads there, `spoken` is its count of thread changes.
+    Threads with unsent changes are not deleted. Returns whether the file is linked to a
+    Supabase project.
     """
     connection.execute(_DELETE_MISSING, (json.dumps(sorted(threads)),))
     return connection.execute(_SET_SPOKEN, (spoken,)).rowcount > 0

@@ -1,4 +1,4 @@
-"""Threads in a Supabase project and in the replica, and their synchronization."""
+"""Threads in a Supabase project and in its local replica, and their synchronization."""
 
 import asyncio
 import sqlite3
@@ -35,11 +35,11 @@ ThreadProgressCallback = Callable[[int, int], None]
 
 
 class ThreadReplica:
-    """Synchronizes the threads of a file with those of a project, in both directions.
+    """Synchronizes the threads of a file with those of a Supabase project, both ways.
 
     `database` must not itself wait for the replica before reading. Local changes are
-    marked in the file as unsent until the project has them, so a process that is killed
-    loses nothing. Several processes may do so with one file.
+    marked in the file as unsent until the Supabase project has them, so a process that
+    is killed loses nothing. Several processes may do so with one file.
     """
 
     def __init__(self, database: SqliteDatabase, api: SupabaseThreadApi) -> None:
@@ -49,25 +49,24 @@ class ThreadReplica:
         self._project_lost_changes = False
 
     def set_lost_changes(self, *, lost: bool) -> None:
-        """Set whether the project lacks changes that it had.
-
-        Then nothing is sent to it.
+        """Set whether the Supabase project lacks changes that it had; if so, `send`
+        fails.
         """
         self._project_lost_changes = lost
 
     async def send(
         self, *, at_once: str = "", tell: ThreadProgressCallback | None = None
     ) -> int:
-        """Send all unsent changes and return the number of threads that had some.
+        """Send all unsent changes, and return the number of threads that had some.
 
-        Renames and deletions by other machines stay, except that a turn restores a
-        thread that was deleted before the turn was asked. `at_once` is the id of a turn
-        that was asked just now. `tell` receives the number of threads sent, and the
-        total.
+        Renames and deletions by other machines are not undone, except that a turn
+        restores a thread that was deleted before the turn was asked. `at_once` is the
+        id of a turn that was asked just now. `tell` receives the number of threads
+        sent, and the total.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
-            StoreProblem: The project lacks changes that it had.
+            LrwrError: The Supabase project does not answer or refuses.
+            StoreProblem: The Supabase project lacks changes that it had.
         """
         async with self._lock:
             if self._project_lost_changes:
@@ -77,11 +76,11 @@ class ThreadReplica:
     async def catch_up(self, spoken: int) -> None:
         """Send all unsent changes, then fetch the threads that have changed.
 
-        `spoken` is the project's current count of thread changes; nothing is fetched if
-        the file has all of them.
+        `spoken` is the Supabase project's present count of thread changes; nothing is
+        fetched if the file has all of them.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         async with self._lock:
             sent_count = await self._send()
@@ -106,10 +105,13 @@ class ThreadReplica:
                 await self._write_unless_newer(spoken_before, work)
 
     async def fetch(self, thread: str) -> None:
-        """Fetch one thread unless it has lost turns or another process was faster.
+        """Fetch the thread with this id into the file.
+
+        It is not stored if it lacks turns that the file has, if it has unsent changes,
+        or if another process has fetched changes meanwhile.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         async with self._lock:
             spoken_before = await self._database.read(read_spoken_count)
@@ -163,12 +165,13 @@ class ThreadReplica:
 
 
 class SupabaseThreadStore:
-    """Stores threads in a project and its replica; implements `ThreadStore`.
+    """The `ThreadStore` port over a Supabase project and its local replica.
 
-    Reads use the replica. A turn is stored in the replica and then sent; if the project
-    does not answer, it is sent later, and `say` receives one notice until sending works
-    again. While `away()` is true, sending is not tried. All other changes are made in
-    the project first and raise LrwrError if it does not answer.
+    Reads use the replica. A turn is stored in the replica and then sent; if the
+    Supabase project does not answer, it is sent later, and `say` receives one notice
+    until sending works again. While `away()` is true, sending is not tried. All other
+    changes are made in the Supabase project first and raise LrwrError if it does not
+    answer.
     """
 
     def __init__(
@@ -192,7 +195,7 @@ class SupabaseThreadStore:
         return await self._local.threads()
 
     async def thread(self, thread: ThreadId) -> Thread:
-        """Return one thread.
+        """Return the thread with this id, without its turns.
 
         Raises:
             NotFound: It does not exist or is deleted.
@@ -200,20 +203,22 @@ class SupabaseThreadStore:
         return await self._local.thread(thread)
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a thread's turns in order.
+        """Return the turns of a thread, oldest first.
 
-        With `last` only that many of the newest.
+        With `last`, return only that many of the newest. Empty if the thread does not
+        exist or is deleted.
         """
         return await self._local.turns(thread, last=last)
 
     async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
-        """Store a turn and the state after it, atomically, and return the thread.
+        """Store a turn of a thread, and `state`, the thread's state after it,
+        atomically; return the thread.
 
-        Creates the thread with `title` if it does not exist; restores it if it is
-        deleted. Storing a turn twice stores it once. Does not raise if the project does
-        not answer.
+        A thread that does not exist is created with `title`; a deleted one is restored.
+        A turn that is already stored is not added again. No error is raised if the
+        Supabase project does not answer; the turn is sent later.
         """
         stored_thread = await self._local.save_turn(thread, title, turn, state)
         if self._is_unreachable():
@@ -231,29 +236,30 @@ class SupabaseThreadStore:
         """Set the title of a thread.
 
         Raises:
-            NotFound: It does not exist or is deleted.
-            LrwrError: The project does not answer or refuses.
+            NotFound: The thread does not exist or is deleted.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         await self._replica.send()
         await self._fetch_changed(thread, await self._api.rename(thread, title))
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
+        """Mark a thread as deleted at the time `at`, in seconds since 1970; it can be
+        restored.
 
         Raises:
-            NotFound: It does not exist or is deleted.
-            LrwrError: The project does not answer or refuses.
+            NotFound: The thread does not exist or is deleted already.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         await self._replica.send()
         await self._fetch_changed(thread, await self._api.delete(thread, at))
 
     async def restore(self) -> Thread | None:
-        """Restore the thread that was deleted last on any machine.
+        """Restore the thread that was deleted last on any machine, and return it.
 
         None if none is deleted.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         await self._local.threads()  # a read, before which the replica catches up
         await self._replica.send()
@@ -264,12 +270,13 @@ class SupabaseThreadStore:
         return await self._local.thread(ThreadId(back))
 
     async def purge(self, before: float) -> int:
-        """Remove all threads deleted before a time for good, and return their number.
+        """Remove for good the threads that were deleted before a time, and return their
+        number.
 
         `before` is in seconds since 1970.
 
         Raises:
-            LrwrError: The project does not answer or refuses.
+            LrwrError: The Supabase project does not answer or refuses.
         """
         await self._replica.send()
         count = await self._api.purge(before)
@@ -277,22 +284,27 @@ class SupabaseThreadStore:
         return count
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return the gaps recorded in complete answers of all threads, oldest first."""
+        """Return the open questions recorded in complete answers of all threads, oldest
+        answer first.
+        """
         return await self._local.gaps()
 
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return the citations of each answer, oldest answer first.
+        """Return the citations of the answer of each turn, oldest turn first.
 
-        With `documents` only citations of these; answers without any are left out.
+        With `documents`, only citations of these documents. Turns without any are left
+        out.
         """
         return await self._local.turn_citations(documents)
 
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return at most `limit` turns that contain any of `words`, best first."""
+        """Return at most `limit` turns that contain any of `words`, each with its
+        thread, best first.
+        """
         return await self._local.search(words, limit=limit)
 
     async def _fetch_changed(self, thread: ThreadId, is_found: bool) -> None:
