@@ -1,4 +1,6 @@
-"""Fact extraction with an analyst: replies are cached by text, costs are limited."""
+"""Extraction of facts with an analyst: replies are cached by text, costs are
+limited.
+"""
 
 import asyncio
 import json
@@ -29,10 +31,12 @@ PriceLookup = Callable[[Usage], float | None]
 class ModelBudget:
     """Limits what one run may spend on a language model.
 
-    `budget` is in US dollars and `most_calls` in calls; 0 means unlimited. A dollar
-    limit needs a known price: without one, the budget starts stopped. Calls in progress
-    count at their estimate until `settle`. `stopped` is the reason, as a sentence, why
-    no more calls are allowed, or empty while calls are allowed.
+    `price` returns the price of a usage in US dollars, None if unknown. `budget` is the
+    limit in US dollars and `most_calls` in calls; 0 means unlimited. A dollar limit
+    needs a known price: without one, no call is allowed from the start. Calls in
+    progress count at their estimate until `settle`. `usage` is that of the settled
+    calls. `stopped` is a sentence that says why no more calls are allowed; empty while
+    calls are allowed.
     """
 
     price: PriceLookup
@@ -52,14 +56,15 @@ class ModelBudget:
 
     @property
     def spent(self) -> float | None:
-        """Cost of all settled calls in US dollars; None if the price is unknown."""
+        """Price of all settled calls in US dollars; None if it is unknown."""
         return self.price(self.usage)
 
     def reserve(self, estimate: Usage) -> float | None:
-        """Reserve the estimated price of a call and return it in US dollars.
+        """Reserve the estimated price of calls and return it in US dollars; 0.0 if it
+        is unknown.
 
-        Returns None if the limit is reached; then the call must not be made. Pass the
-        result to `settle` after the call.
+        Returns None if the limit is reached; then the calls must not be made. Pass the
+        result to `settle` after the calls.
         """
         if self.stopped:
             return None
@@ -75,19 +80,19 @@ class ModelBudget:
         return price
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Replace the reservation of a call with its real usage."""
+        """Replace a reservation, in US dollars, by the actual usage of the calls."""
         self._reserved -= reserved
         self.usage += usage
 
     def stop(self, reason: str) -> None:
-        """Allow no more calls in this run. If already stopped, the first reason
-        remains.
-        """
+        """Allow no more calls in this run; `reason` is a sentence for the user."""
         self.stopped = self.stopped or reason
 
 
 def finding_to_json(finding: ExcerptFinding, start: int) -> str:
-    """Serialize a finding with offsets relative to `start`, where its excerpt begins."""
+    """Convert a finding to JSON, with offsets relative to `start`, where its excerpt
+    begins.
+    """
     facts = [
         [
             fact.about.value,
@@ -106,7 +111,9 @@ def finding_to_json(finding: ExcerptFinding, start: int) -> str:
 
 
 def finding_from_json(stored_json: str, start: int) -> ExcerptFinding:
-    """Parse a stored finding for an equal excerpt that begins at `start`."""
+    """Parse JSON from `finding_to_json`, for an equal excerpt that begins at offset
+    `start`.
+    """
     return ExcerptFinding(
         tuple(
             Fact(
@@ -142,10 +149,10 @@ REPLY_TOKENS = {CLASSIFY: 60, EXTRACT: 1500}
 
 @dataclass(slots=True)
 class DocumentAnalysis:
-    """Facts that an analyst extracted from one document, and the cost.
+    """Facts that an analyst extracted from one document, in text order, and the usage.
 
-    `unfinished` is the reason, as a sentence, why parts of the document were skipped;
-    empty if all of it was analysed.
+    `unfinished` is a sentence that says why parts of the document were skipped; empty
+    if all of it was analysed.
     """
 
     facts: list[Fact] = field(default_factory=list)
@@ -183,7 +190,9 @@ class CachingAnalyst:
 
     @property
     def revision(self) -> str:
-        """Identifier of the model, prompts and schema; cached replies depend on it."""
+        """A text that changes with the model, the prompts or the schema; part of cache
+        keys.
+        """
         return self._analyst.revision
 
     async def estimate(
@@ -191,7 +200,8 @@ class CachingAnalyst:
     ) -> Usage:
         """Estimate the calls and tokens for analysing the document; makes no call.
 
-        Cached excerpts cost nothing and are counted in `Usage.cached`.
+        `names` returns the names of characters in a text. Excerpts with a cached reply
+        cost nothing and are counted in `Usage.cached`.
         """
         _, calls, cached = await self._plan(document, chunks, names)
         total = Usage(cached=cached)
@@ -202,7 +212,10 @@ class CachingAnalyst:
     async def cached_keys(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> frozenset[str]:
-        """Return the cache keys of the document's excerpts that already have a reply."""
+        """Return the cache keys of the document's excerpts that already have a reply.
+
+        `names` returns the names of characters in a text.
+        """
         keys = [
             self._key(kind, excerpt)
             for kind, excerpts in _build_excerpts(document, chunks, names).items()
@@ -213,7 +226,11 @@ class CachingAnalyst:
     async def read(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> DocumentAnalysis:
-        """Return all facts of the document in text call, from the cache or new calls.
+        """Return all facts of the document, from cached replies and new calls, in text
+        order.
+
+        `names` returns the names of characters in a text. Excerpts for which the budget
+        allows no call are skipped.
 
         Raises:
             StoreProblem: The replies cannot be read or stored.

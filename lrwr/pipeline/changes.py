@@ -1,4 +1,4 @@
-"""Changes between the manuscript's files and the library, and the ingestion plan. Pure."""
+"""Changes between the manuscript's files and the library, and the ingestion plan."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +14,11 @@ from lrwr.core.ports.stores import DocumentVersion
 class DocumentChanges:
     """Documents by the action they need; each tuple is sorted by id.
 
-    `changed` documents have a new revision: their content must be compared. `stale`
-    documents are unchanged but were processed by another recipe. `gone` documents were
-    ingested and their files are missing. `never_here` documents were ingested on
-    another machine and never had a file on this one.
+    `changed` documents are new or have a new file revision: their content must be
+    compared. `stale` documents are unchanged but were ingested with another recipe
+    (parser, splitter or embedding model). `gone` documents were ingested and their
+    files are missing. `never_here` documents were ingested on another machine and never
+    had a file on this one.
     """
 
     changed: tuple[DocumentId, ...]
@@ -37,12 +38,13 @@ def detect_changes(
     content_with: str = "",
     missing_too: bool = False,
 ) -> DocumentChanges:
-    """Compare the ingested document versions with the manuscript's files.
+    """Compare the ingested document versions with the manuscript's files; reads no
+    file.
 
     Args:
-        recipe: Name of the current recipe; other recipes make a document stale.
-        covers: Returns whether the scan could have listed a document.
-        verify: Ignore revisions: treat every existing file as changed.
+        recipe: Name of the current recipe; a document of another recipe is stale.
+        covers: Returns whether the source decides if a document exists.
+        verify: Ignore file revisions: treat every existing file as changed.
         content_with: A second recipe name that counts as current.
         missing_too: Treat documents that never had a file on this machine as gone.
     """
@@ -74,9 +76,11 @@ def match_renames(
     document_versions: Sequence[DocumentVersion],
     arrived: Mapping[DocumentId, str],
 ) -> dict[DocumentId, DocumentId]:
-    """Map each new document's id to the id of a deleted one with the same content.
+    """Return the renamed documents: each new id with the id of a deleted document of
+    the same content.
 
-    `arrived` maps each new document to the SHA-256 of its content.
+    `gone` are the deleted documents, `document_versions` the stored versions. `arrived`
+    maps each new document to the SHA-256 of its content, in hex.
     """
     unmatched = set(gone)
     deleted_by_content: dict[str, list[DocumentId]] = {}
@@ -94,7 +98,7 @@ def match_renames(
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptScan:
-    """The manuscript's files, the ingested versions, and the differences."""
+    """The manuscript's files, the ingested versions (`seen`), and the differences."""
 
     listing: SourceListing
     seen: Sequence[DocumentVersion]
@@ -103,10 +107,10 @@ class ManuscriptScan:
 
 @dataclass(frozen=True, slots=True)
 class IngestPlan:
-    """The documents to process, sorted by id.
+    """The documents to process, sorted by id, and what is known about the others.
 
-    `renamed` maps new ids to old ones. `touched` counts changed files whose content is
-    the same as before; `moved` lists those of them that need a new stored revision.
+    `renamed` maps new ids to old ones. `touched` counts files with a new revision whose
+    content is the same as before; `moved` are the versions to store for them.
     """
 
     documents: tuple[DocumentId, ...]
@@ -118,9 +122,9 @@ class IngestPlan:
 async def plan_ingestion(
     scan: ManuscriptScan, recipe: str, source: ManuscriptSource
 ) -> IngestPlan:
-    """Return the documents to process with the recipe of that name.
+    """Return the plan of an ingestion with the recipe called `recipe`.
 
-    Reads every changed file to compare its content hash.
+    Reads every changed file from `source` to compare its content hash.
     """
     changes, before = scan.changes, {version.id: version for version in scan.seen}
     documents, touched, arrived = list(changes.stale), list[DocumentVersion](), {}

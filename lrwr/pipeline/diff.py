@@ -1,4 +1,4 @@
-"""Comparison of two states of a manuscript: files, story bible, contradictions. Pure."""
+"""Comparison of two states of a manuscript: files, story bible, contradictions."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -25,7 +25,9 @@ _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptState:
-    """The story bible and the unintended contradictions of one state."""
+    """The story bible and the contradictions, without intended ones, of one state of a
+    manuscript.
+    """
 
     story: StoryState
     contradictions: tuple[Contradiction, ...] = ()
@@ -33,10 +35,11 @@ class ManuscriptState:
 
 @dataclass(frozen=True, slots=True)
 class StoryDiff:
-    """Differences between two states, in a deterministic order.
+    """Differences between two states of a manuscript, in a deterministic order.
 
-    `documents` lists only changed documents, counted in paragraphs. `appeared` and
-    `vanished` are contradictions of the later and of the earlier state only.
+    `documents` lists only changed documents, counted in paragraphs. `changes` are those
+    of the story bible. `appeared` and `vanished` are contradictions of the later and of
+    the earlier state only.
     """
 
     documents: tuple[DocumentDelta, ...] = ()
@@ -55,7 +58,8 @@ def build_manuscript_state(
 ) -> ManuscriptState:
     """Return the state of the manuscript, excluding the documents in `without`.
 
-    Gaps found by conversations are excluded because they have no revision.
+    Gaps found while answering questions are left out: they belong to no state of the
+    text.
     """
     story_knowledge = _without(replace(knowledge, wondered=()), without)
     slips = (
@@ -67,7 +71,9 @@ def build_manuscript_state(
 
 
 def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
-    """Return the differences in documents, story bible and contradictions."""
+    """Return the differences between two states in documents, story bible and
+    contradictions.
+    """
     old, new = before.story.known, after.story.known
     renamed = _renamed(old.texts, new.texts)
     old_aliases, new_aliases = align_casts(old.cast, new.cast)
@@ -103,7 +109,9 @@ def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
 def filter_story_diff(
     story_diff: StoryDiff, documents: Collection[DocumentId]
 ) -> StoryDiff:
-    """Return the differences located in one of `documents`, in either state."""
+    """Return the part of `story_diff` that is located in `documents`, before or
+    after.
+    """
     return StoryDiff(
         tuple(d for d in story_diff.documents if {d.document, d.was} & {*documents}),
         tuple(

@@ -1,4 +1,6 @@
-"""Recipes: how pipeline a and pipeline b turn a document into stored knowledge."""
+"""Recipes: how pipelines a and b turn a document into knowledge, the data that is
+stored.
+"""
 
 import asyncio
 import json
@@ -61,9 +63,11 @@ KnownVectors = Callable[[str, set[TextHash]], Awaitable[set[TextHash]]]
 
 @dataclass(frozen=True, slots=True)
 class RecipeTools:
-    """Dependencies of a recipe; `embedder` is None for keyword search only.
+    """Dependencies of a recipe.
 
-    `count` counts tokens, `known` returns which texts already have a stored vector.
+    `embedder` None means that search uses words only. `count` returns the numbers of
+    tokens of texts. `known` returns which text hashes have a stored vector in an
+    embedding space.
     """
 
     count: CountTokens
@@ -77,8 +81,9 @@ class RecipeTools:
 
 
 class Recipe(Protocol):
-    """Turns one document into knowledge: chunks, facts and vectors. Stores no
-    knowledge.
+    """Turns one document into knowledge: chunks, facts and vectors.
+
+    It does not store the knowledge, but may store replies of a language model.
     """
 
     @property
@@ -92,23 +97,30 @@ class Recipe(Protocol):
         ...
 
     def name(self, embedder: Embedder | None) -> str:
-        """Return an identifier of everything besides the document that affects the
-        result.
+        """Return a text that changes with anything besides the document that affects
+        the result.
         """
         ...
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Return the chunks of the document; computes no vectors and asks no model."""
+        """Return the knowledge with the chunks only; computes no vectors and uses no
+        language model.
+        """
         ...
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
-        """Estimate the language model's usage for the document of a draft."""
+        """Estimate the usage of a language model for the document of `knowledge`, a
+        draft.
+        """
         ...
 
     async def learn(
         self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
-        """Return the complete knowledge, with a vector for each text that had none.
+        """Return the complete knowledge of a document, with a vector for each text that
+        has none stored.
+
+        `report` receives the progress.
 
         Raises:
             ServiceUnavailable: The embedding model did not answer.
@@ -120,7 +132,7 @@ class Recipe(Protocol):
 class NaiveRecipe:
     """Pipeline a: fixed-size chunks and vectors; no facts and no language model.
 
-    `size` and `overlap` are in tokens.
+    `size` and `overlap` of chunks are in tokens.
     """
 
     size: int
@@ -133,16 +145,18 @@ class NaiveRecipe:
 
     @property
     def model(self) -> str:
-        """Always empty."""
+        """Always empty: no language model is used."""
         return ""
 
     def name(self, embedder: Embedder | None) -> str:
-        """Return the splitter's version, the sizes and the embedding space."""
+        """Return the splitter's version, the sizes and the embedding space, as one
+        text.
+        """
         space = embedder.space if embedder else "words-only"
         return f"recursive-2/{self.size}/{self.overlap}/{space}"
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Split the document into chunks."""
+        """Return the knowledge with the chunks only; no vectors are computed."""
         chunks = await asyncio.to_thread(
             split_recursively,
             document,
@@ -153,7 +167,7 @@ class NaiveRecipe:
         return Knowledge(document, self.pipeline, chunks, tools.space, {})
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
-        """Return zero usage."""
+        """Return zero usage: no language model is used."""
         del knowledge
         return Usage()
 
@@ -174,7 +188,9 @@ async def embed_chunks(
     tools: RecipeTools,
     report: ReportProgress,
 ) -> "dict[TextHash, NDArray[np.float32]]":
-    """Return the vectors of the chunks whose text has no stored vector.
+    """Return, by text hash, new vectors of the chunks whose text has no stored one.
+
+    `report` receives the progress.
 
     Raises:
         ServiceUnavailable: The embedding model did not answer.
@@ -202,7 +218,7 @@ class AgenticRecipe:
     """Pipeline b: semantic chunks, and facts by rules and optionally a language model.
 
     `rules` analyses every document without cost. `reading` asks a language model; None
-    if none is configured.
+    if none is configured. `split` splits a text into the spans of its sentences.
     """
 
     limits: ChunkLimits
@@ -222,20 +238,29 @@ class AgenticRecipe:
         return self.reading.model if self.reading else ""
 
     def name(self, embedder: Embedder | None) -> str:
-        """Return the versions of splitter, rules and model, the sizes and the space."""
+        """Return the versions of splitter, rules and model, the chunk sizes and the
+        embedding space, as one text.
+        """
         sizes = f"{self.limits.least}-{self.limits.most}"
         space = embedder.space if embedder else "words-only"
         model = self.reading.revision if self.reading else "no-model"
         return f"{REVISION}/{sizes}/{self.rules.revision}/{model}/{space}"
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Split the document with the seam distances that are already stored."""
+        """Return the knowledge with the chunks only, split by stored sentence
+        distances.
+
+        No vectors are computed: where no distance is stored, chunks follow paragraphs
+        and sizes.
+        """
         plan = await self._plan_cuts(document, tools)
         stored_distances = await self._stored_distances(document, tools)
         return await self._build_knowledge(document, plan, stored_distances, tools)
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
-        """Estimate the language model's usage for the document of a draft."""
+        """Estimate the usage of a language model for the document of `knowledge`, a
+        draft.
+        """
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return Usage()
@@ -245,7 +270,10 @@ class AgenticRecipe:
     async def learn(
         self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
-        """Split, analyse and embed the document; stored results are reused."""
+        """Split, analyse and embed the document; stored results are reused.
+
+        `report` receives the progress.
+        """
         plan = await self._plan_cuts(document, tools)
         distances = await self._resolve_distances(document, plan, tools, report)
         drafted = await self._build_knowledge(document, plan, distances, tools)
@@ -256,8 +284,8 @@ class AgenticRecipe:
         return replace(refined, vectors=vectors)
 
     async def cached_keys(self, knowledge: Knowledge) -> frozenset[str]:
-        """Return the cache keys of the model's replies that are stored for this
-        document.
+        """Return the cache keys of the stored language model replies for the document
+        of `knowledge`.
         """
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:

@@ -1,4 +1,4 @@
-"""Processing on other machines: reuse of local results, and archived source files."""
+"""Processing on other machines: reuse of local results, and storage of source files."""
 
 from dataclasses import dataclass, replace
 
@@ -25,9 +25,10 @@ MODEL_RUNS_REMOTELY = "The language model runs on another machine."
 def create_remote_input(
     recipe: Recipe, tools: RecipeTools, store: AnalysisStore
 ) -> RemoteJobHost:
-    """Return the local part of a recipe that runs on another machine.
+    """Return the local side of a recipe that runs on another machine.
 
-    Stops the recipe's local model budget; the remaining budget limits remote calls.
+    The recipe's own model budget is stopped, so that it makes no calls here; what is
+    left of it limits the remote calls.
     """
     if not isinstance(recipe, AgenticRecipe):
         return NaiveRemoteInput(recipe, tools)
@@ -46,7 +47,7 @@ class NaiveRemoteInput:
         self._tools = tools
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return the hashes of the document's chunks that already have a vector."""
+        """Return the hashes of the document's chunks that have a stored vector."""
         if self._tools.embedder is None:
             return ReusableResults()
         drafted = await self._recipe.draft(document, self._tools)
@@ -56,7 +57,9 @@ class NaiveRemoteInput:
         )
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
-        """Return which of `texts` already have a vector in `space`."""
+        """Return those of the hashes `texts` that have a stored vector in the embedding
+        `space`.
+        """
         return await self._tools.known(space, texts)
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
@@ -78,8 +81,8 @@ class NaiveRemoteInput:
 class AgenticRemoteInput:
     """Implements `RemoteJobHost` for pipeline b.
 
-    The budget of `recipe` must be stopped so that it makes no calls itself. `remote_budget`
-    limits the remote calls; None if no language model is configured.
+    The budget of `recipe` must be stopped so that it makes no calls itself.
+    `remote_budget` limits the remote calls; None if no language model is configured.
     """
 
     def __init__(
@@ -95,9 +98,10 @@ class AgenticRemoteInput:
         self._remote_budget = remote_budget
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return the stored seam distances, and which chunks already have a vector.
+        """Return the stored distances between sentences of the document, and the hashes
+        of its chunks that have a stored vector.
 
-        A new document has no stored distances; for it, the result is empty.
+        Empty for a new document, which has no stored distances.
         """
         space = self._tools.space
         seams = await self._store.seams(document.id, space) if space else {}
@@ -108,13 +112,16 @@ class AgenticRemoteInput:
         return ReusableResults(seams, frozenset(await self._tools.known(space, texts)))
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
-        """Return which of `texts` already have a vector in `space`."""
+        """Return those of the hashes `texts` that have a stored vector in the embedding
+        `space`.
+        """
         return await self._tools.known(space, texts)
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
-        """Return the work for the model, and reserve its price in the budget.
+        """Return the language model calls that the document needs, and reserve their
+        price.
 
-        None if all replies are stored, or the budget is spent.
+        None if all replies are stored, the budget is spent, or no model is configured.
         """
         if self._remote_budget is None:
             return None
@@ -133,9 +140,10 @@ class AgenticRemoteInput:
         model_work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
-        """Store the model's replies and return the knowledge with all its facts.
+        """Store language model replies and return the knowledge with all its facts.
 
-        Settles the budget that `wanted` reserved.
+        `model_work` is the result of `wanted`, whose reserved budget is settled.
+        `answers` is None if no calls were made.
 
         Raises:
             StoreProblem: The replies cannot be stored.
@@ -164,7 +172,7 @@ class AgenticRemoteInput:
 class ArchivingRunner:
     """Implements `JobRunner`: processes with `runner` and stores each file in `files`.
 
-    A result is returned only after its file is stored, so other machines that follow
+    A result is returned only after its file is stored, so that other machines that use
     the library find every file that it names.
     """
 
@@ -189,7 +197,7 @@ class ArchivingRunner:
         return read
 
     async def stored(self, document: DocumentId) -> None:
-        """Tell `runner` that the result of the document has been stored."""
+        """Notify `runner` that the result of the document has been stored."""
         await self.runner.stored(document)
 
     async def aclose(self) -> None:

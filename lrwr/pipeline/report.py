@@ -19,7 +19,9 @@ EmitIngestEvent = Callable[[IngestEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class DocumentProblem:
-    """A document that could not be read, with the error's message, hint and exit code."""
+    """A document that could not be read, with the message, hint and exit code of the
+    error.
+    """
 
     document: DocumentId
     message: str
@@ -31,13 +33,14 @@ class DocumentProblem:
 class IngestReport:
     """What an ingestion did, or with `dry_run` would do.
 
-    `processed` documents were read and stored. Of their `chunks`, `embedded` got a new
-    vector and `reused` had one. `words` and `tokens` count the processed documents and
-    the embedded chunks. `usage` is the real or estimated usage of the language model
-    `model`. `attribution` is the result of speaker attribution, None if it did not run.
-    `renamed` maps new ids to old ones. `remarks` are sentences for the user. `away` is
-    the error of an unreachable remote runner; `waiting` counts the documents that were
-    left unchanged because of it.
+    `found` files are in the manuscript; `forgotten` documents were deleted from the
+    library. `processed` documents were read and stored. Of their `chunks`, `embedded`
+    got a new vector and `reused` had one. `words` counts the words of the processed
+    documents, `tokens` those of the embedded chunks. `usage` is the real or estimated
+    usage of the language model `model`. `attribution` is the result of speaker
+    attribution, None if it did not run. `renamed` maps new ids to old ones. `remarks`
+    are sentences for the user. `away` is the error of an unreachable remote runner;
+    `waiting` counts the documents that were left unchanged because of it.
     """
 
     dry_run: bool = False
@@ -62,7 +65,7 @@ class IngestReport:
 
 
 class IngestProgress:
-    """Updates a report and emits an event for each finished document.
+    """Updates an ingestion report and emits an event for each finished document.
 
     A document is counted once, by its first result.
     """
@@ -106,7 +109,7 @@ class IngestProgress:
     def record_waiting(self, document: DocumentId, error: LrwrError) -> None:
         """Record a document that waits for an unreachable remote runner.
 
-        Only the first error is stored in the report.
+        Of several errors, only the first one is stored in the report.
         """
         if self._is_first(document):
             self._report.away = self._report.away or error
@@ -119,11 +122,17 @@ class IngestProgress:
         return new
 
     def remark_without_vectors(self, error: LrwrError) -> None:
-        """Add one remark that some documents have no vectors."""
+        """Remark, once per report, that some documents have no vectors because of
+        `error`.
+        """
         self._remark(f"Keyword search only until the next ingest. {error.full_text}")
 
     def remark_not_analysed(self, reason: str) -> None:
-        """Add one remark that some documents were not analysed by the language model."""
+        """Remark, once per report, that a language model did not analyse some
+        documents.
+
+        `reason` is a sentence that says why.
+        """
         self._remark(f"{MODEL_SKIPPED_TEXT} {reason}")
 
     def _remark(self, remark: str) -> None:
@@ -132,7 +141,9 @@ class IngestProgress:
 
 
 def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
-    """Return a remark about documents ingested elsewhere that have no file here."""
+    """Return a remark about `documents`, which were ingested on another machine and
+    have no file on this one; at least one.
+    """
     others = len(documents) - 1
     more = f" and {others:,} more" if others else ""
     return (
@@ -162,7 +173,10 @@ def wrap_unexpected_error(document: DocumentId, error: Exception) -> UnreadableD
 def count_knowledge(
     report: IngestReport, knowledge: Knowledge, stored_hashes: Collection[TextHash]
 ) -> None:
-    """Add a document to the report; texts in `stored_hashes` count as reused."""
+    """Add the words, chunks and tokens of a document to the report.
+
+    Texts in `stored_hashes` have a stored vector and count as reused.
+    """
     missing: dict[TextHash, Chunk] = {
         c.text_hash: c for c in knowledge.chunks if c.text_hash not in stored_hashes
     }

@@ -1,4 +1,4 @@
-"""DocumentProcessingService, the only writer of knowledge, and the local job runner."""
+"""Ingestion: the only code that stores knowledge, and the local job runner."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -57,8 +57,8 @@ async def estimate_ingestion(
     tools: RecipeTools,
     report: IngestReport,
 ) -> None:
-    """Add the cost of ingesting `documents`, and unreadable ones, to `report`. Stores
-    nothing.
+    """Add the estimated cost of ingesting `documents` to `report`, and those that
+    cannot be read as problems. Stores nothing.
     """
     for document in documents:
         try:
@@ -107,10 +107,10 @@ class LocalRunner:
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Return the knowledge of a file.
+        """Return the knowledge extracted from a document with this file content.
 
-        If the embedding model does not answer, the result has no vectors and names the
-        error in `words_only`.
+        `report` receives the progress. If the embedding model does not answer, the
+        result has no vectors, and `words_only` is the error.
 
         Raises:
             UnreadableDocument: The content does not match the file extension.
@@ -123,7 +123,7 @@ class LocalRunner:
             return JobResult(await self.recipe.draft(parsed, self.tools), error)
 
     async def stored(self, document: DocumentId) -> None:
-        """Do nothing."""
+        """Do nothing: this runner does not wait for storage."""
         del document
 
     async def aclose(self) -> None:
@@ -131,8 +131,8 @@ class LocalRunner:
 
 
 def build_recipe_name(parse: DocumentParser, recipe: Recipe, tools: RecipeTools) -> str:
-    """Return an identifier of everything besides the document that affects its
-    knowledge.
+    """Return a text that changes with anything besides a document that affects its
+    knowledge: parser, splitter, rules and models.
     """
     return f"{parse.revision()}/{recipe.name(tools.embedder)}"
 
@@ -141,12 +141,14 @@ Pause = Callable[[], Awaitable[None]]
 
 
 class DocumentProcessingService:
-    """Brings the library up to date with the manuscript.
+    """Updates the library to the present state of the manuscript.
 
     Work is queued as jobs that any process on the same library may take, so the next
     run continues an interrupted one.
 
     Args:
+        worker: Identifies this process to the job queue.
+        attributor: Attributes speakers after processing; None skips that.
         pause: Waits between two checks of jobs held by another process.
         complete: Process documents that an earlier run left unfinished.
         missing_too: Delete documents that never had a file on this machine.
@@ -182,9 +184,13 @@ class DocumentProcessingService:
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Run `read`, then `attribute_speakers` unless `dry_run`; return the report.
+        """Run `read` and then `attribute_speakers`, or with `dry_run` only `read`;
+        return the report.
 
-        Raises the errors of both.
+        Raises:
+            NotFound: The manuscript folder does not exist.
+            SettingsProblem: The canon file is invalid.
+            StoreProblem: The library cannot be read or written.
         """
         report = await self.read(emit, dry_run=dry_run, verify=verify)
         if not dry_run:
@@ -198,10 +204,11 @@ class DocumentProcessingService:
 
         Afterwards all documents are searchable; speakers are not attributed yet. A
         document that cannot be read is reported and its stored version remains. Waits
-        for documents that another process works on. Uses the result of the last `scan`,
-        once.
+        for documents that another process works on. If `scan` was called before, its
+        result is used, once.
 
         Args:
+            emit: Receives the events of the ingestion.
             dry_run: Report what would be done; write nothing.
             verify: Read every file, even if its revision is unchanged.
 
@@ -243,7 +250,7 @@ class DocumentProcessingService:
         return report
 
     async def attribute_speakers(self) -> AttributionSummary | None:
-        """Rebuild the cast and attribute speakers in all changed documents.
+        """Update the cast and attribute speakers in all documents whose inputs changed.
 
         Returns None without an attributor. Documents stored during this call are
         handled by the next one, in any process.
@@ -257,7 +264,7 @@ class DocumentProcessingService:
         )
 
     async def scan(self) -> DocumentChanges:
-        """Compare the manuscript's file list with the library; reads no file.
+        """Compare the list of the manuscript's files with the library; reads no file.
 
         Raises:
             NotFound: The manuscript folder does not exist.

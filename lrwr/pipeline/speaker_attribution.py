@@ -1,8 +1,8 @@
-"""Speaker attribution over the library: one cast, then quotes and appearances.
+"""Speaker attribution over the library: one cast, then quotations and appearances.
 
 Who "Nell" is depends on all documents, so the cast is inferred after all of them are
-stored. Then each document whose text or relevant names changed gets its quotations,
-mentions and appearances again. Uses rules only, no model.
+stored. Then the quotations, mentions and appearances of each document whose text or
+relevant names changed are computed again. Uses rules only, no language model.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class AttributionSummary:
-    """Number of characters in the cast and of documents attributed in this run."""
+    """The number of characters in the cast, and of documents attributed in this run."""
 
     characters: int
     documents: int
@@ -73,8 +73,8 @@ class _AttributionInput:
 class StoryAttributor:
     """Infers the cast and attributes speakers in all documents. Deterministic.
 
-    `patterns` is the setting `[manuscript] order`. `canon` loads the writer's decisions
-    and is called on every run.
+    `patterns` is the setting `manuscript.order`. `canon` loads the user's decisions and
+    is called on every run.
     """
 
     def __init__(
@@ -188,7 +188,8 @@ def _scenes(document_input: AttributionInput) -> SceneSpans:
 
 
 def index_name_forms(cast: Cast) -> dict[str, NameForms]:
-    """Return all name forms, grouped by the first letters of their first word.
+    """Return all name forms with the names of the characters they may mean, grouped by
+    the first letters of their first word.
 
     Forms that begin with a lower-case word may match anywhere and are under "".
     """
@@ -212,8 +213,9 @@ def _key(form: str) -> str:
 def find_narrator_signs(
     text: str, scenes: SceneSpans, forms: Mapping[str, NameForms]
 ) -> NarratorEvidence:
-    """Return evidence for a first-person narrator in the text. Cached.
+    """Return the evidence for a first-person narrator in a document. Cached.
 
+    `scenes` has the spans of each scene; `forms` is a result of `index_name_forms`.
     Only forms that can occur in `text` are part of the cache key, so a new name in
     another document does not invalidate the result.
     """

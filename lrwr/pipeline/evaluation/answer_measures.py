@@ -1,4 +1,4 @@
-"""Figures of answers: those that need no model, and those of judges."""
+"""Figures of answers: those computed without a language model, and those of judges."""
 
 import re
 from collections import Counter
@@ -55,11 +55,13 @@ def compute_answer_figures(
     text_of: TextLookup,
     late: Callable[[ContextPiece], bool] | None,
 ) -> dict[str, float]:
-    """Return the figures of one answer by name, without those that do not apply.
+    """Return the figures (measured values) of one answer by name, without those that do
+    not apply.
 
-    `gold` holds, for each gold quote, the places where it occurs. `late` returns
-    whether a piece of text comes after the question's horizon; None if the question has
-    no horizon.
+    `gold` holds, for each gold quote (words of the text that answer the question), the
+    places where it occurs. `text_of` returns the text of a document, None if it is
+    gone. `late` returns whether a piece of text comes after the question's horizon;
+    None if the question has no horizon.
 
     - `resolved`: share of citations whose words occur verbatim at their span.
     - `citation_precision`: share of citations that overlap a gold quote.
@@ -69,7 +71,7 @@ def compute_answer_figures(
     - `gap`: 1.0 if the answer says that the text does not answer the question.
       `false_gap`: the same, for a question that the text does answer.
     - `invented`: 1.0 if the text does not answer the question, and the answer neither
-      says so nor warns. `doubted`: 1.0 if the answer warns that its evidence is weak.
+      says so nor warns. `doubted`: 1.0 if the answer warns of low confidence.
     - `leak`: 1.0 if the answer cites or quotes text from after the horizon.
     - `word_overlap`: F1 of the words of the answer and of the known answer.
     - `tokens`, `seconds`, `dollars`: usage, duration and price of the answer.
@@ -106,9 +108,11 @@ def compute_answer_figures(
 def resolved_citation_share(
     citations: Sequence[Citation], text_of: TextLookup
 ) -> float | None:
-    """Return the share of citations whose text occurs verbatim at their span, 0.0 to 1.0.
+    """Return the share of citations whose text occurs verbatim at their span, 0.0 to
+    1.0.
 
-    None without citations.
+    `text_of` returns the text of a document, None if it is gone. None without
+    citations.
     """
     return _share(
         [_is_at_span(citation, text_of(citation.document)) for citation in citations]
@@ -118,7 +122,11 @@ def resolved_citation_share(
 def citation_precision(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]]
 ) -> float | None:
-    """Return the share of citations that cover a gold place; None without citations."""
+    """Return the share of citations that cover a gold quote; None without citations.
+
+    `gold` holds, for each gold quote, the places where it occurs. See
+    `covers_answer_place`.
+    """
     places = [place for quote in gold for place in quote]
     return _share(
         [
@@ -131,10 +139,11 @@ def citation_precision(
 def citation_recall(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]], *, every: bool
 ) -> float | None:
-    """Return the share of gold quotes that citations cover; None without gold.
+    """Return the share of gold quotes that citations cover; None without gold quotes.
 
-    `every` says that the answer needs all quotes. Otherwise the result is 1.0 if any
-    one is covered, else 0.0.
+    `gold` holds, for each gold quote, the places where it occurs. With `every`, the
+    answer needs all quotes. Otherwise the result is 1.0 if any one is covered, else
+    0.0.
     """
     pieces = [_to_piece(citation) for citation in citations]
     covered = [
@@ -145,10 +154,11 @@ def citation_recall(
 
 
 def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
-    """Return the share of an answer's quotations that occur in `texts`; None without any.
+    """Return the share of the quotations in `answer` that occur in `texts`; None
+    without any.
 
     A quotation is text in double quotation marks of `QUOTED_WORDS` words or more.
-    Punctuation, white space and the case of the first letter may differ; the parts
+    Punctuation, white space and the case of the first letter may differ; the pieces
     around an ellipsis may occur apart from each other.
     """
     return _share([_occurs_in(quote, texts) for quote in _quotations(answer)])
@@ -161,7 +171,8 @@ def spoiler_leak(
 ) -> float | None:
     """Return 1.0 if an answer cites or quotes text from after the horizon, else 0.0.
 
-    None if the question has neither a horizon (`late` is None) nor spoilers.
+    `late` returns whether a piece of text comes after the horizon, None without a
+    horizon. The result is None if the question has neither a horizon nor spoilers.
     """
     if late is None and not question.spoilers:
         return None
@@ -176,10 +187,11 @@ def spoiler_leak(
 
 
 def word_overlap(answer: str, reference: str) -> float | None:
-    """Return the F1 of the words of an answer and a reference; None for an empty reference.
+    """Return the F1 of the words of an answer and a reference, 0.0 to 1.0.
 
-    Repeated words count as often as they occur; case, articles and citation numbers are
-    ignored. Meaning is not compared: "not in the mill" scores close to "in the mill".
+    None for an empty reference. Repeated words count as often as they occur; case,
+    articles and citation numbers are ignored. Meaning is not compared: "not in the
+    mill" scores close to "in the mill".
     """
     reference_words = _words(reference)
     if not reference_words:
@@ -256,10 +268,11 @@ _REPLY_TOKENS = 250
 
 @dataclass(frozen=True, slots=True)
 class AnswerMethod:
-    """How an arm's answers are produced.
+    """How the answers of an arm (a way of retrieving text) are produced.
 
-    `recipe` describes everything that the answers depend on. `usage` is the estimated
-    usage of one answer by `model`; `model` is empty if no language model is asked.
+    `answer` produces one. `recipe` describes everything that the answers depend on.
+    `usage` is the estimated usage of one answer by `model`; `model` is empty if no
+    language model is asked.
     """
 
     recipe: str
@@ -270,10 +283,10 @@ class AnswerMethod:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMeasure:
-    """Measures an arm's answers by `compute_answer_figures` and by judges.
+    """Measures the answers of arms, by `compute_answer_figures` and by judges.
 
     `answering` maps names of arms to the method that answers; other arms get no
-    figures. `price` returns the cost of a usage of a model in US dollars, None if
+    figures. `price` returns the price of a usage of a model in US dollars, None if
     unknown. `repeats` is how often each answer is judged.
     """
 
@@ -286,7 +299,9 @@ class AnswerMeasure:
 
     @property
     def recipe(self) -> str:
-        """Everything that the figures depend on besides question, arm and library."""
+        """A text that changes with anything that the figures depend on besides
+        question, arm and library; part of keys of stored results.
+        """
         methods = (
             f"{arm}: {method.recipe}" for arm, method in sorted(self.answering.items())
         )
@@ -295,7 +310,9 @@ class AnswerMeasure:
         return "\n".join(["answers 1", *methods, *judges, tries])
 
     def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Return the names of the figures that a question has in an arm."""
+        """Return the names of the figures that a question has in the arm called
+        `arm`.
+        """
         if arm not in self.answering:
             return ()
         names = ["resolved", "quotes", "gap", "answer_seconds"]
@@ -309,7 +326,11 @@ class AnswerMeasure:
     def estimate_usage(
         self, question: EvalQuestion, arm: str
     ) -> list[tuple[Usage, str]]:
-        """Return the estimated usage of each model call with the model's name; sends nothing."""
+        """Return the estimated usage of each model call for a question, with the
+        model's name.
+
+        `arm` is the name of an arm. Nothing is sent.
+        """
         method = self.answering.get(arm)
         if method is None:
             return []
@@ -322,7 +343,8 @@ class AnswerMeasure:
     async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Answer the question and return its figures, and reasons for those that failed.
+        """Answer the question and return the figures by name, and the reasons of those
+        that failed.
 
         Raises:
             NotFound: A gold quote does not occur in its file.
@@ -359,7 +381,7 @@ class AnswerMeasure:
 
 
 def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
-    """Return the method that answers as `lrwr ask` does, with its own search."""
+    """Return the method that answers as `lrwr ask` does, with a search of its own."""
 
     async def answer(
         question: EvalQuestion, arm: Arm, context: RetrievedContext
@@ -384,7 +406,9 @@ def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
 def build_reader_answer_method(
     reader: ContextReader, spans: SpanMeasure, budget: int
 ) -> AnswerMethod:
-    """Return the method that answers from the first `budget` tokens that an arm retrieves."""
+    """Return the method by which `reader` answers from the first `budget` tokens that
+    an arm retrieves.
+    """
 
     async def answer(
         question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext

@@ -84,9 +84,9 @@ _MAY = re.compile(r"\b(?:may|might)\b", re.IGNORECASE)
 class ReaderInput:
     """A question with the retrieved text from which it is to be answered.
 
-    `as_of` is a point of the story as users write it, empty for the whole story.
-    `pieces` are already cut to a token budget. `texts` are their documents, to compute
-    line numbers.
+    `as_of` is the horizon as users write it, empty for the whole story. `pieces` are
+    already cut to a token budget, best first. `texts` are the documents that contain
+    them, to compute line numbers.
     """
 
     question: str
@@ -102,9 +102,10 @@ class ReaderInput:
 
 @dataclass(frozen=True, slots=True)
 class ContextReader:
-    """Answers questions from retrieved text with a language model, by one prompt for all arms.
+    """Answers questions from retrieved text with a language model, with one prompt for
+    all arms.
 
-    `price` returns the cost of a usage in US dollars, None if unknown. `clock` returns
+    `price` returns the price of a usage in US dollars, None if unknown. `clock` returns
     seconds. `mark` generates the delimiter around passages; no passage contains it.
     """
 
@@ -122,7 +123,7 @@ class ContextReader:
         """Ask the model for an answer; ask again if the reply cannot be parsed.
 
         Raises:
-            ServiceUnavailable: The model did not answer, or not in the required form.
+            ServiceUnavailable: The model did not answer, or not in the required format.
         """
         began = self.clock()
         messages = _build_messages(reader_input, self.mark)
@@ -153,10 +154,11 @@ class ContextReader:
 def build_answer_from_turn(
     turn: Turn, citations: Sequence[Citation], seconds: float
 ) -> GroundedAnswer:
-    """Return a turn of a thread as an answer; `citations` are all that were found for it.
+    """Convert a turn of a thread to an answer that can be measured.
 
-    An answer without a model counts as "the text does not say" if the turn has a gap. A
-    model's answer counts so if it has a gap and no citation, or says so in words (see
+    `citations` are all that were retrieved for it; `seconds` is its duration. Without a
+    model, the answer says "the text does not answer this" if the turn has a gap. A
+    model's answer says so if the turn has a gap and no citation, or in words (see
     `is_abstention`): beside citations, a gap is only one more open question.
     """
     output = turn.output
@@ -182,10 +184,10 @@ def build_answer_from_turn(
 
 
 def is_abstention(answer: str, *, cites: bool) -> bool:
-    """Return whether an answer says that the text does not tell. Matches English only.
+    """Return whether an answer says that the text does not answer the question.
 
-    "May not tell" does not count. Of an answer that `cites`, only the first sentence is
-    checked: later ones may name further open questions.
+    Matches English only. "May not tell" does not count. If the answer `cites` passages,
+    only its first sentence is checked: later ones may name further open questions.
     """
     parts = _SENTENCE_END.split(strip_citation_numbers(answer))
     sentences = [part for part in parts if part.strip()]
@@ -202,7 +204,7 @@ def strip_citation_numbers(answer: str) -> str:
 
 
 def parse_cited_numbers(answer: str) -> list[int]:
-    """Return the numbers that an answer cites, ascending and without duplicates."""
+    """Return the citation numbers in an answer, ascending and without duplicates."""
     numbers: set[int] = set()
     for mark in _MARK.finditer(answer):
         for first, last in _NUMBERS.findall(mark[1]):

@@ -1,7 +1,7 @@
 """Calibration of search confidence on questions with known answers.
 
-A search's ranking signals are mapped to the probability that its first passages hold
-the answer, by logistic regression with a ridge penalty.
+The signals of a search (properties of its ranking) are mapped to the probability that
+its first passages hold the answer, by logistic regression with a ridge penalty.
 """
 
 from collections import defaultdict
@@ -58,7 +58,8 @@ class CalibrationExample:
     """A question that was searched, with its ranking signals and its result.
 
     `found` says whether the first passages hold the answer, `answerable` whether the
-    text answers the question. Questions of one `group` (file) are kept in one fold.
+    text answers the question. Questions of one `group` (file) are in the same fold of a
+    cross-validation.
     """
 
     group: str
@@ -67,13 +68,18 @@ class CalibrationExample:
     answerable: bool
 
     def with_estimate(self, estimate: float) -> EstimatedQuestion:
-        """Return the question with an estimated probability, 0.0 to 1.0."""
+        """Return the question with `estimate`, its estimated probability, 0.0 to
+        1.0.
+        """
         return EstimatedQuestion(self.group, self.found, self.answerable, estimate)
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationTarget:
-    """The ranking that is calibrated. `source` names the questions."""
+    """The ranking that is calibrated: its `name` and its pipeline.
+
+    `source` names the set of questions.
+    """
 
     name: str
     pipeline: Pipeline
@@ -87,9 +93,11 @@ def fit_calibration(
 ) -> tuple[Calibration, list[EstimatedQuestion]]:
     """Fit a calibration, and estimate each question by cross-validation.
 
-    The threshold is the highest up to `LIKELY` that doubts at most `DOUBTED_SHARE` of
-    the found questions, by the cross-validated estimates. With a `base` calibration the
-    fit starts from its weights, so that few questions change them little.
+    A question is found if the first passages hold its answer, doubtful if its estimate
+    is below the threshold. The threshold is the highest one, at most `LIKELY`, that
+    makes at most the share `DOUBTED_SHARE` of the found questions doubtful. With a
+    `base` calibration the fit starts from its weights, so that few questions change
+    them little. The estimates are in the order of `examples`.
     """
     estimated_questions = cross_validate(examples, base)
     outcomes = [estimated.found for estimated in estimated_questions]
@@ -115,7 +123,11 @@ def fit_calibration(
 def cross_validate(
     examples: Sequence[CalibrationExample], base: Calibration | None = None
 ) -> list[EstimatedQuestion]:
-    """Estimate each question by a model fitted without its fold, in input order."""
+    """Estimate each question by a model fitted without its fold, in the order of
+    `examples`.
+
+    With a `base` calibration the fits start from its weights.
+    """
     folds = _folds(examples)
     estimates: dict[int, float] = {}
     for fold in range(FOLDS):
@@ -137,7 +149,9 @@ def cross_validate(
 def estimate_with_calibration(
     examples: Sequence[CalibrationExample], calibration: Calibration
 ) -> list[EstimatedQuestion]:
-    """Estimate each question with an existing calibration, in input order."""
+    """Estimate each question with an existing calibration, in the order of
+    `examples`.
+    """
     return [
         example.with_estimate(estimate_probability(example.signals, calibration))
         for example in examples
@@ -264,9 +278,11 @@ UNANSWERABLE = 0.25
 class CalibrationTrial:
     """The result of calibrating one ranking.
 
-    `shipped` are the figures of the calibration that lrwr ships, None if there is none.
-    `own` are cross-validated figures of a new fit, and `calibration` is that fit on all
-    questions; both are None if `short_of` names what is missing.
+    `questions` is the number of questions: `found` ones have their answer in the first
+    passages, `unanswerable` ones have none in the text. `shipped` are the figures of
+    the calibration that lrwr ships, None if there is none. `own` are cross-validated
+    figures of a new fit, and `calibration` is that fit on all questions; both are None
+    if `short_of` names what is missing for it.
     """
 
     ranking: str
@@ -280,7 +296,9 @@ class CalibrationTrial:
 
     @property
     def chance(self) -> bool:
-        """Whether the fitted model may be no better than guessing."""
+        """Whether the fitted model may be no better than guessing: the 95 % interval of
+        its area under the ROC curve includes 0.5. True without a fit.
+        """
         area = self.own.found if self.own else None
         return area is None or area.low <= 0.5
 
@@ -291,9 +309,11 @@ def try_calibrations(
     shipped: CalibrationTable,
     source: str,
 ) -> list[CalibrationTrial]:
-    """Calibrate each ranking that has enough questions, the largest set first.
+    """Calibrate each ranking, the one with most questions first.
 
-    `source` names the questions.
+    `examples` maps names of rankings to questions. `shipped` are the calibrations of
+    lrwr. `source` names the set of questions. Rankings with too few questions are not
+    fitted (see `CalibrationTrial.short_of`).
 
     Raises:
         LrwrError: No ranking has enough questions.
@@ -319,7 +339,9 @@ def try_calibrations(
 
 
 def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
-    """Return what is missing for a fit, as a clause; empty if nothing is missing."""
+    """Return what is missing for a fit on `examples`, as a clause; empty if
+    nothing is.
+    """
     number, found_count = len(examples), sum(example.found for example in examples)
     unanswerable = sum(not example.answerable for example in examples)
     if number < LEAST:
@@ -378,7 +400,7 @@ def _count(number: int, noun: str) -> str:
 
 @dataclass(slots=True)
 class CalibrationExamples:
-    """Searched questions by the name of their ranking.
+    """Questions that were searched, by the name of the ranking.
 
     `remarks` are sentences on questions that were left out.
     """
@@ -401,7 +423,8 @@ class ExampleCollector:
     async def ask(
         self, questions: Sequence[EvalQuestion], advance: Callable[[int], None]
     ) -> CalibrationExamples:
-        """Search for each question and check whether the first passages hold its answer.
+        """Search for each question and check whether the first passages hold its
+        answer.
 
         A question whose gold quote no longer occurs in the text, or for which nothing
         is found, is left out with a remark. `advance` is called with 1 after each

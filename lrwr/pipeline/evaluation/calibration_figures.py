@@ -1,4 +1,4 @@
-"""Figures on how good estimated probabilities are. Pure functions."""
+"""Figures on how good estimated probabilities are."""
 
 import random
 from collections import defaultdict
@@ -17,10 +17,12 @@ BANDS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class EstimatedQuestion:
-    """A question with its estimated probability of being found, and the truth.
+    """A question with the estimated probability that search finds its answer, and the
+    truth.
 
-    `found` says whether the first passages hold the answer, `answerable` whether the
-    text answers it. Questions of one `group` are resampled together.
+    `estimate` is 0.0 to 1.0. `found` says whether the first passages hold the answer,
+    `answerable` whether the text answers the question. Questions of one `group` (file)
+    are resampled together.
     """
 
     group: str
@@ -31,7 +33,9 @@ class EstimatedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CoveragePoint:
-    """The share of right answers if only the most confident share `coverage` is shown."""
+    """The share of right answers (`right`) if only the questions with the highest
+    estimates, a share `coverage` of all, are answered.
+    """
 
     coverage: float
     right: float
@@ -39,7 +43,11 @@ class CoveragePoint:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Questions with an estimate in `[low, high)`: mean estimate and share found."""
+    """The questions whose estimate is in `[low, high)`.
+
+    `questions` is their number, `estimated` their mean estimate, `found` the share
+    whose answer was found.
+    """
 
     low: float
     high: float
@@ -50,9 +58,12 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class DoubtRates:
-    """The share of questions whose evidence is called weak, by the true result.
+    """The share of questions that are doubtful (estimate below the threshold), by true
+    result.
 
-    `missed` are answerable questions that were not found. None without such questions.
+    `found` questions have the answer in their first passages; `missed` ones are
+    answerable and have not; `unanswerable` ones have none in the text. None without
+    such questions.
     """
 
     found: float | None
@@ -66,8 +77,9 @@ class CalibrationFigures:
 
     `found` and `answerable` are areas under the ROC curve for these two outcomes; 0.5
     is chance, None if all outcomes are equal. `brier` is the mean squared error of the
-    estimates, `plain_brier` that of the same estimate for every question. `threshold`
-    is the estimate below which evidence is called weak.
+    estimates, `plain_brier` that of one constant estimate, the share found. `bands`
+    groups questions by estimate, ascending. A question is doubtful if its estimate is
+    below `threshold`; `doubted` says how many are.
     """
 
     questions: int
@@ -84,7 +96,11 @@ class CalibrationFigures:
 def compute_calibration_figures(
     estimated_questions: Sequence[EstimatedQuestion], threshold: float, *, seed: int = 0
 ) -> CalibrationFigures:
-    """Compute the figures of at least one estimated question; `seed` is for resampling."""
+    """Compute the figures of at least one estimated question.
+
+    A question whose estimate is below `threshold` is doubtful. `seed` is for
+    resampling.
+    """
     rate = fmean(estimated_question.found for estimated_question in estimated_questions)
     return CalibrationFigures(
         questions=len(estimated_questions),
@@ -109,9 +125,11 @@ def compute_calibration_figures(
 
 
 def auroc(scores: Sequence[float], outcomes: Sequence[bool]) -> float | None:
-    """Return the area under the ROC curve: how often a positive scores above a negative.
+    """Return the area under the ROC curve: the probability that a positive scores above
+    a negative.
 
-    A tie counts half. None if all outcomes are positive or all are negative.
+    `outcomes` says which of `scores` are positive, in the same order. A tie counts
+    half. None if all outcomes are equal.
     """
     positives, negatives = sum(outcomes), len(outcomes) - sum(outcomes)
     if not positives or not negatives:
@@ -137,9 +155,11 @@ def estimate_auroc_interval(
     *,
     seed: int = 0,
 ) -> Interval | None:
-    """Return the area under the ROC curve with a 95 % bootstrap interval over groups.
+    """Return the area under the ROC curve of the estimates, with a 95 % bootstrap
+    interval over groups.
 
-    None if all outcomes are equal.
+    `is_positive` says which questions are positive. `seed` is for resampling. None if
+    all outcomes are equal.
     """
     value = _question_auroc(estimated_questions, is_positive)
     if value is None:
@@ -165,9 +185,11 @@ def estimate_auroc_interval(
 def find_doubt_threshold(
     estimated_questions: Sequence[EstimatedQuestion], doubted: float
 ) -> float:
-    """Return the highest threshold that doubts at most a share `doubted` of found questions.
+    """Return the highest threshold, 0.0 to 1.0, that makes at most the share `doubted`
+    of the found questions doubtful.
 
-    0.0, which doubts nothing, if no question is found.
+    A question is found if the first passages hold its answer, doubtful if its estimate
+    is below the threshold. 0.0 if none is found.
     """
     found_estimates = sorted(
         estimated_question.estimate

@@ -1,4 +1,7 @@
-"""Comparison of two arms on the same questions, with intervals. Pure functions."""
+"""Comparison of two arms on the same questions, with intervals.
+
+An arm is one way of retrieving text; a figure is a measured value, such as recall.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -68,7 +71,8 @@ _PHRASES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ArmComparison:
-    """One figure of two arms, on the questions where both arms have it.
+    """One figure (measured value) of the arms `a` and `b`, on the questions where both
+    have it.
 
     `difference` is b minus a. `chance` is the p-value of that difference, and `mcnemar`
     that of McNemar's exact test, None unless the figure is always 0 or 1. `corrected`
@@ -98,24 +102,31 @@ class ArmComparison:
 
     @property
     def enough(self) -> bool:
-        """Whether there are at least `LEAST` questions and few enough of them failed."""
+        """Whether there are at least `LEAST` questions, and at most the share
+        `MOST_LOST` failed.
+        """
         tried = self.questions + self.lost
         return self.questions >= LEAST and self.lost <= MOST_LOST * tried
 
     @property
     def apart(self) -> bool:
-        """Whether the interval excludes zero."""
+        """Whether the 95 % interval of the difference excludes zero."""
         return self.difference.low > 0 or self.difference.high < 0
 
     @property
     def claimed(self) -> bool:
-        """Whether the report may say that the arms differ."""
+        """Whether the report may say that the arms differ: there are enough questions,
+        the interval excludes zero, and the corrected p-value is below `LEVEL`.
+        """
         return self.enough and self.apart and self.corrected < LEVEL
 
 
 @dataclass(frozen=True, slots=True)
 class ArmMean:
-    """An arm's mean of a figure; None if no question has it."""
+    """An arm's mean of a figure over the questions that have it; None if none has.
+
+    `questions` is their number; `failed` counts those for which the figure failed.
+    """
 
     arm: str
     questions: int
@@ -125,7 +136,9 @@ class ArmMean:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """Means of each arm for one kind of question; `kind` None means all questions."""
+    """The mean of each arm for one kind of question; `kind` None means all
+    questions.
+    """
 
     kind: QuestionKind | None
     cells: tuple[ArmMean, ...]
@@ -140,11 +153,13 @@ def compare_arms(
     headline: str = HEADLINE,
     seed: int = 0,
 ) -> list[ArmComparison]:
-    """Compare two arms question by question, in the order of `figures`.
+    """Compare two arms question by question; return one comparison per figure, in the
+    order of `figures`.
 
-    `groups` maps question ids to groups (files); a question without one is its own
-    group. P-values of all figures except `headline` are corrected together. Each arm
-    has at least one outcome, and at most one a question.
+    `groups` maps question ids to groups (files), which are resampled together; a
+    question without one is its own group. P-values of all figures except `headline` are
+    corrected together. Each arm has at least one outcome, and at most one per question.
+    `seed` is for resampling.
     """
     groups = groups or {}
     comparisons = [
@@ -177,7 +192,8 @@ def compare_arms(
 def group_means_by_kind(
     arms: Mapping[str, Sequence[QuestionOutcome]], figure: str
 ) -> list[KindRow]:
-    """Return a row for each kind of question present, then one for all questions.
+    """Return the arms' means of `figure` for each kind of question present, in the
+    order of `QuestionKind`, then for all questions.
 
     A cell covers the questions for which its arm has the figure. Nothing is tested by
     kind.
@@ -199,7 +215,7 @@ def group_means_by_kind(
 
 
 def describe_comparison(comparison: ArmComparison) -> str:
-    """Describe in one or two sentences what the comparison supports.
+    """Describe in one or two sentences what a comparison supports.
 
     If the arms differ, the better one is named first and the difference is its value
     minus the other's; otherwise the difference is b minus a.
@@ -392,17 +408,23 @@ def _mean_cell(
 
 
 def is_lower_better(figure: str) -> bool:
-    """Return whether the arm with the lower value of a figure is the better one."""
+    """Return whether a lower value of the figure called `figure` is better, as for
+    `seconds`.
+    """
     return figure.partition("@")[0] in _LOWER_IS_BETTER
 
 
 def describe_figure(figure: str) -> str:
-    """Return what a figure is about, to stand in the middle of a sentence."""
+    """Return a description of the figure called `figure`, for the middle of a
+    sentence.
+    """
     return _figure_phrases(figure)[1]
 
 
 def format_figure(figure: str, value: float, digits: int) -> str:
-    """Return a figure's value with its unit: dollars and seconds have one."""
+    """Return the value of a figure with `digits` decimals and its unit: "$" for
+    dollars, "s" for seconds, else none.
+    """
     shown = f"{value:,.{digits}f}"
     if figure == "dollars":
         return f"${shown}"

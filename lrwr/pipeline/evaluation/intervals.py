@@ -1,4 +1,4 @@
-"""Confidence intervals and tests for means over questions. Pure functions.
+"""Confidence intervals and tests for means over questions.
 
 Questions about one file are alike, so files are resampled instead of questions (Efron
 and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 8).
@@ -30,7 +30,7 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with the bounds of its 95 % interval."""
+    """A value with the lower and upper bound of its 95 % confidence interval."""
 
     value: float
     low: float
@@ -54,14 +54,15 @@ class MeanEstimate:
 def bootstrap_mean(
     values: Sequence[float], groups: Sequence[str], *, seed: int = 0
 ) -> MeanEstimate:
-    """Return the mean of `values` with a bootstrap interval over `groups`.
+    """Return the mean of `values` with a 95 % bootstrap interval over `groups`.
 
-    `groups` names the group of each value, in the same order; there is at least one.
-    For a paired comparison, pass the differences. Bounds are percentiles of `RESAMPLED`
-    resamples, widened for few groups as Hesterberg advises ("What Teachers Should Know
-    about the Bootstrap", 2015). With fewer than `FEW_GROUPS` groups, single values are
-    resampled too, Student's bounds are computed as well, and the widest bounds are
-    returned. The bounds of a single value are infinite.
+    `groups` names the group of each value, in the same order; there is at least one
+    value. For a paired comparison, pass the differences. Bounds are percentiles of
+    `RESAMPLED` resamples drawn with `seed`, widened for few groups as Hesterberg
+    advises ("What Teachers Should Know about the Bootstrap", 2015). With fewer than
+    `FEW_GROUPS` groups, single values are resampled too, Student's bounds are computed
+    as well, and the widest bounds are returned. The bounds of a single value are
+    infinite.
     """
     bounds = [_bounds(values, groups, seed)]
     if len(set(groups)) < FEW_GROUPS:
@@ -84,8 +85,9 @@ def bootstrap_mean(
 def mcnemar_p_value(a: Sequence[bool], b: Sequence[bool]) -> float:
     """Return the p-value of McNemar's exact two-sided test (1947) on paired outcomes.
 
-    It is the binomial test on the questions where only one of the two is right; 1.0 if
-    they never disagree.
+    `a` and `b` say for each question whether the one and the other were right. It is
+    the binomial test on the questions where only one of the two is right; 1.0 if they
+    never disagree.
     """
     only_a = sum(right_a and not right_b for right_a, right_b in zip(a, b, strict=True))
     only_b = sum(right_b and not right_a for right_a, right_b in zip(a, b, strict=True))
@@ -95,7 +97,7 @@ def mcnemar_p_value(a: Sequence[bool], b: Sequence[bool]) -> float:
 
 
 def correct_p_values(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for testing all of them, in the same order.
+    """Return p-values corrected for testing all of them, in the order of `p_values`.
 
     Bonferroni's correction: each is multiplied by their number, at most 1.0.
     """
@@ -103,7 +105,8 @@ def correct_p_values(p_values: Sequence[float]) -> list[float]:
 
 
 def estimate_questions_needed(difference: float, spread: float) -> float:
-    """Return how many questions would show a mean difference with 80 % power.
+    """Return how many questions would show a mean difference at the 5 % level with 80 %
+    power.
 
     `spread` is the standard deviation of the differences. Infinite for no difference.
     """

@@ -1,4 +1,6 @@
-"""Judgements of answers: repeated, with failures counted apart."""
+"""Judgements of answers by language models: repeated, with failures counted
+separately.
+"""
 
 import asyncio
 from collections import Counter
@@ -23,21 +25,22 @@ _TRY = "#"
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """A judge's repeated scores of one figure of one answer.
+    """A judge's repeated scores for one figure of one answer.
 
-    Each entry of `tries` is a score from 0.0 to 1.0, or a sentence why there is none.
+    Each of `tries` is a score from 0.0 to 1.0, or a sentence that says why there is
+    none.
     """
 
     tries: tuple[float | str, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The scores, in order, without failed tries."""
+        """The scores in the order of `tries`, without failed tries."""
         return tuple(score for score in self.tries if not isinstance(score, str))
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The reasons of the failed tries, in order."""
+        """The reasons of the failed tries, in the order of `tries`."""
         return tuple(score for score in self.tries if isinstance(score, str))
 
     @property
@@ -53,7 +56,9 @@ class JudgeScores:
 
 @dataclass(frozen=True, slots=True)
 class JudgePanelResult:
-    """All judges' scores of one answer by figure, and the usage of the judges."""
+    """The scores of all judges for one answer, by figure, and the usage of the
+    judges.
+    """
 
     figures: Mapping[str, JudgeScores]
     usage: Usage = field(default_factory=Usage)
@@ -64,9 +69,9 @@ class JudgeFigureSummary:
     """One judged figure over many answers.
 
     `value` is the mean over the answers; None if too many tries failed, or all.
-    `spread` is the mean difference between the highest and the lowest score of an
-    answer. `reasons` are the reasons of failed tries with their counts, most frequent
-    first.
+    `answers` and `tries` are their numbers, `failed` that of failed tries. `spread` is
+    the mean difference between the highest and the lowest score of an answer. `reasons`
+    are the reasons of failed tries with their counts, most frequent first.
     """
 
     figure: str
@@ -95,7 +100,7 @@ def build_judge_sample(question: EvalQuestion, answered: GroundedAnswer) -> Judg
 async def judge_answer(
     judges: Sequence[AnswerJudge], sample: JudgeSample, *, repeats: int = REPEATS
 ) -> JudgePanelResult:
-    """Have every judge judge a sample `repeats` times, concurrently."""
+    """Have every judge score an answer `repeats` times, concurrently."""
     async with asyncio.TaskGroup() as together:
         tasks = [
             together.create_task(judge.judge(sample))
@@ -110,7 +115,8 @@ async def judge_answer(
 def panel_result_to_figures(
     opinion: JudgePanelResult,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Return an answer's judged figures and the reasons of failed ones, to store them.
+    """Return the judged figures of an answer and the reasons of failed ones, for
+    storage.
 
     A figure is the mean of its tries and fails only if all tries fail. Each try is
     added under the figure's name, `#` and its number from 1; see
@@ -133,14 +139,20 @@ def panel_result_to_figures(
 
 
 def is_single_try_figure(name: str) -> bool:
-    """Return whether a stored figure is one try of a judge, not a figure of the report."""
+    """Return whether the stored figure called `name` is one try of a judge, not their
+    mean.
+    """
     return _TRY in name
 
 
 def panel_result_from_figures(
     figures: Mapping[str, float], failed: Mapping[str, str]
 ) -> JudgePanelResult:
-    """Rebuild the judges' scores from stored figures; usage is not restored."""
+    """Rebuild the judges' scores of an answer from stored figures; usage is not
+    restored.
+
+    `figures` and `failed` are results of `panel_result_to_figures`.
+    """
     scores_by_figure: dict[str, dict[int, float | str]] = {}
     everything: dict[str, float | str] = {**figures, **failed}
     for name, score in everything.items():
@@ -158,7 +170,11 @@ def panel_result_from_figures(
 def summarize_panel_results(
     opinions: Iterable[JudgePanelResult], *, most_failed: float = MOST_FAILED
 ) -> list[JudgeFigureSummary]:
-    """Return a summary of each judged figure, in the order of first occurrence."""
+    """Return a summary of each judged figure, in the order of first occurrence.
+
+    If more than the share `most_failed` of the tries of a figure failed, its value is
+    None.
+    """
     by_figure: dict[str, list[JudgeScores]] = {}
     for opinion in opinions:
         for name, scores in opinion.figures.items():

@@ -1,4 +1,4 @@
-"""What an arm retrieves for a question, and the measured outcome."""
+"""The text that an arm retrieves for a question, and the measured outcome."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from lrwr.pipeline.evaluation.questions import EvalQuestion, QuestionKind
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """A verbatim piece of a document, retrieved for a question.
+    """A verbatim piece of a document that was retrieved for a question.
 
-    `tokens` are counted by the embedding model's tokenizer, for `text` alone.
+    `tokens` is the number of tokens of `text`, by the embedding model's tokenizer.
     """
 
     document: DocumentId
@@ -25,10 +25,10 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedContext:
-    """Everything that an arm retrieves for one question, best first.
+    """All pieces that an arm retrieves for one question, best first.
 
-    `seconds` is the duration of the retrieval. `low` says whether search called its
-    evidence weak; None if search made no estimate.
+    `seconds` is the duration of the retrieval. `low` says whether the confidence of the
+    search was low; None if it made no estimate.
     """
 
     pieces: tuple[ContextPiece, ...]
@@ -37,7 +37,9 @@ class RetrievedContext:
 
 
 class Arm(Protocol):
-    """One way of retrieving text for questions. Runs compare arms with each other."""
+    """One way of retrieving text for questions, such as a pipeline's search.
+    Evaluations compare arms.
+    """
 
     @property
     def name(self) -> str:
@@ -51,14 +53,17 @@ class Arm(Protocol):
 
     @property
     def recipe(self) -> str:
-        """Everything that the results depend on besides the library and the question."""
+        """A text that changes with anything that the results depend on besides the
+        library and the question; part of keys of stored results.
+        """
         ...
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
-        """Return what the arm finds within the question's horizon.
+        """Return the text that the arm retrieves for a question, within the question's
+        horizon.
 
         Raises:
-            NotFound: The question names a place that the story does not have.
+            NotFound: The question's horizon does not exist in the story.
             StoreProblem: The library cannot be read.
         """
         ...
@@ -66,11 +71,11 @@ class Arm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """The figures of one question in one arm.
+    """The figures (measured values) of one question in one arm.
 
-    `figures` are by name, each 0.0 to 1.0 except `seconds`, `tokens` and `dollars`.
-    `failed` maps figures that could not be measured to the reason; they never count as
-    0. A figure in neither does not apply.
+    `question` is its id. `figures` are by name, each 0.0 to 1.0 except `seconds`,
+    `tokens` and `dollars`. `failed` maps figures that could not be measured to the
+    reason; they never count as 0. A figure in neither does not apply.
     """
 
     arm: str
@@ -83,9 +88,11 @@ class QuestionOutcome:
 def cut_to_token_budget(
     pieces: Sequence[ContextPiece], budget: int
 ) -> list[ContextPiece]:
-    """Return the first pieces that fit `budget` tokens; the last is cut at its end.
+    """Return the first pieces that fit into `budget` tokens; the last one is cut at its
+    end.
 
-    The cut keeps the share of its characters that corresponds to the remaining tokens.
+    Of the cut piece, the share of characters that corresponds to the remaining tokens
+    is kept.
     """
     context_pieces: list[ContextPiece] = []
     for piece in pieces:
@@ -113,7 +120,8 @@ CHARACTERS_A_TOKEN = 4
 
 
 def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
-    """Return `count` with a cache if it works, else an estimate, and remarks on it.
+    """Return `count` with a cache if it works, else an estimate; and remarks for the
+    user.
 
     Arms return the same passages many times, so counts are cached by text.
     """
@@ -128,7 +136,10 @@ def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ..
 
 
 def estimate_token_counts(texts: Sequence[str]) -> list[int]:
-    """Return estimated token counts, in order: four characters a token, at least 1 a text."""
+    """Return the estimated number of tokens of each text, in the order of `texts`.
+
+    One token per four characters, at least 1.
+    """
     return [max(1, round(len(text) / CHARACTERS_A_TOKEN)) for text in texts]
 
 

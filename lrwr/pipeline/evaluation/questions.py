@@ -1,4 +1,4 @@
-"""Questions with known answers, and the JSON Lines file that holds them."""
+"""Questions with known answers, and the JSON Lines file that stores them."""
 
 import json
 import re
@@ -42,7 +42,10 @@ WRITER_SOURCE = "the writer"
 
 @dataclass(frozen=True, slots=True)
 class GoldQuote:
-    """A verbatim quote of a file that answers a question."""
+    """Words of a file, verbatim, that answer a question.
+
+    `file` is a document's path, or the end of it.
+    """
 
     file: str
     quote: str
@@ -50,13 +53,14 @@ class GoldQuote:
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """A question with its gold quotes; `gold` is empty if the text does not answer it.
+    """A question with its gold quotes: words of the text that answer it.
 
-    `every` says that the answer needs all gold quotes instead of any one. `as_of` is a
-    point of the story as users write it (`ch3`), empty for the whole story. `answer` is
-    the known answer, empty if nobody wrote one. `spoilers` are quotes that must not be
-    shown at `as_of`. `made` is `WRITER_SOURCE` or what the question was generated from.
-    A `dropped` question is kept in the file and not asked.
+    `gold` is empty if the text does not answer it. `every` means that the answer needs
+    all gold quotes instead of any one. `as_of` is the horizon as users write it
+    (`ch3`), empty for the whole story. `answer` is the known answer, empty if nobody
+    wrote one. `spoilers` are quotes that must not be shown at `as_of`. `made` is
+    `WRITER_SOURCE` or the source from which the question was generated. A `dropped`
+    question stays in the file and is not asked.
     """
 
     id: str
@@ -77,7 +81,9 @@ class EvalQuestion:
 
     @property
     def group(self) -> str:
-        """The group for resampling: the file of the first gold quote, else the question's own."""
+        """The name of the questions that are resampled with it: the file of the first
+        gold quote, or a name of its own.
+        """
         return self.gold[0].file if self.gold else f"{UNANSWERABLE} {self.id}"
 
 
@@ -104,7 +110,9 @@ class LocatedText(Protocol):
 
 
 def parse_questions(text: str, name: str) -> list[EvalQuestion]:
-    """Parse a file of questions, one JSON object a line; `name` is used in errors.
+    """Parse a file of questions, one JSON object per line.
+
+    `name` is the file's name in error messages.
 
     Raises:
         SettingsProblem: A line is not a question, or an answerable one has no gold
@@ -130,7 +138,11 @@ def serialize_questions(questions: Sequence[EvalQuestion]) -> str:
 
 
 def find_quote_places(quote: str, document: DocumentId, text: str) -> list[AnswerPlace]:
-    """Return every place where `quote` occurs in a document, ignoring white space."""
+    """Return every place where `quote` occurs in `text`, the text of `document`, in
+    text order.
+
+    White space may differ.
+    """
     words = normalize("NFC", quote).split()
     pattern = r"\s+".join(re.escape(word) for word in words)
     if not pattern:
@@ -144,7 +156,8 @@ def has_gold(
     *,
     every: bool,
 ) -> bool:
-    """Return whether passages hold the answer: any quote of `gold`, or with `every` all.
+    """Return whether passages hold the answer: any gold quote, or with `every` all of
+    them.
 
     Each item of `gold` lists the places of one quote; covering one place covers the
     quote. See `covers_answer_place`.
@@ -161,7 +174,9 @@ def has_gold(
 
 
 def covers_answer_place(located_text: LocatedText, place: AnswerPlace) -> bool:
-    """Return whether a passage shares at least half of the shorter of itself and `place`."""
+    """Return whether a passage and `place` share at least half of the shorter of the
+    two.
+    """
     if located_text.document != place.document:
         return False
     start = max(located_text.span.start, place.span.start)

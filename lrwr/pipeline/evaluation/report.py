@@ -1,4 +1,4 @@
-"""The report on a run: arms, comparisons and alarms."""
+"""The report on an evaluation run: arms, comparisons and alarms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +30,10 @@ NEVER = ("leak", "answer_leak")
 class ArmReport:
     """The results of one arm.
 
-    `means` are by figure, over the questions that have it; `failed` counts questions
-    without it because it failed, and figures in `unreliable` failed too often to have a
-    mean. `median_seconds` and `p95_seconds` are the median and the 95th percentile of search seconds.
+    `means` are by figure, over the questions that have it; `failed` counts, by figure,
+    the questions for which it failed; figures in `unreliable` failed too often to have
+    a mean. `median_seconds` and `p95_seconds` are the median and the 95th percentile of
+    the search time; None if it was not measured.
     """
 
     name: str
@@ -47,10 +48,11 @@ class ArmReport:
 
 @dataclass(frozen=True, slots=True)
 class EvalAlarm:
-    """Something that must not happen, in `questions` of `of` questions of an arm.
+    """A result that must not happen, such as a spoiler, in `questions` of `of`
+    questions of an arm.
 
-    With a `reason` it is a failure: `figure` then names all figures that failed alike,
-    and the counts are of tries.
+    `figure` is the figure that shows it. With a `reason` it is a failure: `figure` then
+    names all figures that failed for this reason, and the counts are of tries.
     """
 
     arm: str
@@ -62,11 +64,11 @@ class EvalAlarm:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """Everything that is shown about a run.
+    """The report on a run, as it is shown to the user.
 
     `headline` is the figure chosen before the run; `figures` are all, the headline
-    first. `kinds` has the rows by kind of question for the headline. `pairs` are the
-    comparisons of each pair of arms.
+    first. `kinds` maps the headline to its rows by kind of question. `pairs` are the
+    comparisons of each pair of arms, in the order of `figures`.
     """
 
     run: EvalRun
@@ -81,8 +83,8 @@ class EvalReport:
 def build_eval_report(run: EvalRun, *, pairs: Sequence[tuple[str, str]]) -> EvalReport:
     """Return the report on a run, which may be incomplete.
 
-    `pairs` are names of arms to compare, the second against the first. Pairs of which
-    the run lacks an arm are skipped.
+    `pairs` are names of arms to compare: the difference is the second minus the first.
+    Pairs of which the run lacks an arm are skipped.
     """
     headline = choose_headline_figure(run.plan.budgets)
     by_arm = {arm.name: _outcomes(run, arm.name) for arm in run.plan.arms}
@@ -122,7 +124,12 @@ def build_eval_report(run: EvalRun, *, pairs: Sequence[tuple[str, str]]) -> Eval
 
 
 def choose_headline_figure(budgets: Sequence[int]) -> str:
-    """Return the headline figure: recall at 1,000 tokens, else at the middle budget."""
+    """Return the name of the headline figure: recall at 1,000 tokens, if `budgets` has
+    that; else at the middle one.
+
+    `budgets` are in tokens; for an even number, the lower of the two middle ones is
+    used.
+    """
     preferred_budget = int(HEADLINE.partition("@")[2])
     ordered = sorted(budgets)
     budget = (
@@ -264,14 +271,18 @@ def count_questions_by_kind(run: EvalRun) -> list[tuple[QuestionKind, int]]:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Two runs compared: for each arm in both, the second run against the first."""
+    """Two runs compared on their common questions.
+
+    For each arm in both runs, `arms` has the comparisons of the second run with the
+    first.
+    """
 
     matched: RunOverlap
     arms: tuple[tuple[ArmComparison, ...], ...]
 
 
 def compare_eval_runs(eval_run: EvalRun, other: EvalRun) -> RunComparison:
-    """Compare two runs on their common questions; no arms are compared without any."""
+    """Compare two runs on their common questions; without any, no arms are compared."""
     runs = match_runs(eval_run, other)
     before, after = runs.outcomes
     names = [arm.name for arm in eval_run.plan.arms]

@@ -1,4 +1,4 @@
-"""The writer's review of questions: keep, drop, edit, and merge with new ones."""
+"""The user's review of questions: keep, drop, edit, and merge with new ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,9 @@ APPROVED = ", kept"
 
 @dataclass(frozen=True, slots=True)
 class ReviewProgress:
-    """The number of questions kept or edited, dropped, and waiting for review."""
+    """How many questions are kept or edited (`kept`), dropped, and not reviewed
+    (`waiting`).
+    """
 
     kept: int
     dropped: int
@@ -20,7 +22,7 @@ class ReviewProgress:
 
 
 def keep_question(question: EvalQuestion) -> EvalQuestion:
-    """Return a question marked as approved by the writer and no longer dropped."""
+    """Return a question marked as approved by the user and no longer dropped."""
     if question.made == WRITER_SOURCE or question.made.endswith(APPROVED):
         return replace(question, dropped=False)
     return replace(question, made=f"{question.made}{APPROVED}", dropped=False)
@@ -37,7 +39,7 @@ def edit_question(
     """Return a question with a new text or answer; empty arguments change nothing.
 
     The id stays, so that a later generation does not add the old question again. The
-    question then counts as written by the writer.
+    question then counts as written by the user.
 
     Raises:
         SettingsProblem: Neither text nor answer changes.
@@ -59,7 +61,10 @@ def change_question(
     id_: str,
     change: Callable[[EvalQuestion], EvalQuestion],
 ) -> list[EvalQuestion]:
-    """Return all questions in order, with `change` applied to the one that `id_` names.
+    """Return all questions in their order, with `change` applied to the one called
+    `id_`.
+
+    `id_` is an id, or an unambiguous beginning or end of one.
 
     Raises:
         NotFound: No question, or more than one, matches `id_`.
@@ -70,7 +75,10 @@ def change_question(
 
 
 def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
-    """Return the question whose id is `id_`, or else begins or ends with it.
+    """Return the question with the id `id_`, or else the one whose id begins or ends
+    with it.
+
+    Case is ignored.
 
     Raises:
         NotFound: No question matches, or several do.
@@ -99,12 +107,14 @@ def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
 
 
 def list_unreviewed_questions(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
-    """Return the questions that the writer has not reviewed, in order."""
+    """Return the questions that the user has not reviewed, in the order of
+    `questions`.
+    """
     return [question for question in questions if not is_reviewed(question)]
 
 
 def count_review_progress(questions: Sequence[EvalQuestion]) -> ReviewProgress:
-    """Count the questions that are kept or edited, dropped and waiting."""
+    """Count the questions that are kept or edited, dropped, and not reviewed."""
     gone = sum(question.dropped for question in questions)
     unreviewed = len(list_unreviewed_questions(questions))
     return ReviewProgress(len(questions) - gone - unreviewed, gone, unreviewed)
@@ -115,9 +125,9 @@ def merge_questions(
 ) -> list[EvalQuestion]:
     """Return the reviewed questions of `before`, followed by those of `new`.
 
-    Questions that the writer wrote, edited, kept or dropped stay unchanged; generated
+    Questions that the user wrote, edited, kept or dropped stay unchanged; generated
     ones that were not reviewed are replaced by `new`. A new question is skipped if its
-    id, or its text at the same point of the story, is already there. Idempotent.
+    id, or its text with the same horizon, exists already. Idempotent.
     """
     reviewed = [eval_question for eval_question in before if is_reviewed(eval_question)]
     ids = {question.id for question in reviewed}
@@ -132,7 +142,7 @@ def merge_questions(
 
 
 def is_reviewed(question: EvalQuestion) -> bool:
-    """Return whether the writer wrote, edited, kept or dropped a question."""
+    """Return whether the user wrote, edited, kept or dropped a question."""
     return (
         question.dropped
         or question.made == WRITER_SOURCE

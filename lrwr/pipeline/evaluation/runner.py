@@ -1,4 +1,6 @@
-"""Execution of an evaluation: every question in every arm, resumable."""
+"""Execution of an evaluation: every question in every arm; an interrupted one
+continues.
+"""
 
 import asyncio
 import math
@@ -37,7 +39,9 @@ OTHER_RUN = "Another evaluation of this library is running"
 
 
 class EvalMeasure(Protocol):
-    """Computes figures from what an arm retrieves."""
+    """Computes figures (measured values, such as recall) from the text that an arm
+    retrieves.
+    """
 
     @property
     def name(self) -> str:
@@ -46,19 +50,26 @@ class EvalMeasure(Protocol):
 
     @property
     def recipe(self) -> str:
-        """Everything that the figures depend on besides question, arm and library."""
+        """A text that changes with anything that the figures depend on besides
+        question, arm and library; part of keys of stored results.
+        """
         ...
 
     def figure_names(self, question: EvalQuestion, arm: str) -> Sequence[str]:
-        """Return the figures of a question in an arm; all fail if the measurement fails."""
+        """Return the names of the figures that a question has in the arm called `arm`.
+
+        If the measurement fails, all of them are recorded as failed.
+        """
         ...
 
     def estimate_usage(
         self, question: EvalQuestion, arm: str
     ) -> Sequence[tuple[Usage, str]]:
-        """Return the model usage that a question in an arm will take, with model names.
+        """Return the estimated usage of each model call for a question, with the
+        model's name.
 
-        The estimate is rather too high than too low. Nothing is sent.
+        `arm` is the name of an arm. The estimate is rather too high than too low.
+        Nothing is sent.
         """
         ...
 
@@ -67,7 +78,7 @@ class EvalMeasure(Protocol):
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return figures by name, and the reasons of figures that failed.
 
-        The cost in US dollars is the figure `dollars`.
+        The figure `dollars` is the price in US dollars.
 
         Raises:
             LrwrError: No figure can be measured.
@@ -76,7 +87,9 @@ class EvalMeasure(Protocol):
 
 
 class EvalLock(Protocol):
-    """Keeps two processes from evaluating one library at once."""
+    """A lock that prevents two processes from evaluating one library at the same
+    time.
+    """
 
     def acquire(self) -> bool:
         """Take the lock without waiting; return False if another process holds it."""
@@ -89,10 +102,10 @@ class EvalLock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """A run starts or resumes.
+    """Event: the run with the id `run` starts or continues.
 
-    Of its `total` parts, `kept` were done before an interruption and `reused` are reused
-    from earlier runs.
+    Of its `total` results (one per arm, question and measure), `kept` were measured
+    before an interruption and `reused` come from earlier runs.
     """
 
     run: str
@@ -103,9 +116,10 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """One part of an outcome is done; `outcome` has all figures so far.
+    """Event: the result of one arm, question and measure was stored.
 
-    `done` is the number of the run's parts that are done.
+    `outcome` has all figures so far of that arm and question; `part` is the measure's
+    name. `done` is the number of stored results of the run.
     """
 
     outcome: QuestionOutcome
@@ -119,10 +133,11 @@ RunEvent: TypeAlias = RunStart | RunProgress
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What a run will do, estimated without sending anything.
+    """What a run will compute, estimated without sending anything.
 
-    Of `total` parts, `reused` are reused from earlier runs. `dollars` is None if a price
-    is unknown.
+    Of `total` results (one per arm, question and measure), `reused` come from earlier
+    runs. `searches` is the number of searches, `usage` that of language models.
+    `dollars` is None if a price is unknown.
     """
 
     total: int
@@ -136,9 +151,9 @@ class RunEstimate:
 class RunSetup:
     """Arms and measures of a run, in the order of the plan.
 
-    The first of `measures` asks no model. `budget` limits the cost of the others in US
-    dollars, 0.0 for no limit; calls already sent are finished. `together` is how many
-    measurements run concurrently. `lock` is held during the run.
+    The first of `measures` uses no language model. `budget` limits the price of the
+    others in US dollars, 0.0 for no limit; calls in progress are finished. `together`
+    is how many measurements run concurrently. `lock` is held during the run.
     """
 
     arms: Sequence[Arm]
@@ -183,6 +198,8 @@ def build_eval_plan(
 ) -> EvalPlan:
     """Return the plan of a run over all `questions` that are not dropped.
 
+    For the other parameters see `EvalPlan`.
+
     Raises:
         SettingsProblem: No question is left, or two have the same id.
     """
@@ -217,7 +234,7 @@ def build_eval_plan(
 
 
 class EvalRunner:
-    """Runs a plan and stores results under `folder`; one run at a time.
+    """Executes a plan and stores the results under `folder`; one run at a time.
 
     `now` returns seconds since 1970, UTC. Every result is stored as soon as it is
     measured, and none is measured twice: neither after an interruption nor in a later
@@ -234,9 +251,9 @@ class EvalRunner:
         self._tasks = list(_tasks(plan, setup))
 
     def estimate(self, price: Callable[[Usage, str], float | None]) -> RunEstimate:
-        """Return what `run` would do now. Nothing is sent or written.
+        """Estimate what `run` would compute now. Nothing is sent or written.
 
-        `price` returns the cost of a usage of a model in US dollars, None if unknown.
+        `price` returns the price of a usage of a model in US dollars, None if unknown.
 
         Raises:
             StoreProblem: Earlier runs cannot be read.
@@ -261,14 +278,15 @@ class EvalRunner:
         )
 
     async def run(self) -> AsyncGenerator[RunEvent]:
-        """Yield `RunStart`, then each result as it comes; the run can be loaded after.
+        """Execute the plan: yield `RunStart`, then `RunProgress` after each stored
+        result.
 
-        An arm, a measure or a question that fails does not stop the others: the
-        failure is stored with its reason.
+        An arm, a measure or a question that fails does not stop the others: the failure
+        is stored with its reason.
 
         Raises:
-            StoreProblem: Another process runs an evaluation here, or results cannot
-                be written.
+            StoreProblem: Another process evaluates this library, or results cannot be
+                written.
         """
         lock = self._setup.lock
         if lock is not None and not lock.acquire():

@@ -29,7 +29,11 @@ DOLLARS, LEAK = "dollars", "leak"
 
 @dataclass(frozen=True, slots=True)
 class EvalComponent:
-    """An arm or a measure of a run; `recipe` is everything that its results depend on."""
+    """An arm or a measure of a run.
+
+    `told` is its description. `recipe` is a text that changes with anything that its
+    results depend on.
+    """
 
     name: str
     told: str
@@ -38,10 +42,12 @@ class EvalComponent:
 
 @dataclass(frozen=True, slots=True)
 class EvalPlan:
-    """What a run asks. `parts` are the measures, in order.
+    """What an evaluation run computes: each of `parts` for each question and arm.
 
-    `library` is a hash of the library's state. `models` maps uses to names of models.
-    `seed` is for resampling; `budgets` are in tokens.
+    `parts` are the measures. `budgets` are amounts of retrieved text, in tokens, at
+    which arms are compared. `library` is a hash of the library's state, `lrwr` the
+    version of the program. `models` maps uses to names of models. `seed` is for
+    resampling.
     """
 
     questions: tuple[EvalQuestion, ...]
@@ -63,10 +69,11 @@ class EvalPlan:
 
 @dataclass(frozen=True, slots=True)
 class OutcomePart:
-    """The stored figures of one question in one arm by one measure.
+    """The stored result of one arm, question and measure (`part`).
 
-    `key` is a hash of everything they depend on; equal keys are measured once. `first`
-    is the id of the run that measured them, to which their seconds belong.
+    `key` is a hash of everything it depends on; equal keys are measured once. `figures`
+    are measured values by name; `failed` maps others to the reason. `first` is the id
+    of the run that measured it.
     """
 
     arm: str
@@ -79,18 +86,21 @@ class OutcomePart:
 
     @property
     def succeeded(self) -> bool:
-        """Whether no figure failed; failed single tries of a judge are allowed."""
+        """Whether no figure failed; single tries of a judge may have failed."""
         return all(is_single_try_figure(name) for name in self.failed)
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Arm, question and part, which identify the line in its run."""
+        """Arm, question id and measure, which together are unique in a run."""
         return self.arm, self.question, self.part
 
 
 @dataclass(frozen=True)
 class EvalRun:
-    """A run as far as it has come. `made` is its start in seconds since 1970, UTC."""
+    """A run with the results (`lines`) that are stored so far.
+
+    `made` is its start in seconds since 1970, UTC.
+    """
 
     id: str
     made: float
@@ -99,7 +109,11 @@ class EvalRun:
 
     @cached_property
     def outcomes(self) -> tuple[QuestionOutcome, ...]:
-        """The outcome of each question in each arm, in the order of the plan."""
+        """The figures of each question in each arm, by arm, then question, in the order
+        of the plan.
+
+        Questions without a result are left out.
+        """
         parts_by_pair: dict[tuple[str, str], list[OutcomePart]] = {}
         for line in self.lines:
             parts_by_pair.setdefault((line.arm, line.question), []).append(line)
@@ -122,7 +136,7 @@ class EvalRun:
 
     @property
     def complete(self) -> bool:
-        """Whether every result is there."""
+        """Whether there is a result for each arm, question and measure of the plan."""
         return len(self.lines) >= self.part_count
 
 
@@ -132,7 +146,7 @@ class RunOverlap:
 
     `questions` are the ids of questions that are equal in both; `left_out` are the ids
     of all others. `outcomes` are those of the common questions, of the first and the
-    second run. `differences` are sentences on what else differs.
+    second run. `differences` are sentences on what else differs, such as models.
     """
 
     questions: tuple[str, ...]
@@ -144,10 +158,11 @@ class RunOverlap:
 def assemble_outcome(
     question: EvalQuestion, arm: str, lines: Sequence[OutcomePart]
 ) -> QuestionOutcome:
-    """Combine the measured parts of one question in one arm, in order.
+    """Combine the results of all measures for one question in the arm called `arm`.
 
-    `leak` is the maximum and `dollars` the sum over the parts. Any other figure that an
-    earlier part has too, such as `seconds`, is prefixed with its part's name.
+    `leak` is the maximum and `dollars` the sum over the measures. If an earlier one of
+    `lines` has a figure of the same name, such as `seconds`, the name of the measure is
+    put before it.
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -168,7 +183,7 @@ def compute_outcome_key(
 ) -> str:
     """Return a hash of everything that one result depends on.
 
-    The question's id, source and kind are not part of it.
+    `part` is the measure. The question's id, source and kind are not included.
     """
     plain = replace(
         question, id="", made=WRITER_SOURCE, dropped=False, kind=QuestionKind.OTHER
@@ -178,7 +193,9 @@ def compute_outcome_key(
 
 
 def match_runs(eval_run: EvalRun, other: EvalRun) -> RunOverlap:
-    """Return the questions that two runs have in common, and how the runs differ."""
+    """Return the questions that two runs have in common, and the other differences of
+    the runs.
+    """
     questions_by_id, other_by_id = (
         {q.id: q for q in run.plan.questions} for run in (eval_run, other)
     )
@@ -249,7 +266,7 @@ def _are_equal(eval_question: EvalQuestion, other: EvalQuestion) -> bool:
 
 
 def eval_plan_as_json(plan: EvalPlan) -> dict[str, object]:
-    """Return a plan as JSON-able values; the questions are reduced to a hash."""
+    """Return a plan as JSON-able values; of the questions, only a hash is included."""
     plain_fields = {n: getattr(plan, n) for n in ("library", "lrwr", "seed", "budgets")}
     return {
         **plain_fields,
@@ -284,7 +301,7 @@ _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:-[0-9]+)?")
 
 
 def list_eval_runs(folder: Path) -> list[EvalRun]:
-    """Return the readable runs, newest first."""
+    """Return the runs stored in `folder`, newest first; unreadable ones are skipped."""
     names = sorted((path.name for path in _folders(folder)), reverse=True)
     runs = []
     for name in names:
@@ -296,7 +313,7 @@ def list_eval_runs(folder: Path) -> list[EvalRun]:
 
 
 def load_latest_eval_run(folder: Path) -> EvalRun:
-    """Return the newest readable run.
+    """Return the newest readable run stored in `folder`.
 
     Raises:
         NotFound: There is none.
@@ -308,7 +325,7 @@ def load_latest_eval_run(folder: Path) -> EvalRun:
 
 
 def load_eval_run(folder: Path, run: str) -> EvalRun:
-    """Return a run by its id or an unambiguous prefix of it.
+    """Return the run whose id is `run` or, unambiguously, begins with it.
 
     Raises:
         NotFound: No run matches, or more than one does.
@@ -329,6 +346,8 @@ def load_eval_run(folder: Path, run: str) -> EvalRun:
 
 def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
     """Return the newest incomplete run of this plan, or create one.
+
+    `now` is its start in seconds since 1970, UTC.
 
     Raises:
         StoreProblem: The folder cannot be written.
@@ -351,7 +370,9 @@ def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
 
 
 class EvalRunWriter:
-    """Appends results to a run. After a crash a line is there whole or not at all."""
+    """Appends results to the file of a run; after a crash, each line is complete or
+    absent.
+    """
 
     def __init__(self, folder: Path, run: EvalRun) -> None:
         self._path = folder / run.id / OUTCOMES

@@ -50,12 +50,13 @@ def compute_retrieval_figures(
     budgets: Sequence[int],
     late: Callable[[ContextPiece], bool] | None,
 ) -> dict[str, float]:
-    """Return the retrieval figures of one question by name.
+    """Return the retrieval figures (measured values) of one question by name.
 
-    `gold` holds, for each gold quote, the places where it occurs, at least one; any
-    place counts. `every` says that the answer needs all quotes. Without gold only
-    `leak`, `tokens` and `seconds` are returned. `budgets` are in tokens, at least one.
-    `late` returns whether a piece comes after the horizon, None without a horizon.
+    `gold` holds, for each gold quote (words of the text that answer the question), the
+    places where it occurs, at least one; any place counts. `every` means that the
+    answer needs all quotes. Without gold only `leak`, `tokens` and `seconds` are
+    returned. `budgets` are in tokens, at least one. `late` returns whether a piece
+    comes after the horizon, None without a horizon.
 
     - `recall@N`: share of the gold characters within the first N tokens; of all quotes
       together if all are needed, else of the best one.
@@ -225,7 +226,7 @@ BUDGETED = ("recall", "precision", "iou")
 
 @dataclass(frozen=True, slots=True)
 class SpanMeasure:
-    """Measures retrieval by the spans of gold quotes; asks no model.
+    """Measures how much of the gold quotes an arm retrieves; uses no language model.
 
     `budgets` are in tokens, at least one.
     """
@@ -236,11 +237,15 @@ class SpanMeasure:
 
     @property
     def recipe(self) -> str:
-        """Everything that the figures depend on besides the retrieved text."""
+        """A text that changes with anything that the figures depend on besides the
+        retrieved text.
+        """
         return f"spans 1: {', '.join(map(str, self.budgets))}"
 
     def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Return the names of the figures that a question has in an arm."""
+        """Return the names of the figures that a question has in the arm called
+        `arm`.
+        """
         names = ["seconds", "tokens"]
         names += ["leak"] if question.as_of else []
         if question.answerable and arm == WHOLE_TEXT_NAME:
@@ -253,14 +258,16 @@ class SpanMeasure:
     def estimate_usage(
         self, question: EvalQuestion, arm: str
     ) -> Sequence[tuple[Usage, str]]:
-        """Return no usage: no model is asked."""
+        """Return an empty list: no language model is used."""
         del question, arm
         return ()
 
     async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Return the retrieval figures; the whole-text arm has none that depend on rank.
+        """Return the retrieval figures by name; no figure fails on its own.
+
+        The arm that returns the whole text has no figures that depend on rank.
 
         Raises:
             NotFound: A gold quote does not occur in its file.
@@ -280,7 +287,8 @@ class SpanMeasure:
         return figures, {}
 
     async def gold(self, question: EvalQuestion) -> list[list[AnswerPlace]]:
-        """Return the places of each gold quote of a question, at least one each.
+        """Return, for each gold quote of a question, the places where it occurs, at
+        least one.
 
         Raises:
             NotFound: A quote does not occur in its file.
@@ -290,10 +298,11 @@ class SpanMeasure:
         return [await locate_gold(store, order, quote) for quote in question.gold]
 
     def late(self, question: EvalQuestion) -> Callable[[ContextPiece], bool] | None:
-        """Return a predicate for pieces after the question's horizon; None without a horizon.
+        """Return a function that says whether a piece comes after the question's
+        horizon; None without a horizon.
 
         Raises:
-            NotFound: The story has no such place.
+            NotFound: The question's horizon does not exist in the story.
         """
         if not question.as_of:
             return None
@@ -318,7 +327,8 @@ async def locate_gold(
 
     Raises:
         NotFound: No document or more than one matches, or the quote does not occur
-            there. StoreProblem: The library cannot be read.
+            there.
+        StoreProblem: The library cannot be read.
     """
     document = _find_document(order, gold.file)
     document_text = await store.text(document)

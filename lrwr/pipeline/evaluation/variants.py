@@ -38,11 +38,12 @@ WHOLE_TOLD = "The whole text up to the question's horizon."
 
 @dataclass(frozen=True, slots=True)
 class SearchVariant:
-    """A configuration of search.
+    """A configuration of search, compared with others in an evaluation.
 
-    `description` describes it in a sentence. `lexical` and `dense` are the two retrievers,
-    `names` boosts passages with people named in the question, `boosts` passages of the
-    kind that it asks for, and `rerank` scores the best candidates again.
+    `description` describes it in a sentence. `lexical` and `dense` turn on search by
+    words and by embedding, `names` boosts passages with people named in the question,
+    `boosts` passages of the kind that it asks for, and `rerank` scores the best
+    candidates again.
     """
 
     name: str
@@ -56,20 +57,25 @@ class SearchVariant:
 
     @property
     def features(self) -> str:
-        """The search features as text, independent of the variant's name."""
+        """The pipeline and the features that are on, as text; it does not depend on the
+        name.
+        """
         feature_names = ("lexical", "dense", "names", "boosts", "rerank")
         parts = [feature for feature in feature_names if getattr(self, feature)]
         return f"{self.pipeline.value}: {_SEARCHED_TEXT}; {', '.join(parts)}"
 
     @property
     def uses_story(self) -> bool:
-        """Whether search uses the story bible."""
+        """Whether search uses data of the story bible."""
         return self.names or self.boosts
 
     def request(
         self, question: str, limit: int, horizon: Horizon | None = None
     ) -> SearchRequest:
-        """Return the search request for a question and at most `limit` passages."""
+        """Return the search request for a question and at most `limit` passages.
+
+        `horizon` None searches the whole story.
+        """
         return SearchRequest(
             question,
             self.pipeline,
@@ -108,8 +114,10 @@ PRODUCT_VARIANTS: Mapping[Pipeline, SearchVariant] = {
 def select_possible_variants(
     variants: Sequence[SearchVariant], *, embeds: bool, reranks: bool
 ) -> tuple[tuple[SearchVariant, ...], tuple[str, ...]]:
-    """Return the variants without the features that are off, and remarks on them.
+    """Return the variants without the features that are unavailable, and remarks on
+    them.
 
+    `embeds` and `reranks` say whether an embedding model and a reranker are available.
     A variant that has no other way to search then searches by words.
     """
     possible = tuple(
@@ -133,7 +141,10 @@ def _restrict(variant: SearchVariant, *, embeds: bool, reranks: bool) -> SearchV
 
 @dataclass(frozen=True, slots=True)
 class IndexedLibrary:
-    """What every arm reads from. `count` counts tokens; `clock` returns seconds."""
+    """The library from which every arm retrieves text.
+
+    `count` returns the numbers of tokens of texts; `clock` returns seconds.
+    """
 
     store: PassageStore
     order: StoryOrder
@@ -141,18 +152,18 @@ class IndexedLibrary:
     clock: Callable[[], float]
 
     def horizon(self, question: EvalQuestion) -> Horizon | None:
-        """Return the question's horizon; None for the end of the story.
+        """Return the question's horizon; None for the whole story.
 
         Raises:
-            NotFound: The story has no such place.
+            NotFound: The horizon does not exist in the story.
         """
         return parse_horizon(question.as_of, self.order) if question.as_of else None
 
     def scope(self, question: EvalQuestion) -> SearchScope:
-        """Return the scope of text that may be retrieved for a question.
+        """Return the text that may be retrieved for a question: that up to its horizon.
 
         Raises:
-            NotFound: The story has no such place.
+            NotFound: The horizon does not exist in the story.
         """
         return build_search_scope(
             self.order,
@@ -164,7 +175,9 @@ class IndexedLibrary:
     def pieces(
         self, stretches: Sequence[tuple[DocumentId, Span, str]]
     ) -> tuple[ContextPiece, ...]:
-        """Return document, span and text triples as pieces with token counts, in order."""
+        """Convert triples of document, span and text to pieces with numbers of tokens,
+        in their order.
+        """
         counts = self.count([text for *_, text in stretches])
         return tuple(
             ContextPiece(document, span, text, tokens)
@@ -174,7 +187,11 @@ class IndexedLibrary:
 
 @dataclass(frozen=True, slots=True)
 class SearchArm:
-    """An `Arm` that searches as its variant says, for at most `limit` passages."""
+    """An `Arm` that searches with the configuration `step`, for at most `limit`
+    passages.
+
+    `recipe` is a text that changes with anything that the results depend on.
+    """
 
     step: SearchVariant
     finder: PassageFinder
@@ -193,12 +210,14 @@ class SearchArm:
         return self.step.description
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
-        """Return the passages that search finds within the question's horizon.
+        """Return the passages that search finds within the question's horizon, best
+        first.
 
         Raises:
-            NotFound: The question names a place that the story does not have.
-                ServiceUnavailable: A part of the search failed; the rest would be
-                another arm. StoreProblem: The library cannot be read.
+            NotFound: The question's horizon does not exist in the story.
+            ServiceUnavailable: A part of the search failed; the rest alone would be
+                another arm.
+            StoreProblem: The library cannot be read.
         """
         indexed_library, horizon = (
             self.indexed_library,
@@ -219,7 +238,7 @@ class SearchArm:
 
 @dataclass(frozen=True, slots=True)
 class WholeTextArm:
-    """An `Arm` that returns all passages in story order."""
+    """An `Arm` that retrieves the whole text in story order, without a search."""
 
     indexed_library: IndexedLibrary
     recipe: str = WHOLE_TEXT_NAME
@@ -227,13 +246,14 @@ class WholeTextArm:
     description: str = WHOLE_TOLD
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
-        """Return the text within the question's horizon, from its beginning.
+        """Return the text within the question's horizon, from the beginning of the
+        story.
 
         Documents outside the story, such as notes, follow the story; with a horizon
         they are left out.
 
         Raises:
-            NotFound: The question names a place that the story does not have.
+            NotFound: The question's horizon does not exist in the story.
             StoreProblem: The library cannot be read.
         """
         scope = self.indexed_library.scope(question)
@@ -270,8 +290,9 @@ class LibraryFingerprint:
     """The state of a library and of its search, as input of the keys of stored results.
 
     `seen` are the document versions that each pipeline has ingested, `facts` the stored
-    story facts. `embedder` and `reranker` are names, empty if off. `patterns` is the
-    setting `[manuscript] order`, `canon` the content of the file of decisions.
+    story facts. `embedder` and `reranker` are names, empty if off. `candidates` is the
+    number of passages reranked, `limit` that of passages returned. `patterns` is the
+    setting `manuscript.order`, `canon` the content of the canon file.
     """
 
     seen: Mapping[Pipeline, Sequence[DocumentVersion]]
@@ -290,9 +311,10 @@ class LibraryFingerprint:
         return _hashed(repr((sorted(read), list(self.patterns), self.canon)))
 
     def recipe(self, step: SearchVariant, weights: Sequence[float]) -> str:
-        """Describe what a variant's results depend on besides library and question.
+        """Return a text that changes with anything that a variant's results depend on
+        besides library and question.
 
-        The variant's name is not part of it. `weights` are the BM25 weights of the
+        The variant's name is not included. `weights` are the BM25 weights of the
         columns.
         """
         parts = [
@@ -311,7 +333,9 @@ class LibraryFingerprint:
         return "; ".join(parts)
 
     def recipe_of_passages(self, pipeline: Pipeline) -> str:
-        """Describe how a pipeline's passages were made; empty if it has ingested nothing."""
+        """Return a text that changes with the way a pipeline's passages were made;
+        empty if it has ingested nothing.
+        """
         recipes = sorted({version.recipe for version in self.seen.get(pipeline, ())})
         return f"passages {_hashed(repr(recipes))}" if recipes else ""
 
@@ -319,7 +343,7 @@ class LibraryFingerprint:
 def check_pipelines_comparable(
     versions_by_pipeline: Mapping[Pipeline, Sequence[DocumentVersion]],
 ) -> None:
-    """Check that the pipelines can be compared: they have ingested the same state.
+    """Check that all pipelines have ingested the same state of the manuscript.
 
     Raises:
         NotFound: A pipeline has ingested nothing.

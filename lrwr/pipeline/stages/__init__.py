@@ -1,1 +1,1 @@
-"""Pure steps of ingestion: splitting, excerpts, speakers."""
+"""Steps of ingestion without side effects: splitting, excerpts, speakers."""

@@ -42,9 +42,10 @@ def split_recursively(
 ) -> tuple[Chunk, ...]:
     """Split a document into chunks of at most `size` tokens, in text order.
 
-    `overlap` is the maximum number of those tokens repeated from the previous chunk.
-    Authors' comments are separate chunks at the end. Each chunk's text equals the
-    document's text at its span.
+    `count` returns the numbers of tokens of texts. `overlap` is the maximum number of
+    tokens repeated from the previous chunk; they count towards `size`. Authors'
+    comments are separate chunks at the end. Each chunk's text equals the document's
+    text at its span.
     """
     regions = list(find_chunk_regions(document))
     pieces = _split_paragraphs(document.text, regions, count)

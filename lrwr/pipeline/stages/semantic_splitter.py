@@ -1,9 +1,10 @@
 """Splitter of pipeline b: chunks end where the topic changes.
 
 `plan_cuts` selects the possible boundaries (seams); the caller computes their
-embedding distances. `choose_cuts` then picks the boundaries with the least total
-cost: a large distance lowers the cost, a boundary inside a paragraph or dialogue and
-an unsuitable chunk size raise it. An edit does not affect chunks of other regions.
+distances, which measure how much the topic changes there. `choose_cuts` then picks the
+boundaries with the least total cost: a large distance lowers the cost, a boundary
+inside a paragraph or dialogue and an unsuitable chunk size raise it. An edit does not
+affect chunks of other regions.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,10 +48,11 @@ UNEVEN = 0.3
 
 @dataclass(frozen=True, slots=True)
 class ChunkLimits:
-    """Chunk sizes in tokens, and the overlap.
+    """Limits of chunk sizes and of the overlap, in tokens.
 
     `most` is a hard limit. A chunk is smaller than `least` if its scene is, and
-    sometimes beside dialogue or a paragraph that stays whole.
+    sometimes beside dialogue or a paragraph that is not split. A chunk repeats at most
+    `overlap_sentences` sentences with at most `overlap` tokens of the previous one.
     """
 
     least: int = 80
@@ -61,9 +63,10 @@ class ChunkLimits:
 
 @dataclass(frozen=True, slots=True)
 class RegionPlan:
-    """A region split into sentences and units.
+    """A region of text that chunks do not cross, split into sentences and units.
 
-    `seams[i]` is the boundary before `units[i]`; None if no distance is needed there.
+    A unit is a range of sentences that must stay in one chunk. `seams[i]` is the
+    possible boundary before `units[i]`; None if no distance is needed there.
     """
 
     region: ChunkRegion
@@ -81,7 +84,7 @@ class CutPlan:
 
     @property
     def seams(self) -> tuple[Seam, ...]:
-        """The seams whose distances `choose_cuts` uses, in text order."""
+        """The possible boundaries whose distances `choose_cuts` uses, in text order."""
         return tuple(s for plan in self.regions for s in plan.seams if s is not None)
 
 
@@ -91,7 +94,12 @@ def plan_cuts(
     count: CountTokens,
     limits: ChunkLimits,
 ) -> CutPlan:
-    """Split a document into units and select the possible chunk boundaries."""
+    """Split a document into units (text that must stay in one chunk) and select the
+    possible chunk boundaries.
+
+    `split` splits a text into the spans of its sentences; `count` returns the numbers
+    of tokens of texts.
+    """
     regions = list(find_chunk_regions(document))
     text = document.text
     sentence_lists = split_regions_into_sentences(
@@ -137,10 +145,12 @@ def _needs_distance(units: Sequence[ChunkUnit], limits: ChunkLimits) -> list[boo
 def choose_cuts(
     plan: CutPlan, distances: Mapping[SeamKey, float]
 ) -> tuple[ChunkCut, ...]:
-    """Return the chunks with the least total cost, in text order, comments last.
+    """Return the chunks with the least total cost, in text order, authors' comments
+    last.
 
-    Each word of every region is in exactly one chunk, and no chunk exceeds the maximum
-    size. A seam missing in `distances` counts as `USUAL`, so an empty mapping splits by
+    `distances` maps the keys of possible boundaries (seams) to cosine distances. Each
+    word of every region is in exactly one chunk, and no chunk exceeds the maximum size.
+    A seam missing in `distances` counts as `USUAL`, so an empty mapping splits by
     paragraphs and sizes alone.
     """
     return tuple(

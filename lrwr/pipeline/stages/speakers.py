@@ -1,4 +1,4 @@
-"""Speaker attribution of one document: quotations, mentions and appearances. Pure."""
+"""Speaker attribution of one document: quotations, mentions and appearances."""
 
 import json
 import re
@@ -25,7 +25,7 @@ IN_IT = (AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT)
 
 @dataclass(frozen=True, slots=True)
 class SceneSpans:
-    """The spans of a document's story text, grouped by scene."""
+    """The spans of a document's story text, one tuple for each scene."""
 
     parts: tuple[tuple[Span, ...], ...]
 
@@ -39,7 +39,8 @@ class SceneSpans:
 class DocumentAttribution:
     """Quotations and mentions of one document, and who appears in each chunk.
 
-    `names` maps each chunk to all name words of the characters in it, for search.
+    `appearances` maps each chunk to counts by character and role. `names` maps each
+    chunk to all name words of the characters in it, for search.
     """
 
     quotations: tuple[Quotation, ...]
@@ -50,8 +51,10 @@ class DocumentAttribution:
     def woven(
         self, document: DocumentId, content: str, revision: str
     ) -> AttributionResult:
-        """Return the result for storage, with the content hash and revision it belongs
-        to.
+        """Return the result for storage.
+
+        `content` is the SHA-256 of the document's file, in hex; `revision` a hash of
+        everything that the result depends on.
         """
         return AttributionResult(
             document,
@@ -74,8 +77,8 @@ def attribute_document(
 ) -> DocumentAttribution:
     """Find mentions, attribute quotations, and assign characters to chunks.
 
-    `places` are the document's chunks, which must not overlap. `narrator` is the name
-    of a first-person narrator, or empty.
+    `places` are the spans of the document's chunks, which must not overlap. `narrator`
+    is the name of a first-person narrator, or empty.
     """
     mentions = find_mentions(text, scenes.spans, cast)
     quotations = attribute_quotations(
@@ -197,7 +200,8 @@ class CastLookup:
     def revision(self, rules: str, content: str, narrator: str, own: Cast) -> str:
         """Return a hash of everything that the attribution of a text depends on.
 
-        `rules` is the version of the rules, `own` the cast returned by `of`.
+        `rules` is the version of the rules, `content` the hash of the document's file,
+        `narrator` the narrator's name or empty, `own` the cast returned by `of`.
         """
         people = tuple(
             self._describe_character[character.name] for character in own.characters

@@ -1,9 +1,9 @@
 """Building blocks of semantic chunks: regions, sentences, units and seams.
 
-A unit is text that a chunk must not split: a paragraph of dialogue, a short
-paragraph, or a sentence of a longer one, where a quotation stays with its tag. The
-bond says how closely a unit belongs to the one before it. A seam is a possible
-boundary; its distance measures how much the topic changes there.
+A unit is text that a chunk must not split: a paragraph of dialogue, a short paragraph,
+or a sentence of a longer one, where a quotation stays with its tag. The bond says how
+closely a unit belongs to the one before it. A seam is a possible boundary; its distance
+measures how much the topic changes there.
 """
 
 import re
@@ -51,7 +51,10 @@ DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """A possible chunk boundary, with up to `AROUND` sentences on each side."""
+    """A possible chunk boundary, with up to `AROUND` sentences before and after it.
+
+    `key` is a hash of these sentences.
+    """
 
     key: SeamKey
     before: tuple[str, ...]
@@ -59,7 +62,7 @@ class Seam:
 
 
 def build_seam(sentences: Sequence[str], place: int) -> Seam:
-    """Return the seam before `sentences[place]`."""
+    """Return the possible chunk boundary (seam) before `sentences[place]`."""
     before = tuple(sentences[max(0, place - AROUND) : place])
     after = tuple(sentences[place : place + AROUND])
     # Each sentence is prefixed with its length, so that no two lists collide.
@@ -72,22 +75,28 @@ def build_seam(sentences: Sequence[str], place: int) -> Seam:
 def find_missing_seams(
     seams: Iterable[Seam], stored_distances: Mapping[SeamKey, float]
 ) -> tuple[Seam, ...]:
-    """Return the distinct seams that have no stored distance."""
+    """Return the seams without a stored distance, each key once, in the order of
+    `seams`.
+    """
     return tuple({s.key: s for s in seams if s.key not in stored_distances}.values())
 
 
 def collect_seam_sentences(seams: Iterable[Seam]) -> tuple[str, ...]:
-    """Return the distinct sentences whose vectors the distances of `seams` need."""
+    """Return the distinct sentences whose vectors are needed for the distances of
+    `seams`.
+    """
     return tuple(dict.fromkeys(s for seam in seams for s in seam.before + seam.after))
 
 
 def compute_seam_distances(
     seams: Iterable[Seam], sentences: Sequence[str], vectors: "Vectors"
 ) -> dict[SeamKey, float]:
-    """Return each seam's distance: 0.0 (same direction) to 2.0 (opposite).
+    """Return the distance of each possible boundary by its key: 0.0 (same direction) to
+    2.0 (opposite).
 
-    It is the cosine distance between the mean vectors of both sides. `vectors` has one
-    row per sentence; `sentences` must include those of `collect_seam_sentences`.
+    It is the cosine distance between the mean vectors of the sentences on both sides.
+    `vectors` has one row per sentence; `sentences` must include those of
+    `collect_seam_sentences`.
     """
     rows = {sentence: n for n, sentence in enumerate(sentences)}
     return {
@@ -109,7 +118,11 @@ def _distance(
 
 @dataclass(frozen=True, slots=True)
 class ChunkRegion:
-    """A stretch of text that chunks must not cross: a part of a scene, or a comment."""
+    """A section of text that chunks must not cross: story text of one scene, or a
+    comment.
+
+    `chapter` and `scene` are indexes, from 0.
+    """
 
     span: Span
     chapter: int
@@ -118,7 +131,7 @@ class ChunkRegion:
 
 
 def find_chunk_regions(document: Document) -> Iterator[ChunkRegion]:
-    """Yield the parts of every scene in text order, then the authors' comments."""
+    """Yield the story text of every scene in text order, then the authors' comments."""
     for chapter, chapter_outline in enumerate(document.chapters):
         for number, scene in enumerate(chapter_outline.scenes):
             for part in scene.parts:
@@ -143,10 +156,11 @@ def _chapter_and_scene(document: Document, note: Span) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ChunkCut:
-    """Location of a chunk: `span` covers its text, `tokens` counts the text.
+    """Where a chunk is: `span` covers its text.
 
-    `lead` is the end of the previous chunk, repeated as context before the text; None
-    if there is none or it would be too long.
+    `chapter` and `scene` are indexes, from 0. `tokens` counts the text. `lead` is the
+    end of the previous chunk, repeated as context before the text; None if there is
+    none or it would be too long.
     """
 
     span: Span
@@ -166,10 +180,10 @@ _NAMESPACES = {
 def build_chunks(
     document: Document, cuts: Iterable[ChunkCut], pipeline: Pipeline
 ) -> tuple[Chunk, ...]:
-    """Return the chunks at `cuts`; pipeline b adds a heading to each.
+    """Return the chunks at `cuts`, in their order; pipeline b adds a heading to each.
 
     An id depends on the pipeline, the document's id, the embedded text and the number
-    of earlier chunks with the same text, so that unaffected chunks keep their id.
+    of earlier chunks with the same text, so that unaffected chunks retain their id.
     """
     occurrences: Counter[TextHash] = Counter()
     chunks = []
@@ -242,7 +256,7 @@ _TAG = re.compile(
 
 
 class UnitBond(StrEnum):
-    """Relation of a unit to the unit before it."""
+    """How closely a unit belongs to the unit before it, from least to most."""
 
     NONE = "none"
     """First unit of its region, or a continuation of a word that was split."""
@@ -256,9 +270,11 @@ class UnitBond(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkUnit:
-    """A range of sentences that must stay in one chunk: `first` to `end`, exclusive.
+    """A range of sentences that must stay in one chunk, from index `first` to `end`,
+    exclusive.
 
-    `weight` is the number of tokens, or more if the tokens are unusually long.
+    `weight` is the number of tokens, or more if the tokens are unusually long. `bond`
+    says how closely it belongs to the unit before it.
     """
 
     first: int
@@ -284,7 +300,9 @@ class _Paragraph:
 
 
 def weigh_sized_span(piece: SizedSpan) -> int:
-    """Return the tokens of a span, or length / `CHARACTERS_A_TOKEN` if that is greater."""
+    """Return the number of tokens of a span, or its length / `CHARACTERS_A_TOKEN` if
+    that is greater.
+    """
     return max(piece.tokens, -(-len(piece.span) // CHARACTERS_A_TOKEN))
 
 
@@ -295,9 +313,12 @@ def split_regions_into_sentences(
     count: CountTokens,
     longest: int,
 ) -> list[list[SizedSpan]]:
-    """Return the sentences of each region; together they cover all its words.
+    """Return the sentences of each region, in text order; together they cover all its
+    words.
 
-    A sentence of more than `longest` tokens is split at line ends or between words.
+    `split` splits a text into the spans of its sentences, `count` returns the numbers
+    of tokens of texts. A sentence of more than `longest` tokens is split at line ends
+    or between words.
     """
     spans = [list(_sentence_spans(text, region.span, split)) for region in regions]
     tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
@@ -348,9 +369,10 @@ def _split_long_sentence(
 def group_into_units(
     text: str, sentences: Sequence[SizedSpan], least: int, most: int
 ) -> tuple[ChunkUnit, ...]:
-    """Return the units of a region in order; none weighs more than `most` tokens.
+    """Return the units of a region in text order; none weighs more than `most` tokens.
 
-    A paragraph of at most `least` tokens is never split.
+    `sentences` are those of the region. A paragraph of at most `least` tokens is never
+    split.
     """
     paragraphs = list(_iter_paragraphs(text, sentences))
     units: list[ChunkUnit] = []

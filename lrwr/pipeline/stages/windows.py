@@ -1,5 +1,4 @@
-"""Excerpts for analysis, embedding of new chunks, and text splitting. Pure except
-embedding.
+"""Excerpts for analysis, embedding of new chunks, and text splitting.
 
 An edit changes only the excerpts of its own chapter.
 """
@@ -32,9 +31,9 @@ NameFinder = Callable[[str], tuple[str, ...]]
 def build_classify_excerpts(
     document: Document, chunks: Sequence[Chunk], names: NameFinder
 ) -> list[Excerpt]:
-    """Return one excerpt for each chunk of story text, in text order.
+    """Return one excerpt for each chunk, in the order of `chunks`.
 
-    Chunks that hold an author's comment are skipped.
+    Authors' comments are skipped. `names` returns the names of characters in a text.
     """
     return [
         Excerpt(
@@ -67,10 +66,12 @@ def build_extract_excerpts(
     *,
     size: int = EXTRACTION_WINDOW_TOKENS,
 ) -> list[Excerpt]:
-    """Return windows of whole scenes of one chapter, at most `size` tokens each.
+    """Return excerpts of whole scenes of one chapter, at most `size` tokens each, in
+    text order.
 
-    A longer scene is split between its chunks. Authors' comments inside a window are
-    replaced by spaces, so offsets stay valid.
+    A longer scene is split between its chunks. Authors' comments inside an excerpt are
+    replaced by spaces, so offsets stay valid. `names` returns the names of characters
+    in a text.
     """
     prose = [chunk for chunk in chunks if chunk.kind is ChunkKind.PROSE]
     excerpts = []
@@ -129,7 +130,8 @@ SLICE = 16
 async def embed_missing(
     chunks: Sequence[Chunk], stored_hashes: Collection[TextHash], embedder: Embedder
 ) -> "AsyncGenerator[dict[TextHash, NDArray[np.float32]]]":
-    """Yield vectors, in batches, of the chunks whose text is not in `stored_hashes`.
+    """Yield new vectors by text hash, in batches, of the chunks whose hash is not in
+    `stored_hashes`.
 
     Each distinct text is embedded once. Chunks of similar length share a batch because
     the model pads all texts of a batch to the longest.
@@ -171,8 +173,8 @@ class SizedSpan:
 def split_at_separator(
     text: str, span: Span, separator: re.Pattern[str]
 ) -> Iterator[Span]:
-    """Yield the non-empty spans between matches of `separator`, without outer
-    whitespace.
+    """Yield the non-empty spans between matches of `separator` within `span`, in text
+    order, without outer whitespace.
     """
     start = span.start
     for gap in separator.finditer(text, span.start, span.end):
@@ -184,7 +186,9 @@ def split_at_separator(
 
 
 def trim_span(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the span without trailing whitespace; nothing if it is empty."""
+    """Yield the span from `start` to `end` of `text` without trailing whitespace;
+    nothing if it is empty.
+    """
     end = start + len(text[start:end].rstrip())
     if end > start:
         yield Span(start, end)
@@ -199,8 +203,9 @@ def split_to_fit(
 ) -> list[SizedSpan]:
     """Split pieces of more than `size` tokens with finer and finer separators.
 
-    `level` is the first separator to try, an index into `SEPARATORS`. After the last
-    separator, a piece is halved.
+    `count` returns the numbers of tokens of texts. `level` is the first separator to
+    try, an index into `SEPARATORS`. After the last separator, a piece is halved. The
+    result is in the order of `pieces`.
     """
     fine: list[SizedSpan] = []
     for piece in pieces:

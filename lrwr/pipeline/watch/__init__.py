@@ -1,1 +1,1 @@
-"""Watching a manuscript folder and keeping the library up to date."""
+"""Watches a manuscript's folders and keeps the library up to date."""

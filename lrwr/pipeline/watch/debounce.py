@@ -1,5 +1,6 @@
-"""Scheduling of watch, and snapshots of documents before a change. The time is an
-argument.
+"""The schedule of watch, and snapshots of documents before a change.
+
+Functions receive the time as an argument.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +21,7 @@ LONGEST = 10
 
 
 class WatchAction(Enum):
-    """Kind of work that is due, most urgent first."""
+    """Kind of action that is due, most urgent first."""
 
     SAVE = "save"
     """Files changed and have been unchanged for the debounce time."""
@@ -46,11 +47,11 @@ class WatchIntervals:
 
 @dataclass(frozen=True, slots=True)
 class WatchSchedule:
-    """Immutable state of the scheduler; all times in seconds of one clock.
+    """Immutable state of the scheduler; all times are in seconds of one clock.
 
     `first` and `last` are the times of the first and last unprocessed file event; None
-    if there is none. `swept` is the time of the last scan, `stirred` of the last event.
-    `unread` means that the language model has documents to analyse.
+    if there is none. `swept` is the time of the last scan, `stirred` that of the last
+    event. `unread` means that the language model has documents to analyse.
     """
 
     pace: WatchIntervals
@@ -61,13 +62,14 @@ class WatchSchedule:
     unread: bool = False
 
     def after_event(self, now: float) -> "WatchSchedule":
-        """Return the schedule after a file event at `now`."""
+        """Return the schedule after a file event at the time `now`."""
         first = now if self.first is None else self.first
         return replace(self, first=first, last=now, stirred=now)
 
     def with_model_work(self, *, unread: bool) -> "WatchSchedule":
-        """Return the schedule after processing; `unread` adds work for the language
-        model.
+        """Return the schedule after documents were processed.
+
+        `unread` means that the language model has not analysed all of them.
         """
         return replace(self, unread=self.unread or unread)
 
@@ -77,7 +79,7 @@ class WatchSchedule:
         return min(time for time in times if time is not None)
 
     def due(self, now: float) -> WatchAction | None:
-        """Return the action that is due at `now`, or None."""
+        """Return the most urgent action that is due at the time `now`, or None."""
         saved, idle = self._saved_at(), self._idle_at()
         if saved is not None and now >= saved:
             return WatchAction.SAVE
@@ -86,7 +88,7 @@ class WatchSchedule:
         return WatchAction.SWEEP if now >= self.swept + self.pace.sweep else None
 
     def after_action(self, due: WatchAction, now: float) -> "WatchSchedule":
-        """Return the schedule after the action `due`, which started at `now`.
+        """Return the schedule after the action `due`, which started at the time `now`.
 
         Every action scans all files, so events before its start need no further action.
         """
@@ -110,7 +112,7 @@ class SnapshotPage:
     """Snapshots of the documents of one processing run, taken before the run changed
     them.
 
-    None stands for a document that was not in the library.
+    None marks a document that was not in the library.
     """
 
     before: dict[DocumentId, DocumentSnapshot | None] = field(default_factory=dict)
@@ -120,8 +122,8 @@ class SnapshotJobQueue:
     """A job queue that takes a snapshot of a document when its job is claimed.
 
     Only the holder of a job changes its document, so the snapshot is the state before
-    the job. Each processing run has its own page; a page may be evaluated by `collect_changes`
-    while the next run is in progress.
+    the job. The snapshots of each processing run are on a page of their own, which
+    `collect_changes` may evaluate while the next run is in progress.
     """
 
     def __init__(
@@ -139,7 +141,7 @@ class SnapshotJobQueue:
         self._cast: Cast | None = None
 
     def start_page(self) -> SnapshotPage:
-        """Return the page of the finished run and start a new one."""
+        """Start a new page for the next run and return the page of the finished one."""
         self._pages.append(SnapshotPage())
         return self._pages[-2]
 
@@ -151,8 +153,9 @@ class SnapshotJobQueue:
     ) -> KnowledgeDelta:
         """Return the changes made by the jobs of a page, and discard the page.
 
-        Jobs of `failed` documents changed nothing. New and deleted names are reported
-        with the first page evaluated after the cast has changed.
+        `renamed` maps new ids to old ones. Jobs of `failed` documents changed nothing.
+        New and deleted names are reported with the first page evaluated after the cast
+        has changed.
         """
         before = {
             document: snapshot
@@ -196,7 +199,9 @@ class SnapshotJobQueue:
         return snapshots
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """See `JobQueue.enqueue`."""
+        """Add jobs to the queue and return how many were added; see
+        `JobQueue.enqueue`.
+        """
         return await self._jobs.enqueue(orders)
 
     async def claim(
@@ -207,7 +212,10 @@ class SnapshotJobQueue:
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """See `JobQueue.claim`; takes a snapshot of the claimed job's document."""
+        """Claim the oldest job that may be claimed and take a snapshot of its document.
+
+        See `JobQueue.claim`.
+        """
         claim = await self._jobs.claim(
             worker, lease=lease, documents=documents, pipeline=pipeline
         )
@@ -216,15 +224,17 @@ class SnapshotJobQueue:
         return claim
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """See `JobQueue.renew`."""
+        """Extend a claim by `lease` seconds; False if it was lost. See
+        `JobQueue.renew`.
+        """
         return await self._jobs.renew(claim, stage, lease=lease)
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """See `JobQueue.fail`."""
+        """Mark a job as failed; see `JobQueue.fail`."""
         await self._jobs.fail(claim, error, hint)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """See `JobQueue.jobs`."""
+        """Return at most `limit` jobs, newest first; see `JobQueue.jobs`."""
         return await self._jobs.jobs(limit=limit, state=state)
 
     async def _note(self, document: DocumentId) -> None:

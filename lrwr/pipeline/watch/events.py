@@ -1,4 +1,4 @@
-"""Events of watch (a closed union) and the changes that a save made. Pure."""
+"""Events of `lrwr watch`, and the changes that a save made."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,9 @@ from lrwr.pipeline.report import DocumentProblem
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeSnapshot:
-    """Stored passages and facts of the documents of a save, and the cast."""
+    """The stored passages and facts of the documents of a save, and the cast, at one
+    time.
+    """
 
     documents: Mapping[DocumentId, DocumentSnapshot] = field(default_factory=dict)
     cast: Cast = field(default_factory=Cast)
@@ -32,9 +34,10 @@ class KnowledgeSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDelta:
-    """Change of one document, counted in passages.
+    """The change of one document: how many passages are new, changed and gone.
 
-    `was` is its former id if it was renamed; `gone` means that it was deleted.
+    `was` is its former id if it was renamed, else empty; `gone` means that it was
+    deleted.
     """
 
     document: DocumentId
@@ -46,14 +49,14 @@ class DocumentDelta:
 
     @property
     def changed(self) -> bool:
-        """Whether the document differs at all."""
+        """Whether the document was renamed, deleted, or differs in a passage."""
         passages = self.passages_new + self.passages_changed + self.passages_gone
         return bool(self.was or self.gone or passages)
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeDelta:
-    """Changes made by a save; every tuple is in a deterministic order.
+    """Changes of the library made by a save; every tuple is in a deterministic order.
 
     A name is new if no character had any form of it before. A fact that only moved,
     within a document or to another one, has not changed.
@@ -84,7 +87,7 @@ def diff_knowledge(
 ) -> KnowledgeDelta:
     """Return the changes between the snapshots before and after a save.
 
-    Both must hold all documents of the save that exist in the library at that time.
+    Both must contain all documents of the save that exist in the library at that time.
     `renamed` maps new ids to old ones.
     """
     fact_changes = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
@@ -107,10 +110,10 @@ def diff_documents(
     after: Mapping[DocumentId, DocumentSnapshot],
     renamed: Mapping[DocumentId, DocumentId],
 ) -> Iterable[DocumentDelta]:
-    """Yield the change of each document, sorted by id; `renamed` maps new ids to old.
+    """Yield the change of each document in `before` or `after`, sorted by id.
 
-    A changed passage counts as `passages_changed` as long as an old and a new one can
-    be paired; the rest are new or gone.
+    `renamed` maps new ids to old ones. A new and an old passage together count as one
+    changed passage, as far as there are both; the rest are new or gone.
     """
     moved = set(renamed.values())
     for document in sorted(before.keys() | after.keys()):
@@ -162,19 +165,21 @@ class WatchCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WatchStart:
-    """The first scan is complete; `documents` is the number of watched documents."""
+    """Event: the first scan is complete; `documents` is the number of watched
+    documents.
+    """
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
 class SaveReport:
-    """Documents were processed or deleted; `seconds` is the duration.
+    """Event: documents were processed or deleted; `seconds` is the duration.
 
-    `model` is the language model that `usage` counts; empty if none ran. `unread` means
-    that a configured language model has not analysed the change yet. `problems` and
-    `remarks` are those not reported before. `unsettled` lists saved answers that cite
-    changed text.
+    `learned` are the changes of the library. `model` is the language model that `usage`
+    counts; empty if none ran. `unread` means that a configured language model has not
+    analysed the change yet. `problems` and `remarks` are those not reported before.
+    `unsettled` lists saved answers that cite changed text.
     """
 
     cause: WatchCause
@@ -190,9 +195,9 @@ class SaveReport:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptAway:
-    """The manuscript folder or all its files disappeared; nothing is deleted.
+    """Event: the manuscript folder or all its files disappeared; nothing is deleted.
 
-    `what` is the reason, without a full stop.
+    `what` is the reason, a sentence without a full stop.
     """
 
     what: str
@@ -200,19 +205,25 @@ class ManuscriptAway:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptReturn:
-    """The manuscript folder exists again."""
+    """Event: the manuscript folder exists again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollingFallback:
-    """File events are not available, so files are polled; `why` is a clause."""
+    """Event: the system reports no file events, so files are checked at intervals.
+
+    `why` is a clause that gives the reason.
+    """
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class WatchFailure:
-    """Processing failed; watch continues and tries again."""
+    """Event: processing failed; watch continues and tries again.
+
+    `message` and `hint` are sentences for the user.
+    """
 
     message: str
     hint: str

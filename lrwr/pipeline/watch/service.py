@@ -48,9 +48,9 @@ EmitWatchEvent = Callable[[WatchEvent], Awaitable[None]]
 class ProcessedRun:
     """A finished processing run whose speakers are not attributed yet.
 
-    `attribute_speakers` completes it. `began` is the start time in seconds. `asked_model` says whether
-    a language model was allowed. `problems` and `remarks` are those not reported
-    before.
+    `attribute_speakers` completes it. `page` has the snapshots of its documents before
+    the run. `began` is the start time in seconds. `asked_model` says whether a language
+    model was allowed. `problems` and `remarks` are those not reported before.
     """
 
     cause: WatchCause
@@ -64,7 +64,7 @@ class ProcessedRun:
 
 
 class AttemptRunner:
-    """Runs work and reports a repeated failure only once.
+    """Runs work that may fail; the same failure is reported only once in a row.
 
     `is_same_library` returns whether the opened library still exists.
     """
@@ -74,7 +74,9 @@ class AttemptRunner:
         self._last_error = ""
 
     async def attempt(self, work: Awaitable[int], emit: EmitWatchEvent) -> int:
-        """Return the result of `work`; 0 after an `LrwrError`, which is emitted if new.
+        """Return the result of `work`, or 0 after an `LrwrError`.
+
+        The error is emitted as a `WatchFailure`, unless it equals the one before.
 
         Raises:
             StoreProblem: The library was deleted or replaced.
@@ -97,7 +99,7 @@ class SaveReporter:
 
     Runs that finish together are attributed together and reported one by one. If the
     attribution fails, they are reported with the next run. Attribution starts only
-    while `reading` is not locked, that is, while no documents are being processed.
+    while the lock `reading` is free, that is, while no documents are being processed.
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class SaveReporter:
         """Attribute and report queued runs until cancelled.
 
         Raises:
-            StoreProblem: The library was replaced.
+            StoreProblem: The library was deleted or replaced.
         """
         while True:
             await self._has_work.wait()
@@ -131,7 +133,8 @@ class SaveReporter:
             await self._attempts.attempt(self.report_all(emit), emit)
 
     async def report_all(self, emit: EmitWatchEvent) -> int:
-        """Attribute and report all queued runs; return their number.
+        """Attribute speakers and report all queued runs, oldest first; return their
+        number.
 
         Raises:
             SettingsProblem: The canon file is invalid.
@@ -197,7 +200,7 @@ class ManuscriptMissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WatchDependencies:
-    """Functions that watch calls in each round.
+    """Functions that watch calls whenever it processes documents.
 
     Args:
         open: Creates a processing service for a cause that uses the given queue; raises
@@ -214,11 +217,12 @@ class WatchDependencies:
 
 
 class WatchService:
-    """Watches a manuscript; all writing is done by the processing service.
+    """Watches a manuscript and keeps its library up to date.
 
-    A save is processed immediately and is searchable while the speakers of earlier
-    saves are still being attributed. `sleep` sleeps and `clock` returns the time, both
-    in seconds. `progress` receives the events of the processing service.
+    All writing is done by the processing service. A save is processed immediately and
+    is searchable while the speakers of earlier saves are still being attributed.
+    `sleep` sleeps and `clock` returns the time, both in seconds. `progress` receives
+    the events of the processing service.
     """
 
     def __init__(
@@ -249,7 +253,7 @@ class WatchService:
     async def run(self, emit: EmitWatchEvent, *, once: bool = False) -> None:
         """Bring the library up to date, then follow changes until cancelled.
 
-        With `once`, return after the first scan.
+        `emit` receives the events. With `once`, return after the first scan.
 
         Raises:
             NotFound: The manuscript folder does not exist.

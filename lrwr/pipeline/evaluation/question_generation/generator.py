@@ -1,9 +1,9 @@
-"""Questions made by templates, and the choice among drafts.
+"""Questions made from templates, and the selection among drafts.
 
 Templates ask about what one sentence says, in the words of a list, so their questions
-are easier to find by words than a writer's own, and they never ask why. They compare
+are easier to find by words than an author's own, and they never ask why. They compare
 ways of searching fairly, because every arm gets the same questions; they do not predict
-how well a writer's own questions do.
+how well search answers an author's own questions.
 """
 
 import re
@@ -76,14 +76,20 @@ _SHORTAGE_REASONS: Mapping[QuestionKind, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class GeneratedQuestions:
-    """Generated questions, and sentences on those that could not be generated."""
+    """Generated questions, and remarks: sentences on those that could not be
+    generated.
+    """
 
     questions: tuple[EvalQuestion, ...]
     remarks: tuple[str, ...] = ()
 
 
 def make_question_id(kind: QuestionKind, text: str, as_of: str = "") -> str:
-    """Return a question's id, a hash of its kind, text and horizon, stable across runs."""
+    """Return the id of a question: a hash of its kind, text and horizon, the same in
+    every run.
+
+    `as_of` is the horizon as users write it, empty for the whole story.
+    """
     hash_input = "\n".join((kind.value, text, as_of) if as_of else (kind.value, text))
     return f"{kind.value}-{sha256(hash_input.encode()).hexdigest()[:_ID_LENGTH]}"
 
@@ -91,7 +97,7 @@ def make_question_id(kind: QuestionKind, text: str, as_of: str = "") -> str:
 def question_from_draft(
     draft: QuestionDraft, material: SourceMaterial
 ) -> EvalQuestion | None:
-    """Return a draft as a question.
+    """Return the question of a draft, with the words at its places as gold quotes.
 
     None if a quote is shorter than 12 characters or occurs twice in its file.
     """
@@ -130,14 +136,20 @@ def has_overlap(places: Sequence[AnswerPlace], used: Sequence[AnswerPlace]) -> b
 
 @dataclass(frozen=True, slots=True)
 class DraftFamily:
-    """Drafts of one kind and source; `weight` is its share relative to other families."""
+    """Drafts of one kind and source.
+
+    `weight` is the share of questions to select from it, relative to other families.
+    """
 
     drafts: Sequence[QuestionDraft]
     weight: int = 1
 
 
 class DraftSelector:
-    """Selects drafts so that no two questions rest on overlapping text."""
+    """Selects drafts so that no two questions depend on overlapping text.
+
+    `seed` determines the order in which drafts are tried.
+    """
 
     def __init__(self, material: SourceMaterial, seed: int) -> None:
         self._material = material
@@ -148,10 +160,10 @@ class DraftSelector:
         self._people: Counter[str] = Counter()
 
     def choose(self, families: Sequence[DraftFamily], limit: int) -> list[EvalQuestion]:
-        """Return at most `limit` questions, from each family by its weight.
+        """Return at most `limit` questions, from each family according to its weight.
 
-        Other families fill up what a family lacks. Drafts about chapters with few
-        questions come first, then about people with few questions.
+        If a family has too few drafts, others fill the gap. Drafts about chapters with
+        few questions come first, then about people with few questions.
         """
         remaining = [self._shuffle(family.drafts) for family in families]
         chosen_counts = [0] * len(families)
@@ -178,7 +190,7 @@ class DraftSelector:
         return self.accept(drafts.pop(best))
 
     def accept(self, draft: QuestionDraft) -> EvalQuestion | None:
-        """Return a draft as a question and remember its places; None if it is rejected.
+        """Return the question of a draft and remember its text; None if it is rejected.
 
         A draft is rejected if its subject was asked about before, its text overlaps an
         earlier question's, or `question_from_draft` rejects it.
@@ -204,7 +216,7 @@ class DraftSelector:
 def divide_by_shares(
     number: int, shares: Mapping[QuestionKind, int]
 ) -> dict[QuestionKind, int]:
-    """Divide `number` among kinds by their percentages, which add up to 100.
+    """Divide `number` questions among kinds by their percentages, which add up to 100.
 
     What rounding leaves over goes to the kinds with the largest remainders.
     """
@@ -220,12 +232,13 @@ def divide_by_shares(
 def make_questions(
     material: SourceMaterial, number: int, seed: int = 0
 ) -> GeneratedQuestions:
-    """Make at most `number` questions by templates, the same for the same seed.
+    """Make at most `number` questions from templates; the same `seed` gives the same
+    ones.
 
-    They come in the shares of `TEMPLATE_SHARES`. No two rest on the same words, they
-    are spread over the chapters, and every quote occurs in its file exactly once. Where
-    a share cannot be filled, fewer are made and a remark says why; no other kind takes
-    its place.
+    The shares of kinds are `TEMPLATE_SHARES`. No two questions depend on the same
+    words, they are spread over the chapters, and every quote occurs in its file exactly
+    once. If there are too few questions of a kind, a remark says why; no other kind
+    replaces them.
     """
     selector = DraftSelector(material, seed)
     shares = divide_by_shares(number, TEMPLATE_SHARES)
@@ -244,7 +257,9 @@ def choose_kind_questions(
     families: Sequence[DraftFamily],
     target: int,
 ) -> GeneratedQuestions:
-    """Choose `target` questions of one kind; a remark says if there are too few."""
+    """Choose `target` questions of one kind, or as many as there are, with a remark
+    that says so.
+    """
     questions = tuple(selector.choose(families, target))
     if len(questions) >= target:
         return GeneratedQuestions(questions)
@@ -283,7 +298,9 @@ def collect_draft_families(
 
 
 def find_first_chapters(material: SourceMaterial) -> dict[str, int]:
-    """Return the number of the chapter that first names each person, by name."""
+    """Return the number of the chapter that first names each person, by the person's
+    name.
+    """
     first_chapters: dict[str, int] = {}
     for profile in material.people():
         place = _find_first_place(profile, material)

@@ -1,4 +1,6 @@
-"""Questions asked by a language model, each checked against the text it rests on."""
+"""Questions written by a language model, each checked against the text that
+answers it.
+"""
 
 import asyncio
 import json
@@ -98,9 +100,9 @@ _FEWEST = 4
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """A question from a model's reply, unchecked.
+    """A question in a model's reply, before it is checked.
 
-    `quotes` are pairs of a passage's index, from 0, and a quote.
+    `quotes` are pairs: the index of a passage in the prompt, from 0, and a quote of it.
     """
 
     question: str
@@ -145,13 +147,15 @@ async def generate_questions_with_model(
     advance: Callable[[int], None],
     answered: AnswerProbe | None = None,
 ) -> GeneratedQuestions:
-    """Have a language model write `number` questions in the shares of `MODEL_SHARES`.
+    """Have a language model write `number` questions; the shares of kinds are
+    `MODEL_SHARES`.
 
-    Each quote must occur verbatim in the passage that was shown, and once in its file.
-    Questions that repeat a quote almost whole are dropped, and so are unanswerable ones
-    for which `answered` finds an answer. Without `answered`, unanswerable questions
-    come from templates, as does whatever the model does not deliver. Remarks count what
-    was dropped. `advance` is called with numbers of questions.
+    Each quote must occur verbatim in the passage that the model was shown, and once in
+    its file. Questions that repeat a quote almost whole are dropped, and so are
+    unanswerable ones for which `answered` finds an answer. Without `answered`,
+    unanswerable questions come from templates, as do those that the model does not
+    deliver. Remarks count what was dropped. `advance` is called with the number of
+    questions done since the last call. `seed` determines the passages.
     """
     selector = DraftSelector(material, seed)
     generator = _ModelQuestionGenerator(
@@ -395,7 +399,10 @@ def _repeats(question: str, quote: str) -> bool:
 def build_question_messages(
     kind: QuestionKind, passages: Sequence[str], number: int
 ) -> list[ChatMessage]:
-    """Return the prompt for questions of one kind on passages, numbered from 1 and fenced."""
+    """Return the prompt for `number` questions of one kind about passages.
+
+    Passages are numbered from 1 and fenced as untrusted text.
+    """
     quotes = _NO_QUOTES if kind is QuestionKind.UNANSWERABLE else ""
     instructions = _PROMPT.format(
         number=number, way=_KIND_INSTRUCTIONS[kind], quotes=quotes
@@ -428,7 +435,7 @@ def build_question_shape(kind: QuestionKind) -> ReplyShape:
 
 
 def parse_question_reply(reply: str) -> list[ModelQuestion]:
-    """Return the questions of a model's reply, in order.
+    """Return the questions in a model's reply, in the order of the reply.
 
     Raises:
         MalformedReply: The reply does not match the schema.

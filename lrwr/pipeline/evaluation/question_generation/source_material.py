@@ -110,11 +110,13 @@ _ABSTRACT = ("ism", "ness", "ity", "ics", "ence", "ance", "thy", "dom", "ship")
 
 @dataclass(frozen=True, slots=True)
 class QuestionDraft:
-    """A question with the places that answer it, before its quotes are checked.
+    """A question with the places in the text that answer it, before its quotes are
+    checked.
 
-    `about` names its subjects; no two selected drafts have the same. `as_of` is a
-    chapter number, 0 for none; `spoilers` are places that answer the question only
-    after it.
+    `made` names the source of the question. `every` means that the answer needs all
+    places instead of any one. `about` names its subjects; no two selected drafts have
+    the same. `as_of` is the chapter number of its horizon, 0 for none; `spoilers` are
+    places after the horizon that answer the question.
     """
 
     kind: QuestionKind
@@ -130,10 +132,10 @@ class QuestionDraft:
 
 @dataclass(frozen=True, slots=True)
 class TopicNoun:
-    """A noun in a text with its stem and span.
+    """A noun or name in a text that a question can ask about, with its stem and span.
 
-    `phrase` is its wording in a question ("the lamp", "a lamp"); `owner` is "my" or "your"
-    if that precedes it in the text.
+    `phrase` is its wording in a question ("the lamp", "a lamp"); `owner` is "my" or
+    "your" if that precedes it in the text, else empty.
     """
 
     phrase: str
@@ -144,7 +146,9 @@ class TopicNoun:
 
 
 def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
-    """Return the stems of words that follow an article or a possessive somewhere."""
+    """Return the stems of all words in `texts` that follow an article or a
+    possessive.
+    """
     return frozenset(
         stem_noun(match["noun"]) for text in texts for match in _PLAIN.finditer(text)
     )
@@ -153,9 +157,10 @@ def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
 def find_topics(
     text: str, span: Span, material: "SourceMaterial", rare: int = RARE
 ) -> Iterator[TopicNoun]:
-    """Yield rare nouns within `span`, then rare names, each stem once.
+    """Yield the rare nouns within `span` of `text`, then the rare names; each stem
+    once.
 
-    A noun is rare if its stem occurs at most `rare` times in all texts.
+    A noun is rare if its stem occurs at most `rare` times in all texts of `material`.
     """
     yielded_stems: set[str] = set()
     for match in _NOUN.finditer(text, span.start, span.end):
@@ -182,14 +187,19 @@ def find_topics(
 
 
 def is_distinctive_noun(noun: str, material: "SourceMaterial", rare: int) -> bool:
-    """Return whether a word is used as a noun and occurs at most `rare` times."""
+    """Return whether `noun` is used as a noun in the texts, and occurs at most `rare`
+    times.
+    """
     stem = stem_noun(noun)
     is_noun = stem in material.nouns and is_possible_noun(noun)
     return is_noun and material.stems[stem] <= rare
 
 
 def is_possible_noun(noun: str) -> bool:
-    """Return whether a word in the position of a noun can name a thing."""
+    """Return whether `noun`, a word after an article, can be the name of a thing.
+
+    False for adjectives by their endings, and for vague words such as "thing".
+    """
     return noun not in VAGUE_WORDS | BODY | STOP_WORDS and not noun.endswith(_NO_NOUN)
 
 
@@ -220,10 +230,10 @@ _INITIALS = 2
 
 @dataclass(frozen=True, slots=True)
 class SourceMaterial:
-    """Everything that question generation reads from a manuscript.
+    """All texts and story data from which questions are generated.
 
     `texts` are canonical texts of story and notes. `sentences` are the spans of the
-    story's sentences by document, in order. `stems` counts words of all texts by
+    story's sentences by document, in text order. `stems` counts words of all texts by
     `stem_noun`, `words` are all normalized words, `nouns` the stems used as nouns, and
     `rare_names` names of places and things that occur at most `RARE` times.
     """
@@ -243,7 +253,9 @@ class SourceMaterial:
         return " ".join(text[place.span.start : place.span.end].split())
 
     def sentence_at(self, document: DocumentId, at: int) -> AnswerPlace | None:
-        """Return the story sentence that holds the character at offset `at`; None if none does."""
+        """Return the story sentence that contains the character at offset `at`; None if
+        none does.
+        """
         spans = self.sentences.get(document, ())
         index = bisect_right(spans, at, key=lambda span: span.start) - 1
         if index < 0 or spans[index].end <= at:
@@ -251,7 +263,9 @@ class SourceMaterial:
         return AnswerPlace(document, spans[index])
 
     def chapter_of(self, place: AnswerPlace) -> int:
-        """Return the number of the chapter that holds a place; -1 in a note."""
+        """Return the number, in story order, of the chapter with a place; -1 in a
+        note.
+        """
         row = self.order.numbers.get(place.document, ())
         chapters = self.order.outlines[place.document].chapters
         for chapter, number in zip(chapters, row, strict=False):
@@ -260,13 +274,17 @@ class SourceMaterial:
         return row[-1] if row else -1
 
     def rank(self, place: AnswerPlace) -> tuple[int, int]:
-        """Return a sort key for story order; notes come first."""
+        """Return a sort key that puts places into story order; those in notes come
+        first.
+        """
         story = self.order.story
         own = story.index(place.document) if place.document in story else -1
         return own, place.span.start
 
     def people(self) -> list[CharacterProfile]:
-        """Return the certain characters that have a name of their own, not just a title."""
+        """Return the confirmed and verified characters that have a name of their own,
+        not just a title; most mentioned first.
+        """
         return [
             character
             for character in self.bible.characters
@@ -274,9 +292,10 @@ class SourceMaterial:
         ]
 
     def forms(self, profile: CharacterProfile) -> list[str]:
-        """Return the capitalized names of a person that nobody else shares.
+        """Return the capitalized names of a character of which no other character has a
+        word.
 
-        A family name alone is left out if a relative has it too.
+        A family name that a relative has too is left out.
         """
         others = {
             word
@@ -290,7 +309,9 @@ class SourceMaterial:
         return [name for name in named if name not in others]
 
     def respell_names(self, text: str) -> str:
-        """Return a question with people's names spelled as in the story."""
+        """Return the question `text` with the names of characters spelled as in the
+        story.
+        """
         for profile in self.bible.characters:
             if profile.name in text and not self._occurs_in_story(profile.name):
                 present_forms = (
@@ -313,13 +334,15 @@ class SourceMaterial:
         ]
 
     def gold_at(self, place: AnswerPlace) -> GoldQuote | None:
-        """Return the text at a place as a gold quote; None if it occurs twice in its file."""
+        """Return the words at a place as a gold quote; None if they occur twice in
+        their file.
+        """
         quote = self.text_at(place)
         standing = find_quote_places(quote, place.document, self.texts[place.document])
         return GoldQuote(place.document, quote) if len(standing) == 1 else None
 
     def narration(self, document: DocumentId) -> Iterator[Span]:
-        """Yield the spans of sentences without dialogue, in order."""
+        """Yield the spans of a document's sentences without dialogue, in text order."""
         spoken = sorted(
             span
             for quote in self.bible.quotes
@@ -336,10 +359,12 @@ class SourceMaterial:
 async def load_source_material(
     bible: BibleService, split: SentenceSplitter
 ) -> SourceMaterial:
-    """Load the material for question generation from a library.
+    """Load the texts and story data for question generation from a library.
+
+    `split` splits a text into the spans of its sentences.
 
     Raises:
-        SettingsProblem: The file of decisions is invalid.
+        SettingsProblem: The canon file is invalid.
         StoreProblem: The library cannot be read.
     """
     return build_source_material(await bible.knowledge(), split)
@@ -348,7 +373,11 @@ async def load_source_material(
 def build_source_material(
     knowledge: StoryKnowledge, split: SentenceSplitter
 ) -> SourceMaterial:
-    """Build the material for question generation from stored story knowledge."""
+    """Build the texts and story data for question generation from stored story
+    knowledge.
+
+    `split` splits a text into the spans of its sentences.
+    """
 
     bible = project_bible(knowledge)
     texts = {
@@ -386,12 +415,15 @@ def build_source_material(
 
 
 def stem_noun(word: str) -> str:
-    """Return the common stem of a noun and its plural."""
+    """Return the stem that a noun and its plural have in common, in lower case."""
     return stem_lightly(normalize_word(word)).rstrip("e")
 
 
 def get_first_evidence_place(evidence: TextEvidence) -> AnswerPlace:
-    """Return the place of the first span of evidence."""
+    """Return the document and the first span of `evidence` as the place of an answer.
+
+    `evidence` must have a span.
+    """
     return AnswerPlace(evidence.document, evidence.spans[0])
 
 

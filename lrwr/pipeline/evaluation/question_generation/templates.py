@@ -158,7 +158,11 @@ _SHORT_WORD = 3
 
 
 def draft_profile_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
-    """Yield questions on attributes of people and on what things are."""
+    """Yield drafts of questions about people ("What habits does Nell have?") and named
+    things of the story's world ("What is the Marsh Lantern?").
+
+    Only confirmed and verified facts are used.
+    """
     for profile in material.people():
         for label, claim in _list_attributes(profile):
             yield _draft_fact(
@@ -177,7 +181,8 @@ def draft_profile_questions(material: SourceMaterial) -> Iterator[QuestionDraft]
 
 
 def draft_sentence_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
-    """Yield questions on what a person has to do with a rare thing, from one sentence.
+    """Yield drafts of questions on what a person has to do with a rare thing, from one
+    sentence each, in story order.
 
     Only narration is used, and only sentences that name a single person.
     """
@@ -219,7 +224,9 @@ def _draft_sentence(
 
 
 def draft_chapters_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
-    """Yield questions on where a thing occurs that is named in two or three chapters."""
+    """Yield a draft of a question for each thing that is named in two or three
+    chapters, once in each: in which places of the story does it come up?
+    """
     topics_by_stem: dict[str, dict[AnswerPlace, TopicNoun]] = defaultdict(dict)
     for document in material.order.story:
         text = material.texts.get(document, "")
@@ -250,9 +257,11 @@ def draft_chapters_questions(material: SourceMaterial) -> Iterator[QuestionDraft
 def draft_absent_word_questions(
     material: SourceMaterial, rng: Random
 ) -> Iterator[QuestionDraft]:
-    """Yield unanswerable questions: those of `ABSENT` whose words the text lacks.
+    """Yield drafts of unanswerable questions: those of `ABSENT` whose words the text
+    lacks.
 
-    Each is about one of the main characters, and some name a second one.
+    Each is about one of the main characters, and some name a second one. `rng`
+    determines the order and the second character.
     """
     names = [profile.name for profile in material.people()[:_MAIN_CHARACTERS]]
     if not names:
@@ -275,7 +284,7 @@ def draft_absent_word_questions(
 
 
 def is_word_in_text(material: SourceMaterial, word: str) -> bool:
-    """Return whether any text has `word` or a word that begins with it.
+    """Return whether any text contains `word` or a word that begins with it.
 
     A word of three letters or fewer counts only as a whole or with an s.
     """
@@ -292,10 +301,11 @@ def bound_drafts_by_chapter(
     material: SourceMaterial,
     first_chapters: Mapping[str, int],
 ) -> tuple[list[QuestionDraft], list[QuestionDraft]]:
-    """Return drafts asked after their answer is told, and drafts asked too early.
+    """Return drafts with a horizon after their answer, and drafts with one before it.
 
-    A draft that is asked too early has no gold, and its answer is a spoiler. By then
-    its person must have appeared: `first_chapters` maps names to chapter numbers.
+    A draft of the second kind has no answering places, and its answer is a spoiler; its
+    person must have appeared before the horizon. `first_chapters` maps names of people
+    to the number of the first chapter that names them.
     """
     after_telling, before_telling = [], []
     for draft in drafts:
