@@ -95,7 +95,7 @@ class CitationNumbering:
         )
 
     def has_number(self, citation: Citation) -> bool:
-        """Return whether the span of `citation` has a number already."""
+        """Return whether the cited span of `citation` has a number already."""
         return (citation.document, citation.span) in self._by_span
 
     def number(self, citation: Citation) -> Citation:

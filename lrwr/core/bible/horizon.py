@@ -79,7 +79,7 @@ class HorizonView:
         return until is None or document_fact.fact.reach <= until
 
     def is_document_visible(self, document: DocumentId) -> bool:
-        """Return whether any part of `document` is visible."""
+        """Return whether `document` is in the library and any part of it is visible."""
         if document not in self.order.outlines or document not in self.texts:
             return False
         return self._documents is None or document in self._documents

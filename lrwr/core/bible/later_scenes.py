@@ -16,7 +16,7 @@ _BEFORE_ALL: _Place = (-1, 0)
 
 @dataclass(frozen=True, slots=True)
 class AffectedScene:
-    """A scene that a change may affect, as the author may have to adapt it.
+    """A scene that the author may have to adapt after a change.
 
     `says` means that it still states the old value. `line` is the first line of that
     statement, else of the scene, in `document`. `chapter` is in story order, `scene`

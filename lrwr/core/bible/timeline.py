@@ -59,7 +59,11 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
 
 
 def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
-    """Return the events in story order, without duplicates."""
+    """Return the events of `material`, the visible facts, in story order.
+
+    Facts with the same description and location give one event. Names that are not
+    visible are left out.
+    """
     events: dict[tuple[object, ...], NarrativeEvent] = {}
     for sourced_fact in material.about(FactAbout.EVENT):
         fact, horizon_cast = sourced_fact.fact, material.cast

@@ -176,8 +176,8 @@ class WorldElement:
 class NarrativeEvent:
     """An event of the story.
 
-    `emotional_weight` maps characters to their feelings. `story_grid_tag` is a function
-    in the plot (see `StoryGridTag`), empty for none.
+    `emotional_weight` maps characters to their feelings. `story_grid_tag` is its
+    position in the course of its scene (see `StoryGridTag`), empty for none.
     """
 
     description: str

@@ -307,7 +307,9 @@ class PreviewAvatar:
         result: RetrievalResult,
         _emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Store the prompt in `messages` and return an empty answer."""
+        """Store the prompt that would be sent in `messages`, and return an empty
+        answer.
+        """
         self.messages = (await self.avatar.prompt(question, plan, result)).messages
         return AvatarAnswer("")
 

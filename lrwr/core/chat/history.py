@@ -193,10 +193,8 @@ async def recall_history(
     """Return the earlier `turns` that may be used at `horizon` and fit into the prompt.
 
     Turns are left out if they were asked at a later point of the story, or if words
-    that they cite are now after the horizon.
-
-    Raises:
-        StoreProblem: The library cannot be read.
+    that they cite are now after the horizon. `freshness` locates the cited words in the
+    current text; if it cannot, they count as unchanged.
     """
     recallable_turns = select_recallable_turns(
         filter_turns_by_horizon(turns, horizon, order)

@@ -97,7 +97,7 @@ class Avatar(Protocol):
 
     @property
     def model(self) -> str:
-        """The name of the language model; empty without one."""
+        """The name of the language model that answers; empty if answers are quotations."""
         ...
 
     async def answer(
@@ -301,7 +301,10 @@ def _build_state_after(
 
 @dataclass(frozen=True, slots=True)
 class CanonCommand:
-    """What the user defines with `canon: text`; `id` is that of a gap, empty for none."""
+    """A command of the user that defines something: `canon: text` or `canon id: text`.
+
+    `id` is that of the gap that it answers, empty for none.
+    """
 
     text: str
     id: str = ""

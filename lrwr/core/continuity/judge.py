@@ -150,12 +150,12 @@ def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
 
 
 def serialize_judgement(pair_judgement: PairJudgement) -> str:
-    """Return a judgement as JSON for storage."""
+    """Return a judgement as a JSON object, for storage."""
     return json.dumps(asdict(pair_judgement), ensure_ascii=False)
 
 
 def deserialize_judgement(text: str) -> PairJudgement:
-    """Parse the output of `serialize_judgement`."""
+    """Return the judgement that `serialize_judgement` turned into `text`."""
     fields = json.loads(text)
     return PairJudgement(
         fields["contradicts"],

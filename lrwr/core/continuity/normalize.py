@@ -256,7 +256,7 @@ def invert_kinship(kind: str) -> str:
 
 
 def excludes_kinship(kinship: str, other: str) -> bool:
-    """Return whether nobody can be both `kinship` and `other`, two classes, to one
+    """Return whether one character cannot have both kinships, two classes, to the same
     person.
 
     False if one of them is empty.

@@ -56,8 +56,8 @@ class Contradiction:
     `canon` is the confirmed value, `found` the contradicting one. `id` is a short id
     that depends only on the meaning of both values. `intended` means that the user
     accepted it, with the optional reason `because`. If a language model found it,
-    `judge` is its name, `why` its reason, and the values are quotations; both are empty
-    for rules.
+    `judge` is its name, `why` its reason, and the values are quotations; if rules did,
+    `judge` and `why` are empty.
     """
 
     id: str
@@ -265,7 +265,7 @@ class Statement:
 
     @property
     def document(self) -> DocumentId | None:
-        """The document of the statement; None for a canon answer."""
+        """The document that makes the statement; None for a canon answer."""
         return self.evidence.document if self.evidence else None
 
 

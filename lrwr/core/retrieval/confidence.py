@@ -81,7 +81,7 @@ class RankingSignals:
 
     @property
     def row(self) -> tuple[float, ...]:
-        """The values in the order of `SIGNAL_NAMES`."""
+        """The values of all signals, in the order of `SIGNAL_NAMES`."""
         return tuple(getattr(self, name) for name in SIGNAL_NAMES)
 
 
@@ -437,7 +437,9 @@ def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> 
 
 
 def delete_calibrations(library: Library) -> bool:
-    """Delete the library's own calibrations; return whether there were any.
+    """Delete the library's own calibrations, so that the shipped ones apply.
+
+    Returns whether there were any.
 
     Raises:
         StoreProblem: The file cannot be deleted.

@@ -424,7 +424,7 @@ class ScopedCast:
     whole_cast_names: Mapping[str, tuple[str, ...]]
 
     def resolve(self, name: str) -> tuple[str, ...]:
-        """Return the whole-cast names of the characters that `name` may mean.
+        """Return the names in the whole cast of the characters that `name` may mean.
 
         Raises:
             NotFound: No character known at this point is called that.

@@ -137,6 +137,7 @@ class HybridRetriever:
 
         Raises:
             ServiceUnavailable: The embedding model did not answer or cannot be loaded.
+            StoreProblem: The library cannot be read.
         """
         vectors = await self.vectors() if self.embedder is not None else None
         if vectors is None or self.embedder is None:

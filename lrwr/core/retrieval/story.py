@@ -45,7 +45,7 @@ class StoryOrder:
 
     @property
     def last(self) -> int:
-        """The number of the last chapter; 0 without chapters."""
+        """The story-order number of the last chapter; 0 without chapters."""
         return max((n for row in self.numbers.values() for n in row), default=0)
 
     def chapter_number(self, document: DocumentId, chapter: int) -> int | None:
@@ -163,7 +163,9 @@ def number_chapters(
 
 
 def natural_key(path: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a sort key that compares digits by value: "ch2" sorts before "ch10"."""
+    """Return a key for sorting that compares digits by value: "ch2" sorts before
+    "ch10".
+    """
     return tuple(
         (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())
         for part in _DIGITS.split(path)

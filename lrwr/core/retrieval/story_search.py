@@ -107,7 +107,8 @@ class SpeechQuestion:
 
 
 class StorySearch:
-    """Reads the story data of a library for searches.
+    """Reads the story data of a library (cast, appearances, labels, facts) for
+    searches.
 
     The cast is read for every search because each ingestion may change it.
     """

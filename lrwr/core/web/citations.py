@@ -77,9 +77,9 @@ def strip_mark_lookalikes(text: str) -> str:
 
 def strip_web_part(answer: str) -> str:
     """Return `answer` without the part that quotes web pages and without every sentence
-    that has a web mark.
+    that has a web mark such as [w1].
 
-    A sentence within a quotation is not separated from the sentence that contains it.
+    A quotation is not split: it belongs to the sentence that contains it.
     """
     kept_lines: list[str] = []
     for line in answer.split("\n"):

@@ -140,10 +140,11 @@ def wants_web(plan: QuestionPlan) -> bool:
 
 
 def is_question_too_long(question: str) -> bool:
-    """Return whether the asking sentences of `question` exceed
+    """Return whether the sentences of `question` that ask exceed
     `MAX_WEB_QUESTION_CHARS`.
 
-    Nothing of such a question may be sent, because it may quote the manuscript.
+    These are the sentences that end in a question mark; if none does, all. Nothing of
+    such a question may be sent, because it may quote the manuscript.
     """
     return len(_extract_asking_sentences(question)) > MAX_WEB_QUESTION_CHARS
 

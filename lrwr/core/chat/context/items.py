@@ -79,7 +79,9 @@ MIN_CUT_PASSAGE_CHARS = 200
 
 
 class StoryFacet(StrEnum):
-    """The aspect of the story that a context item is about."""
+    """The aspect of the story that a context item is about, such as looks, a
+    relationship, an event, or a dialogue line.
+    """
 
     NAME = "name"
     LOOK = "look"

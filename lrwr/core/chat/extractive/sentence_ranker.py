@@ -56,7 +56,7 @@ RemarkCallback = Callable[[str], None]
 class SentenceQuote:
     """One or several consecutive sentences of the manuscript, verbatim.
 
-    `text` is the canonical text of the passage's document at `span`.
+    `text` is the text of the passage's document at `span`, which is on `lines`.
     """
 
     text: str

@@ -124,7 +124,9 @@ def join_cited_words(citations: Sequence[Citation]) -> str:
 
 
 def add_quotation_marks(text: str) -> str:
-    """Return `text` in quotation marks; in single ones if it contains double ones."""
+    """Return `text` in double quotation marks; in single ones if it contains double
+    ones.
+    """
     return f"‘{text}’" if set('“”"').intersection(text) else f"“{text}”"
 
 
@@ -441,8 +443,9 @@ def build_gap_from_question(
 
 
 def build_gap_from_ledger(gap: Gap) -> GapFlag:
-    """Return a gap of the story bible in the form that answers use, with its first
-    suggestion.
+    """Return `gap`, of the story bible, in the form that answers use.
+
+    Of its suggestions only the first is included.
     """
     implied = "; ".join(list_gap_implications(gap))
     return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))

@@ -282,7 +282,7 @@ class AvatarWithRemark:
 
     @property
     def model(self) -> str:
-        """The name of the language model; empty without one."""
+        """The name of the wrapped avatar's language model; empty without one."""
         return self.avatar.model
 
     async def answer(
