@@ -139,7 +139,7 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "supabase.url",
         "",
         "SUPABASE_KEY",
-        "all data that lrwr stores about your book: its text, its files (unless"
+        "all data that lrwr stores about your manuscript: its text, its files (unless"
         " `records.files` is false), the vectors of its passages, the story data, the"
         " replies of models about it, and your threads (saved conversations)",
         "supabase",
@@ -152,7 +152,7 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "web.base_url",
         "api.tavily.com",
         "TAVILY_API_KEY",
-        "short queries made from your questions, without the names in your book",
+        "short queries made from your questions, without the names in your manuscript",
         "tavily",
     ),
     "langsmith": HostedService(
@@ -264,7 +264,7 @@ class ConsentStore:
         except (OSError, UnicodeError) as error:
             raise StoreProblem(
                 f"{path.parent} cannot be written, so your answer cannot be stored",
-                hint="Check the disk and your permissions there.",
+                hint="Check the free disk space and the permissions of the folder.",
             ) from error
 
 

@@ -62,7 +62,7 @@ def write_output_file(file: Path, content: bytes, *, force: bool | None) -> None
     except OSError as error:
         raise LrwrError(
             f"{file} cannot be written: {error.strerror}",
-            hint="Check the disk and your permissions in that folder.",
+            hint="Check the free disk space and the permissions of the folder.",
         ) from error
 
 

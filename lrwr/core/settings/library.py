@@ -243,8 +243,8 @@ def list_manuscript_folders(settings: Settings, library: Library) -> tuple[Path,
     if away is not None and origin.source is SettingSource.LIBRARY:
         raise SettingsProblem(
             f"{origin.where}: `manuscript.folders` names a folder outside the library, {away}",
-            hint="If it is your folder, run `lrwr ingest PATH` with it, or move the"
-            " lrwr.toml to a folder that contains it.",
+            hint="To read that folder, run `lrwr ingest` with its path, or move lrwr.toml"
+            " to a folder that contains both.",
         )
     return folders or load_ingested_paths(library)
 
@@ -263,8 +263,8 @@ def check_state_dir(library: Library) -> None:
             if linked:
                 raise StoreProblem(
                     f"{linked} is a link that lrwr did not create",
-                    hint="Delete the link; if you did not create the folder, delete its"
-                    f" {library.state_dir.name} too.",
+                    hint="Delete the link. If you received this folder from somebody else,"
+                    f" delete its {library.state_dir.name} too.",
                 )
 
 
@@ -405,7 +405,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be read or written: {error.strerror}",
-            hint="Check the disk and your permissions there, or change `state_dir`.",
+            hint="Check the free disk space and the permissions, or change `state_dir`.",
         ) from error
 
 
@@ -418,7 +418,7 @@ def resolve_targets(paths: Sequence[Path]) -> list[Path]:
     targets = [path.absolute() for path in paths]
     if not targets:
         raise NotFound(
-            "No manuscript folder is known yet",
+            "No manuscript folder has been ingested yet",
             hint="Run `lrwr ingest ./manuscript` with your folder.",
         )
     for target in targets:

@@ -206,7 +206,7 @@ class ManuscriptSettings:
     folders: tuple[str, ...] = declare_setting(
         (),
         "Folders and files with the manuscript and the notes, inside the library's"
-        " folder. Empty means those that `lrwr ingest` was given so far.",
+        " folder. Empty means the paths of earlier `lrwr ingest` commands.",
         per_library=True,
         example=("manuscript", "notes"),
     )

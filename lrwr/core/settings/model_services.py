@@ -75,13 +75,13 @@ class ModelSettings:
     reasoning_effort: Literal["auto", "none", "low", "medium", "high"] = (
         declare_setting(
             "auto",
-            "How long the model thinks before it answers; more costs more. auto means"
+            "How long the model thinks before it answers; longer costs more. auto means"
             " none with OpenAI's newer models, and the model's own default otherwise.",
         )
     )
     budget: float = declare_setting(
         0.0,
-        "The most that a run may cost, in US dollars; 0 means no limit. Reading stops"
+        "The most that a run may cost, in US dollars; 0 means no limit. Ingesting stops"
         " before it costs more; the results so far are stored.",
         low=0,
         high=10_000,
@@ -96,13 +96,13 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """Settings `web.*`: web search for facts outside the book."""
+    """Settings `web.*`: web search for facts outside the manuscript."""
 
     use: Literal["off", "tavily"] = declare_setting(
         "off",
-        "Web search for facts outside your book, such as other books, people and"
-        " craft: off; or Tavily, which receives a short query without the names in"
-        " your book.",
+        "Web search for facts outside your manuscript, such as other books, people and"
+        " craft: off; or Tavily, which receives a short query without the names in your"
+        " manuscript.",
     )
     results: int = declare_setting(
         4, "How many web pages an answer may use.", low=1, high=10
@@ -123,10 +123,9 @@ class RecordSettings:
 
     keeper: Literal["embedded", "supabase"] = declare_setting(
         "embedded",
-        "Where the data of your book and your threads (saved conversations) are"
-        " stored: in a file on this machine; or in your Supabase project, with a copy"
-        " on this machine. Move a library there with `lrwr push` first, or back with"
-        " `lrwr pull`.",
+        "Where the library, with your threads (saved conversations), is stored: in a"
+        " file on this machine; or in your Supabase project, with a copy on this machine. Move"
+        " a library there with `lrwr push` first, or back with `lrwr pull`.",
     )
     files: bool = declare_setting(
         True,
@@ -158,7 +157,7 @@ class TracesSettings:
 
     keeper: Literal["off", "langsmith"] = declare_setting(
         "off",
-        "Where traces are stored, with the steps of each turn and each ingestion,"
+        "Where traces are stored, with the steps of each turn and each ingest,"
         " their times, and the results of `lrwr eval`: nowhere; or at LangSmith, which"
         " receives them.",
     )
@@ -179,7 +178,7 @@ class TracesSettings:
     )
     timeout: int = declare_setting(
         10,
-        "Seconds to wait for LangSmith. Only the end of a command waits for it.",
+        "Seconds to wait for LangSmith. lrwr waits for it only at the end of a command.",
         low=1,
         high=120,
     )
@@ -199,7 +198,7 @@ class IngestSettings:
     )
     timeout: int = declare_setting(
         20,
-        "Seconds to wait for a sign of life from Modal. A document may take longer.",
+        "Seconds to wait for a response from Modal. Processing a document may take longer.",
         low=1,
         high=600,
     )
@@ -208,6 +207,6 @@ class IngestSettings:
     )
     base_url: str = declare_setting(
         "",
-        "Address of Modal. Empty means Modal itself.",
+        "Address of Modal. Empty means Modal's own address.",
         example="http://127.0.0.1:8767",
     )

@@ -69,7 +69,7 @@ def list_key_variables(name: str) -> tuple[str, ...]:
     raise SettingsProblem(
         f"Unknown service {name!r}"
         if len(normalized) <= _MAX_REPEATED_CHARS
-        else "That is not the name of a service; lrwr asks for the key itself afterwards",
+        else "That is not the name of a service; lrwr asks for the key in a second step",
         hint=f"{offer}Choose from: {', '.join(KEY_VARIABLES)}.",
     )
 
