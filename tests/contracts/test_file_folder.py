@@ -170,7 +170,7 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     ("number", "words"),
     [
         (errno.ENOSPC, "disk is full"),
-        (errno.EROFS, "is not readable and writable"),
+        (errno.EROFS, "cannot be read or written"),
         (errno.EIO, "cannot be used"),
     ],
 )

@@ -88,12 +88,12 @@ async def test_a_project_that_was_restored_is_noticed_and_nothing_here_goes(
     restore()
     await train.records.put(encode_record(a_draft("four")))
     for _ in range(2):
-        with pytest.raises(StoreProblem, match="lacks changes") as caught:
+        with pytest.raises(StoreProblem, match="is older than this copy") as caught:
             await desk.copy.catch_up()
         assert "restored from a backup" in str(caught.value)
         assert "lrwr push --over" in caught.value.hint
     copy = SupabaseReplica(desk.plain, desk.records, Clock())
-    with pytest.raises(StoreProblem, match="lacks changes"):
+    with pytest.raises(StoreProblem, match="is older than this copy"):
         await pull_remote_changes(desk.plain, copy, desk.records, untold)
     assert await known(desk) == before
 
@@ -105,7 +105,7 @@ async def test_what_was_said_stays_here_though_the_project_has_lost_it(
     await titles(train.threads)
     restore()
     for one in (desk, train):
-        with pytest.raises(StoreProblem, match="lacks changes"):
+        with pytest.raises(StoreProblem, match="is older than this copy"):
             await one.copy.catch_up()
         here = SqliteThreadStore(one.plain)
         assert await asked(here) == ["one?", "two?", "three?"]
@@ -123,7 +123,7 @@ async def test_what_is_here_is_read_on_and_the_writer_is_told_once(
         clock.time += 1_000
     assert fresh.away
     (told,) = said
-    assert "lacks changes" in told
+    assert "is older than this copy" in told
     assert told.endswith("Run `lrwr push --over` to upload the local library again.")
 
 
@@ -140,9 +140,9 @@ async def test_no_conversation_is_changed_in_a_project_that_was_restored(
         "restore": desk.threads.restore,
         "purge": lambda: desk.threads.purge(9.0),
     }
-    with pytest.raises(StoreProblem, match="lacks changes"):
+    with pytest.raises(StoreProblem, match="is older than this copy"):
         await desk.copy.catch_up()
-    with pytest.raises(StoreProblem, match="lacks changes"):
+    with pytest.raises(StoreProblem, match="is older than this copy"):
         await calls[what]()
     assert await there.digests() == marks
     assert await asked(SqliteThreadStore(desk.plain)) == ["one?", "two?", "three?"]
@@ -157,7 +157,7 @@ async def test_a_turn_is_kept_here_alone_while_the_project_has_less(
     with pytest.raises(StoreProblem):
         await desk.copy.catch_up()
     await keep(desk.threads, a_turn("four?"))
-    assert "lacks changes" in desk.said[0]
+    assert "is older than this copy" in desk.said[0]
     assert await there.digests() == marks
     here = SqliteThreadStore(desk.plain)
     assert await asked(here) == ["one?", "two?", "three?", "four?"]
@@ -196,7 +196,7 @@ async def test_no_record_is_written_to_a_project_that_was_restored(
         lambda: casts.save_cast(Cast()),
     ]
     for call in calls:
-        with pytest.raises(StoreProblem, match="lacks changes"):
+        with pytest.raises(StoreProblem, match="is older than this copy"):
             await call()
     assert await desk.records.manifest() == before
 
@@ -212,7 +212,7 @@ async def test_a_push_refuses_it_unless_it_is_to_put_all_there_again(
     restore()
     await train.records.put(encode_record(a_draft("four")))
     push = LibraryPush(desk.plain, desk.records, await bound(desk), untold)
-    with pytest.raises(StoreProblem, match="lacks changes"):
+    with pytest.raises(StoreProblem, match="is older than this copy"):
         await push.run()
     push = LibraryPush(desk.plain, desk.records, await bound(desk), untold)
     done = await push.run(over=True)

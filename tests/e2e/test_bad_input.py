@@ -14,7 +14,7 @@ if sys.platform != "linux":
 
 SLOW = frozenset({"10 MB in a single line", "picture bomb .docx"})
 
-NO_TEXT = "is not text: it contains bytes that text does not have"
+NO_TEXT = "is not a text file: it contains binary data"
 UNPACKS = "is too large when unpacked"
 
 PROBLEMS = {
@@ -23,9 +23,9 @@ PROBLEMS = {
     "broken.docx": "is damaged and cannot be opened as a Word document",
     "encrypted.docx": "is protected with a password",
     "old.docx": "is in Word's old format (.doc)",
-    "text.docx": "is not a Word document, despite its ending",
+    "text.docx": "is not a Word document, although its name ends in .docx",
     "zip-bomb-docx.docx": UNPACKS,
-    "xml-entity-bomb.docx": "contains XML definitions that no Word document needs",
+    "xml-entity-bomb.docx": "contains XML that lrwr does not accept, for security",
     "sixty-megabytes.txt": "is larger than 50 MB",
     "forbidden.md": "cannot be read: Permission denied",
     "growing.md": "keeps changing while lrwr reads it",
@@ -86,7 +86,7 @@ def test_a_name_of_two_lines_stays_on_one(empty: Terminal) -> None:
     name = "fog\nlrwr: all is lost.md"
     (empty.folder / name).write_bytes(b"\0")
     ran = empty.run("ingest", ".")
-    assert ran.out.startswith("warning: fog␊lrwr: all is lost.md is not text")
+    assert ran.out.startswith("warning: fog␊lrwr: all is lost.md is not a text file")
     (empty.folder / name).write_text("# Fog\n\nIt came in.", encoding="utf-8")
     assert empty.run("ingest").code == ExitCode.OK
     assert "fog␊lrwr: all is lost.md:1-3" in empty.run("search", "came").out
@@ -96,4 +96,4 @@ def test_a_problem_names_the_file_by_its_whole_path(empty: Terminal) -> None:
     Path(empty.folder / "drafts").mkdir()
     (empty.folder / "drafts/fog.md").write_bytes(b"\0")
     ran = empty.run("ingest", ".")
-    assert ran.out.startswith("warning: drafts/fog.md is not text")
+    assert ran.out.startswith("warning: drafts/fog.md is not a text file")

@@ -99,7 +99,7 @@ def test_what_was_asked_is_told_once_and_never_asked_again(
 ) -> None:
     first = book.run("ingest", ".").out
     assert f"{MODEL}: 4 calls" in first
-    assert "2 quotations by the model: 1 found in the text (50 %)" in first
+    assert "2 quotations in the model's replies: 1 found in the text (50 %)" in first
     assert len(server.chats) == 4
     again = book.run("ingest")
     assert f"{MODEL}: no calls.\n" in again.out
@@ -172,7 +172,10 @@ def test_what_a_hosted_model_would_cost_is_told_without_a_key(
     ("env", "said"),
     [
         ({"LRWR_MODEL_NAME": ""}, "`model.name` is empty"),
-        ({"LRWR_MODEL_PRICES": f"{MODEL} cheap"}, "not a model and two prices"),
+        (
+            {"LRWR_MODEL_PRICES": f"{MODEL} cheap"},
+            "expected a model name and two prices",
+        ),
         ({"LRWR_MODEL_BASE_URL": "ollama"}, "not a server address"),
         ({"LRWR_MODEL_BUDGET": "-1"}, "LRWR_MODEL_BUDGET"),
     ],

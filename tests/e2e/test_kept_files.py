@@ -86,9 +86,12 @@ def test_what_is_here_is_read_on_and_kept_when_the_project_was_restored(
         edit(pushed.folder, "A bell lay there.")
         refused = pushed.run("ingest")
         assert refused.code == ExitCode.PARTIAL
-        assert "lacks changes" in refused.err
+        assert "is older than this copy" in refused.err
         check_refusal(
-            pushed.run("pull"), ExitCode.STORE, "lacks changes", "lrwr push --over"
+            pushed.run("pull"),
+            ExitCode.STORE,
+            "is older than this copy",
+            "lrwr push --over",
         )
         assert "A whistle lay there" in pushed.run("search", "whistle").out
 

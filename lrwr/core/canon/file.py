@@ -88,7 +88,7 @@ class CanonFile:
         except OSError as error:
             raise StoreProblem(
                 f"{self.path} cannot be written: {error.strerror}",
-                hint="Check the disk space and permissions. Nothing was changed.",
+                hint="Check the free disk space and the permissions. Nothing was changed.",
             ) from error
 
     def _target(self) -> Path:
@@ -311,7 +311,7 @@ class DecisionLog:
     def _io_problem(self, error: OSError) -> StoreProblem:
         return StoreProblem(
             f"{self._path} cannot be read or written: {error.strerror}",
-            hint="Check the disk space and permissions. Nothing was changed.",
+            hint="Check the free disk space and the permissions. Nothing was changed.",
         )
 
     def _damage_problem(self, line: int) -> StoreProblem:

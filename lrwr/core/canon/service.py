@@ -208,5 +208,5 @@ class CanonService:
         except OSError as error:
             raise StoreProblem(
                 f"The canon file cannot be locked: {error.strerror}",
-                hint="Check the disk space and permissions, or set `state_dir`.",
+                hint="Check the free disk space and the permissions, or set `state_dir`.",
             ) from error

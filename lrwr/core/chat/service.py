@@ -382,8 +382,8 @@ def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
         state = replace(state, character=name)
     elif state.mode is AnswerMode.IN_CHARACTER:
         raise NotFound(
-            "No character is selected to answer",
-            hint="Select one with `--character NAME`; `lrwr characters` lists them.",
+            "No character is chosen to answer",
+            hint="Choose one with `--character NAME`; `lrwr characters` lists them.",
         )
     return replace(state, entities=_drop_unknown_entities(state.entities, bible))
 

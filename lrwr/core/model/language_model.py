@@ -89,7 +89,7 @@ def parse_prices(lines: Sequence[str]) -> dict[str, TokenPrice]:
         match = _PRICE_LINE.fullmatch(line.strip())
         if match is None:
             raise SettingsProblem(
-                f"`model.prices` contains {line!r}, which is not a model and two prices",
+                f"`model.prices` contains {line!r}; expected a model name and two prices",
                 hint='Write it like "gpt-6-luna 0.10 0.50": US dollars per million'
                 " tokens of the prompt and of the answer.",
             )

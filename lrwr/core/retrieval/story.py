@@ -310,7 +310,7 @@ def _find_volume_chapter(volume: int, number: int, order: StoryOrder) -> int:
         if chapter.volume == volume and chapter.number == number:
             return chapter_number
     raise NotFound(
-        f"No heading names volume {volume}, chapter {number}", hint=_LOCATION_HINT
+        f"The story has no chapter {number} in volume {volume}", hint=_LOCATION_HINT
     )
 
 
@@ -336,14 +336,18 @@ def _parse_path_horizon(text: str, order: StoryOrder) -> Horizon:
     if len(fits) != 1:
         problem = "No file" if not fits else "More than one file"
         raise NotFound(
-            f"{problem} of the story is called {path!r}", hint=_LOCATION_HINT
+            f"{problem} of the manuscript's story text matches {path!r}",
+            hint=_LOCATION_HINT,
         )
     chapters = order.outlines[fits[0]].chapters
     number = order.numbers[fits[0]][-1] if chapters else 0
     if not chapters or chapters[-1] is _find_last_chapter(order, number):
         return _build_checked_horizon(number, int(suffix[1]) if suffix else None, order)
     if suffix:
-        raise NotFound(f"{path} opens a chapter and has no scenes", hint=_LOCATION_HINT)
+        raise NotFound(
+            f"{path} has no scenes of its own: it is the opening of a chapter",
+            hint=_LOCATION_HINT,
+        )
     return Horizon(number, 0)
 
 

@@ -117,7 +117,7 @@ async def test_whoever_is_not_there_yet_cannot_be_asked(desk: StoryDesk) -> None
     asking = TurnRequest("Where?", character="Corin Vale", as_of="ch1")
     with pytest.raises(NotFound, match="up to this point"):
         await whole(service, asking)
-    with pytest.raises(NotFound, match="No character is selected"):
+    with pytest.raises(NotFound, match="No character is chosen"):
         await whole(service, TurnRequest("Where?", mode=AnswerMode.IN_CHARACTER))
     assert await desk.library.threads.threads() == []
 

@@ -179,7 +179,7 @@ def test_a_place_is_read_as_a_writer_says_it(said: str, meant: Horizon) -> None:
         ("ch2:s4", "Chapter 2 has no scene 4; its last scene is 3"),
         ("ch2:s0", "no scene 0"),
         ("ch0:s3", "Chapter 0 has no scene 3"),
-        ("vol9.ch1", "volume 9, chapter 1"),
+        ("vol9.ch1", "chapter 1 in volume 9"),
         ("vol12", "No file"),
         ("nowhere.md", "No file"),
         ("notes/2.md", "No file"),

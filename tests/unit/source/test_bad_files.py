@@ -71,7 +71,7 @@ def with_entities() -> bytes:
         (lambda: with_part("word/styles.xml", b"<w:styles"), "is damaged"),
         (lambda: with_notes(GOOD, "footnote", {1: "<oops"}), "is damaged"),
         (lambda: with_part("word/document.xml", "<a/>".encode("utf-16")), "is damaged"),
-        (with_entities, "definitions"),
+        (with_entities, "for security"),
         (with_lying_size, "is damaged"),
         (
             lambda: with_part("word/document.xml", bytes(30_000_000)),

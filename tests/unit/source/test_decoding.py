@@ -81,6 +81,6 @@ def test_an_empty_file_is_an_empty_document(content: bytes, name: str) -> None:
 )
 @pytest.mark.parametrize("name", ["a.md", "a.txt"])
 def test_bytes_that_are_no_text_are_refused(content: bytes, name: str) -> None:
-    with pytest.raises(UnreadableDocument, match="is not text") as caught:
+    with pytest.raises(UnreadableDocument, match="is not a text file") as caught:
         parse(content, name)
     assert caught.value.hint

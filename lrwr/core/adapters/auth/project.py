@@ -76,8 +76,9 @@ def build_supabase_connection(
     if not settings.supabase.url.strip():
         raise SettingsProblem(
             "No Supabase project is configured",
-            hint=f'Set [supabase] url = "{EXAMPLE_PROJECT_URL}" in your own file (`lrwr config'
-            " path`), or LRWR_SUPABASE_URL.",
+            hint=f'Set `[supabase] url = "{EXAMPLE_PROJECT_URL}"` in your own settings'
+            " file (`lrwr config path` shows it), or the environment variable"
+            " LRWR_SUPABASE_URL.",
         )
     url = resolve_address(settings, "supabase.url", EXAMPLE_PROJECT_URL, secret=True)
     key = (find_key(_KEY_VARIABLE, env) or "").strip()
@@ -176,9 +177,9 @@ def translate_supabase_error(
     ):
         return ServiceUnavailable(
             f"{project.host} cannot be reached",
-            hint="Start it, or correct `supabase.url`."
+            hint="Start the server, or correct `supabase.url`."
             if project.own
-            else "Check the connection to the internet, and `supabase.url`.",
+            else "Check your internet connection and `supabase.url`.",
             retryable=True,
         )
     if any(isinstance(exception, httpx.TransportError) for exception in chain):
@@ -194,7 +195,7 @@ def translate_supabase_error(
 def _build_too_large_error(project: SupabaseConnection) -> ServiceUnavailable:
     return ServiceUnavailable(
         f"The response of {project.host} is larger than {project.most / _MB:.3g} MB,"
-        " which no data of lrwr is",
+        " the largest that lrwr accepts",
         hint=_CHECK_URL_HINT,
     )
 
@@ -207,7 +208,7 @@ def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrE
     status_text = f"({status})"
     if status == 429:
         return ServiceUnavailable(
-            f"{project.host} receives too many requests {status_text}",
+            f"{project.host} received too many requests {status_text}",
             hint=RETRY_HINT,
             retryable=True,
         )

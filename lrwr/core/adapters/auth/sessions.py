@@ -174,5 +174,5 @@ def _translate_file_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreProblem(
             f"{path.parent}, which stores your session, cannot be used",
-            hint="Check the disk and the folder's permissions.",
+            hint="Check the free disk space and the permissions of the folder.",
         ) from error

@@ -186,7 +186,8 @@ def _build_openai_connection(
     if not key:
         raise SettingsProblem(
             "`model.use` is openai, but there is no API key",
-            hint=f"Store a key with `lrwr config set-key openai`, or set the variable {_KEY}.",
+            hint="Store a key with `lrwr config set-key openai`, or set the environment"
+            f" variable {_KEY}.",
         )
     effort: str = model.reasoning_effort
     if effort == "auto":

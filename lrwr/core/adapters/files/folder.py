@@ -238,7 +238,7 @@ def _sweep(folder: Path) -> None:
 
 def _build_missing_error(folder: Path) -> NotFound:
     return NotFound(
-        f"{folder} does not contain the file",
+        f"The stored copy of the file is missing from {folder}",
         hint="Run `lrwr ingest` to store the files of your manuscript.",
     )
 
@@ -261,7 +261,7 @@ def _build_error(error: OSError, folder: Path) -> StoreProblem:
         )
     if error.errno in _PERMISSION_ERRORS:
         return StoreProblem(
-            f"{folder} is not readable and writable",
+            f"{folder} cannot be read or written",
             hint="Change its permissions, or set `state_dir` to another folder.",
         )
     return StoreProblem(

@@ -105,7 +105,7 @@ class ModalCallLedger:
         except OSError as error:
             raise StoreProblem(
                 f"{self._folder} cannot be written: {error.strerror}",
-                hint="Check the disk and the permissions of that folder.",
+                hint="Check the free disk space and the permissions of the folder.",
             ) from error
 
     def drop(self, document: str, part: str) -> None:

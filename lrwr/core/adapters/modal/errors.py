@@ -34,7 +34,7 @@ def build_version_mismatch_error() -> RunnerUnavailable:
     settings.
     """
     return RunnerUnavailable(
-        "The lrwr that is deployed at Modal is another version, or has other settings",
+        "lrwr at Modal has another version, or other settings, than lrwr here",
         hint=_DEPLOY,
     )
 
@@ -59,7 +59,7 @@ def translate_modal_outage(
             return build_not_deployed_error(app)
         case modal.ResourceExhaustedError():
             return RunnerUnavailable(
-                "Modal accepts no more work from this account now",
+                "Modal refuses work from this account because of a limit",
                 hint="Check the limits and the balance of your account at modal.com.",
                 retryable=True,
             )
@@ -119,7 +119,7 @@ def translate_modal_document_error(document: str, error: Exception) -> LrwrError
     else:
         reason = f"its container failed ({type(error).__name__})"
     return UnreadableDocument(
-        f"{document} was not processed at Modal: {reason}.",
+        f"{document} was not processed at Modal: {reason}",
         hint="Process it on this machine: run `lrwr ingest` with"
         ' `[ingest] runner = "local"`.',
     )
@@ -131,7 +131,7 @@ def build_invalid_result_error(document: str) -> LrwrError:
     `document` is the document's id.
     """
     return UnreadableDocument(
-        f"{document} was not processed at Modal: the result does not fit the file.",
+        f"{document} was not processed at Modal: the result does not fit the file",
         hint=_DEPLOY,
     )
 

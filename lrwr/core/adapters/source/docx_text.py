@@ -72,7 +72,7 @@ def open_docx_package(content: bytes, name: str) -> DocxPackage:
         raise _ole_error(content, name)
     if not content.startswith(b"PK"):
         raise UnreadableDocument(
-            f"{name} is not a Word document, despite its ending",
+            f"{name} is not a Word document, although its name ends in .docx",
             hint="Open it in the program that wrote it and save it as .docx.",
         )
     try:
@@ -146,7 +146,7 @@ def _check_xml(xml: bytes, name: str) -> bytes:
         raise build_damaged_docx_error(name)
     if b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         raise UnreadableDocument(
-            f"{name} contains XML definitions that no Word document needs",
+            f"{name} contains XML that lrwr does not accept, for security",
             hint="Open it in Word and save it again as .docx.",
         )
     for strict, usual in _STRICT_NAMESPACES:

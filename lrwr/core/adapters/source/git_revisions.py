@@ -130,7 +130,7 @@ class GitRepository:
             )
         raise NotFound(
             f"{folder} is not in a git repository",
-            hint="Run `lrwr diff` to compare with the last ingestion, or create a"
+            hint="Run `lrwr diff` to compare with the last ingest, or create a"
             " repository with `git init`.",
         )
 
@@ -148,7 +148,7 @@ class GitRepository:
             if commit:
                 return GitRevision(name, commit)
         raise NotFound(
-            f"git knows no revision {name!r} here",
+            f"There is no git revision {name!r} here",
             hint=await self._shallow_hint("Run `git log --oneline` to list revisions."),
         )
 
@@ -255,7 +255,7 @@ def _find_git() -> str:
     if git is None or not Path(git).is_absolute():
         raise NotFound(
             "git is not installed",
-            hint="Install git, or run `lrwr diff` to compare with the last ingestion.",
+            hint="Install git, or run `lrwr diff` to compare with the last ingest.",
         )
     return git
 

@@ -138,7 +138,7 @@ def _decode_utf16(content: bytes, name: str) -> str:
 
 def _not_text_error(name: str) -> UnreadableDocument:
     return UnreadableDocument(
-        f"{name} is not text: it contains bytes that text does not have",
+        f"{name} is not a text file: it contains binary data",
         hint="Save it again as plain text (UTF-8), or as .docx or .md.",
     )
 

@@ -74,7 +74,7 @@ def clear_shards(index: Path) -> ShardCleanup:
     """
     if index.is_symlink():
         raise StoreProblem(
-            f"{index} is a link to another folder.",
+            f"{index} is a link to another folder",
             hint="Delete the link; lrwr builds the vector index again without it.",
         )
     deleted: list[str] = []
@@ -106,6 +106,6 @@ def _delete(folder: Path) -> None:
         shutil.rmtree(folder)
     except OSError as error:
         raise StoreProblem(
-            f"{folder} cannot be deleted: {error.strerror}.",
+            f"{folder} cannot be deleted: {error.strerror}",
             hint="Close other programs that use it, or delete the folder by hand.",
         ) from error

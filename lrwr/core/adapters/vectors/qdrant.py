@@ -168,7 +168,7 @@ class QdrantCollectionIndex(FeedVectorIndex):
         return ServiceUnavailable(
             f"lrwr cannot write to {self._index} ({error.strerror}), so it cannot"
             " check what Qdrant stores",
-            hint="Check the disk and your permissions there.",
+            hint="Check the free disk space and the permissions of the folder.",
         )
 
 

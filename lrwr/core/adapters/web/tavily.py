@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
 
 TAVILY_URL = "https://api.tavily.com"
-_LATER = "Ask again later. Answers from your book work without web search."
+_LATER = "Ask again later. Answers from your manuscript work without web search."
 _OR_OFF = ', or set [web] use = "off"'
 
 _REFUSALS = {

@@ -332,10 +332,10 @@ class _ExtractiveAnswer:
         scenario.
         """
         names = [profile.name for profile in self.result.character_profiles]
-        subject = self.question.character or " and ".join(names[:2]) or "anybody"
+        subject = self.question.character or " and ".join(names[:2])
+        about = f" about {subject}" if subject else ""
         yield self.writer.say(
-            "Playing out a scenario needs a language model. Related passages about"
-            f" {subject}:"
+            f"Playing out a scenario needs a language model. Related passages{about}:"
         )
         async with aclosing(
             self._write_facts_and_quotes(self._select_facts(SCENARIO_FACETS), remark)

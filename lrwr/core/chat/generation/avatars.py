@@ -189,7 +189,7 @@ class ModelAvatar:
         try:
             await self._stream_answer(prompt, pieces, emit)
             if not "".join(pieces).strip():
-                raise ServiceUnavailable(f"{self.model} returned an empty answer.")
+                raise ServiceUnavailable(f"{self.model} returned an empty answer")
         except ServiceUnavailable as error:
             if not "".join(pieces).strip():
                 return await self._answer_with_quotations(

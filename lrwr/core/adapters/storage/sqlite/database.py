@@ -40,7 +40,7 @@ def read_schema_version(connection: sqlite3.Connection) -> int:
     """
     row: tuple[object] = connection.execute("PRAGMA user_version").fetchone()
     if not isinstance(row[0], int):
-        raise StoreProblem("The library has no schema version.")
+        raise StoreProblem("The library has no schema version")
     return row[0]
 
 

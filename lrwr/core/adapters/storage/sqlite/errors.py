@@ -68,12 +68,12 @@ def translate_sqlite_error(
     """
     if isinstance(error, OSError):
         return StoreProblem(
-            f"{path.parent} cannot be used: {error.strerror}.",
+            f"{path.parent} cannot be used: {error.strerror}",
             hint="Check that the folder is writable, or set `state_dir` to another folder.",
         )
     if isinstance(error, UnicodeError):
         return StoreProblem(
-            "A file name or text contains invalid Unicode.",
+            "A file name or text contains invalid Unicode",
             hint="Rename the file without special characters and run the command again.",
         )
     code = getattr(error, "sqlite_errorcode", None)
@@ -82,7 +82,7 @@ def translate_sqlite_error(
         explanation = _MESSAGES.get(code) or _MESSAGES.get(code & 0xFF)
     if explanation is None:
         return StoreProblem(
-            f"{path} could not be used: {error}.",
+            f"{path} could not be used: {error}",
             hint="Try again. If it fails again, report a bug with this message.",
         )
     message, hint = explanation
@@ -92,7 +92,7 @@ def translate_sqlite_error(
 def build_damaged_entry_error(path: Path) -> StoreProblem:
     """Return the error for a row of the library at `path` that cannot be decoded."""
     return StoreProblem(
-        f"{path} contains a damaged entry.",
+        f"{path} contains a damaged entry",
         hint="Restore a backup with `lrwr restore`, or run `lrwr repair`.",
     )
 
@@ -100,7 +100,7 @@ def build_damaged_entry_error(path: Path) -> StoreProblem:
 def build_newer_library_error(path: Path) -> StoreProblem:
     """Return the error for a library with a newer schema than lrwr knows."""
     return StoreProblem(
-        f"{path} was created by a newer version of lrwr.",
+        f"{path} was created by a newer version of lrwr",
         hint="Upgrade lrwr and run the command again.",
     )
 
@@ -110,6 +110,6 @@ def build_older_library_error(path: Path) -> StoreProblem:
     written.
     """
     return StoreProblem(
-        f"{path} was created by an older version of lrwr and cannot be upgraded.",
+        f"{path} was created by an older version of lrwr and cannot be upgraded",
         hint="Make the file and its folder writable and run the command again.",
     )

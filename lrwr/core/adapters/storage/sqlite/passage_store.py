@@ -96,7 +96,7 @@ class SqlitePassageStore:
         )
         if row is None:
             raise NotFound(
-                f"{document} is not in the library.",
+                f"{document} is not in the library",
                 hint="If it is in the manuscript folder, run `lrwr ingest`.",
             )
         return DocumentText(row[0], _lines(*row))

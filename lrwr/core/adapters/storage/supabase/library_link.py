@@ -170,7 +170,7 @@ def has_lost_changes(link: LibraryLink, page: "RecordPage") -> bool:
 def build_lost_changes_error() -> StoreProblem:
     """Return the error for a Supabase project that lacks changes it once had."""
     return StoreProblem(
-        "The project lacks changes that this library has received from it; it may"
+        "The Supabase project is older than this copy of the library; the project may"
         " have been restored from a backup",
         hint="Run `lrwr push --over` to upload the local library again.",
     )

@@ -264,6 +264,6 @@ def _translate_api_error(error: "APIError", project: SupabaseConnection) -> Lrwr
     # The server's message may quote the request, with manuscript text and token.
     state = f" ({code})" if _SQLSTATE.fullmatch(code) else ""
     return StoreProblem(
-        f"The database at {project.host} refused{state}",
+        f"The database at {project.host} refused the request{state}",
         hint="Nothing was changed. If it happens again, report a bug.",
     )
