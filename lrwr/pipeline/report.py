@@ -165,7 +165,7 @@ def wrap_unexpected_error(document: DocumentId, error: Exception) -> UnreadableD
     """
     return UnreadableDocument(
         f"{document} cannot be read because of an internal error:"
-        f" {type(error).__name__}.",
+        f" {type(error).__name__}",
         hint="Report this as a bug. All other files were processed.",
     )
 

@@ -105,7 +105,9 @@ async def evaluated(workspace: Workspace, opened: ArmSet) -> None:
 async def test_both_pipelines_must_have_read_the_manuscript(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
     async with services_of(folder) as workspace:
-        with pytest.raises(NotFound, match="Pipeline a has ingested nothing") as caught:
+        with pytest.raises(
+            NotFound, match="Nothing has been ingested with pipeline a"
+        ) as caught:
             async with open_arms(workspace, (VARIANT_A, VARIANT_B), [500]):
                 pass
         assert "lrwr ingest --pipeline a" in caught.value.hint
@@ -127,7 +129,7 @@ async def test_pipelines_that_read_another_text_are_not_compared(folder: Path) -
     (folder / "chapters/1.md").write_text("# One\n\nAll is new.\n", encoding="utf-8")
     await ingest(folder, Pipeline.AGENTIC)
     async with services_of(folder) as workspace:
-        with pytest.raises(LrwrError, match="different states"):
+        with pytest.raises(LrwrError, match="has changed between"):
             async with open_arms(workspace, (VARIANT_A, VARIANT_B), [500]):
                 pass
 

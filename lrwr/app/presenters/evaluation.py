@@ -137,7 +137,9 @@ def _questions_section(report: EvalReport) -> ReportSection:
             " `lrwr eval review`: the figures are only as good as the questions."
         )
     budgets = ", ".join(f"{n:,}" for n in plan.budgets)
-    sentences.append(f"Each arm is cut to {budgets} tokens.")
+    sentences.append(
+        f"Each arm (a way of finding text) is compared at {budgets} tokens of passages."
+    )
     models = [
         f"{_MODEL_USES.get(use, use)}: {_MODEL_NAMES.get(name, name)}"
         for use, name in plan.models.items()
@@ -175,7 +177,7 @@ def _search_section(report: EvalReport) -> ReportSection:
 
 def _answer_section(report: EvalReport) -> ReportSection:
     sentences, headings, rows = _table(report, list(ANSWER_FIGURES))
-    note = ("Computed without a judge.",) if rows else ()
+    note = ("Computed by rules, not judged by a language model.",) if rows else ()
     return ReportSection("Answers", (*note, *sentences), headings, rows)
 
 
@@ -190,7 +192,7 @@ def _table(
     arms = [arm for arm in report.arms if any(name in arm.means for name in present)]
     if not arms:
         return (), (), ()
-    times = ("median time", "95 % of times") if seconds else ()
+    times = ("median time", "95 % within") if seconds else ()
     rows = tuple(
         (
             arm.name,
@@ -239,7 +241,8 @@ def _judge_section(report: EvalReport) -> ReportSection:
     ]
     headings = ("arm", "figure", "value", "answers", "tries", "failed", "spread")
     sentences = (
-        "Scores by a language model. Spread: highest minus lowest try of one answer.",
+        "Scores by a language model. Spread: the difference between the highest and the"
+        " lowest score of one answer.",
     )
     return (
         ReportSection("Judged answers", sentences, headings, tuple(rows))
@@ -318,10 +321,10 @@ def _describe_alarm(alarm: EvalAlarm) -> str:
     number = f"{alarm.questions:,} of {format_count(alarm.of, 'question')}"
     texts = {
         "leak": f"retrieves text from after the horizon for {number}",
-        "answer_leak": f"reveals text from after the horizon in {number}",
+        "answer_leak": f"answers {number} with text from after the horizon",
         "invented": f"answers {number} that the text does not answer",
-        "resolved": f"has citations that do not match the text in {number}",
-        "quotes": f"has quotations that are not in the text in {number}",
+        "resolved": f"answers {number} with citations that do not match the text",
+        "quotes": f"answers {number} with quotations that are not in the text",
     }
     if alarm.reason:
         return (
@@ -372,7 +375,7 @@ def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
     """
     yield (
         f"{format_count(len(run_comparison.matched.questions), 'question')} in both runs;"
-        f" {len(run_comparison.matched.left_out):,} left out."
+        f" {len(run_comparison.matched.left_out):,} not compared."
     )
     yield from run_comparison.matched.differences
     for arm in run_comparison.arms:

@@ -136,7 +136,7 @@ _RANKINGS = {
     "late-interaction": "reranked",
     "cohere": "reranked by Cohere",
     "off": "not reranked",
-    "people": "for questions about people",
+    "people": "for questions about characters",
 }
 
 
@@ -192,12 +192,15 @@ def print_calibration_advice(
     `saved` is None if nothing was stored.
     """
     output.info(
-        "AUROC: how often a found question has a higher estimate than another; 0.5 is"
-        " chance. Brier error: 0 is best; in parentheses, that of one guess for all."
-        " Fitted figures are cross-validated."
+        "AUROC: how often a question whose answer was found has a higher confidence than"
+        " one whose answer was not; 0.5 is chance. Brier error: 0 is best; in"
+        " parentheses, the error of one guess for all questions. Fitted figures are"
+        " cross-validated."
     )
     if any(trial.calibration and trial.chance for trial in trials):
-        output.warn("The fit may be no better than chance; then `weak` says little.")
+        output.warn(
+            "The calibration may be no better than chance. If so, ignore `weak`."
+        )
     if saved is not None:
         output.info(f"Saved in {saved}. Run `lrwr eval --reset` to delete it.")
     else:
@@ -255,7 +258,7 @@ def _rows(sides: Sequence[CalibrationFigures]) -> list[_Row]:
         ("unanswerable, called weak", lambda side: _share(side.doubted.unanswerable)),
     ]
     for n, coverage in enumerate(sides[0].coverage):
-        name = f"wrong, surest {coverage.coverage:.0%} shown"
+        name = f"wrong among the surest {coverage.coverage:.0%}"
         rows.append((name, _wrong(n)))
     return rows
 

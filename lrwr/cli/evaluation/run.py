@@ -284,13 +284,16 @@ def _show_estimate(
         return
     output.answer(
         f"{run_estimate.searches:,} searches {_where(workspace.settings)};"
-        f" {run_estimate.reused:,} of {run_estimate.total:,} results exist."
+        f" {run_estimate.reused:,} of {run_estimate.total:,} results exist from"
+        " earlier runs."
     )
     if run_estimate.usage.calls:
         cost = format_tokens_and_price(
             run_estimate.usage, run_estimate.dollars, about=True
         )
         calls = format_count(run_estimate.usage.calls, "call")
-        output.answer(f"The language model would get about {calls}: {cost}.")
+        output.answer(
+            f"The evaluation would make about {calls} to the language model: {cost}."
+        )
     else:
         output.answer("No language model would be called.")

@@ -146,8 +146,8 @@ class ContextReader:
                 price=self.price(usage),
             )
         raise ServiceUnavailable(
-            f"{self.name} did not answer in the form that was asked for",
-            hint="Try another model: one that keeps to a JSON schema.",
+            f"{self.name} did not answer in the requested format",
+            hint="Use a model that supports JSON schemas.",
         )
 
 

@@ -455,7 +455,7 @@ class ExampleCollector:
         result = await self.finder.find(request, self.order)
         judged = result.judgement
         if judged is None or judged.signals is None:
-            raise NotFound("search finds nothing for it")
+            raise NotFound("search finds no passages for this question")
         first = [passage.chunk for passage in result.passages]
         is_found = has_gold(first, gold, every=question.every)
         calibration_examples.examples[judged.ranking].append(

@@ -290,7 +290,7 @@ class EvalRunner:
         """
         lock = self._setup.lock
         if lock is not None and not lock.acquire():
-            raise StoreProblem(OTHER_RUN, hint="Wait until it has ended.")
+            raise StoreProblem(OTHER_RUN, hint="Wait until that evaluation has ended.")
         try:
             state = self._begun()
             stored_count = len(state.lines)

@@ -484,5 +484,5 @@ def _as_store_problem(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be used: {error.strerror}",
-            hint="Check the disk and your permissions.",
+            hint="Check the free disk space and the permissions of the folder.",
         ) from error

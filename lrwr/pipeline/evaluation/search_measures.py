@@ -334,7 +334,9 @@ async def locate_gold(
     document_text = await store.text(document)
     places = find_quote_places(gold.quote, document, document_text.text)
     if not places:
-        raise NotFound(f"a gold quote does not occur in {gold.file}")
+        raise NotFound(
+            f"the quotation of the expected answer does not occur in {gold.file}"
+        )
     return places
 
 

@@ -352,7 +352,7 @@ def check_pipelines_comparable(
     for pipeline, read in versions_by_pipeline.items():
         if not read:
             raise NotFound(
-                f"Pipeline {pipeline.value} has ingested nothing",
+                f"Nothing has been ingested with pipeline {pipeline.value}",
                 hint=f"Run `lrwr ingest --pipeline {pipeline.value}`.",
             )
     states = {
@@ -361,7 +361,7 @@ def check_pipelines_comparable(
     }
     if len({frozenset(state) for state in states.values()}) > 1:
         raise LrwrError(
-            "The pipelines have ingested different states of the manuscript",
+            "The manuscript has changed between the ingests of the two pipelines",
             hint="Run `lrwr ingest --pipeline a` and `lrwr ingest --pipeline b`.",
         )
 

@@ -243,7 +243,7 @@ def test_pipelines_are_compared_only_where_they_have_read_the_same() -> None:
     with pytest.raises(NotFound) as caught:
         check_pipelines_comparable({Pipeline.AGENTIC: [seen("1")], Pipeline.NAIVE: []})
     assert "lrwr ingest --pipeline a" in caught.value.hint
-    with pytest.raises(LrwrError, match="different states"):
+    with pytest.raises(LrwrError, match="has changed between"):
         check_pipelines_comparable(
             {Pipeline.AGENTIC: [seen("1")], Pipeline.NAIVE: [seen("1", "d")]}
         )
