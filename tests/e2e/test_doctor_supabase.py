@@ -78,7 +78,7 @@ def test_the_row_goes_along_from_an_empty_project_to_a_library_that_is_kept_ther
     assert "`lrwr push` does that" in detail
     code, state, detail, remedy = look(first, **KEPT_THERE)
     assert (code, state) == (ExitCode.FAILED, "broken")
-    assert "not uploaded there yet" in detail
+    assert "not been uploaded to the project yet" in detail
     assert "lrwr pull" in remedy
     pushed(first, nell)
     for env in ({}, KEPT_THERE):
@@ -104,7 +104,7 @@ def test_what_was_read_apart_is_told_with_what_to_do(desk: Desk, nell: Writer) -
     first = pushed(desk("first"), nell)
     edit(first.folder, "The stones came up again.")
     assert first.run("ingest").code == 0
-    assert "Documents were ingested here since" in look(first)[2]
+    assert "Documents have been ingested here since" in look(first)[2]
     code, state, _, remedy = look(first, **KEPT_THERE)
     assert (code, state) == (ExitCode.FAILED, "broken")
     assert remedy == "Upload them with `lrwr push`."

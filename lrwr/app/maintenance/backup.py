@@ -119,8 +119,8 @@ def unpack_archive(source: Path, folder: Path) -> BackupManifest:
                 source, "it is damaged (an offset points outside of the file)."
             ) from error
         raise StoreProblem(
-            f"The backup cannot be extracted: {error.strerror}.",
-            hint="Check the free space on the disk and the permissions of `.lrwr`.",
+            f"The backup cannot be extracted: {error.strerror}",
+            hint="Check the free disk space and the permissions of `.lrwr`.",
         ) from error
     return manifest
 
@@ -153,16 +153,16 @@ def _pack_one(archive: zipfile.ZipFile, name: str, path: Path) -> ArchiveEntry:
 def _read_manifest(archive: zipfile.ZipFile) -> BackupManifest:
     names = [entry.filename for entry in archive.infolist()]
     if MANIFEST not in names:
-        raise _BadArchive("it has no manifest, so lrwr did not make it.")
+        raise _BadArchive("it has no manifest, so lrwr did not make it")
     entry = archive.getinfo(MANIFEST)
     if entry.file_size > _MANIFEST_BYTES:
-        raise _BadArchive("its manifest is too large.")
+        raise _BadArchive("its manifest is too large")
     with archive.open(entry) as file:
         manifest = _parse_manifest(file.read(_MANIFEST_BYTES))
     if sorted(names) != sorted([MANIFEST, *manifest.files]):
-        raise _BadArchive("its files differ from its manifest.")
+        raise _BadArchive("its files differ from its manifest")
     if DATABASE not in manifest.files or manifest.files.keys() - LONGEST.keys():
-        raise _BadArchive("it contains files that do not belong to a library.")
+        raise _BadArchive("it contains files that do not belong to a library")
     for name, expected in manifest.files.items():
         _check_entry(archive.getinfo(name), expected)
     return manifest
@@ -172,7 +172,7 @@ def _parse_manifest(content: bytes) -> BackupManifest:
     try:
         document = json.loads(content)
         if document["format"] != FORMAT:
-            raise _BadArchive("a newer version of lrwr made it. Upgrade lrwr.")
+            raise _BadArchive("it was made by a newer version of lrwr; upgrade lrwr")
         files = {
             str(name): ArchiveEntry(int(fields["size"]), str(fields["sha256"]))
             for name, fields in document["files"].items()
@@ -181,14 +181,14 @@ def _parse_manifest(content: bytes) -> BackupManifest:
             str(document["lrwr"]), int(document["schema"]), str(document["made"]), files
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _BadArchive("its manifest cannot be read.") from error
+        raise _BadArchive("its manifest cannot be read") from error
 
 
 def _check_entry(entry: zipfile.ZipInfo, expected: ArchiveEntry) -> None:
     encrypted = entry.flag_bits & 1
     if encrypted or entry.compress_type not in _COMPRESSIONS:
         raise _BadArchive(
-            f"{entry.filename} is encrypted, or compressed with an unknown method."
+            f"{entry.filename} is encrypted, or compressed with an unknown method"
         )
     is_zip_bomb = entry.file_size > _MAX_COMPRESSION * (entry.compress_size + 4096)
     if (
@@ -196,7 +196,7 @@ def _check_entry(entry: zipfile.ZipInfo, expected: ArchiveEntry) -> None:
         or expected.size > LONGEST[entry.filename]
         or is_zip_bomb
     ):
-        raise _BadArchive(f"the size of {entry.filename} is wrong.")
+        raise _BadArchive(f"the size of {entry.filename} is wrong")
 
 
 def _unpack_one(
@@ -207,11 +207,11 @@ def _unpack_one(
         while part := entry.read(_BLOCK):
             size += len(part)
             if size > expected.size:
-                raise _BadArchive(f"{name} is larger than the manifest says.")
+                raise _BadArchive(f"{name} is larger than the manifest says")
             digest.update(part)
             file.write(part)
     if digest.hexdigest() != expected.sha256:
-        raise _BadArchive(f"{name} has changed since the backup was made.")
+        raise _BadArchive(f"{name} has changed since the backup was made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ def backup_library(
     except OSError as error:
         raise StoreProblem(
             f"{target} cannot be written: {error.strerror}",
-            hint="Check the disk and the permissions of that folder.",
+            hint="Check the free disk space and the permissions of the folder.",
         ) from error
 
 
@@ -274,7 +274,7 @@ def _backup(
     facts = inspect_database(work_folder / DATABASE, now=now)
     if facts.damage:
         raise StoreProblem(
-            f"{library.database} is damaged: {facts.damage[0]}.",
+            f"{library.database} is damaged: {facts.damage[0]}",
             hint="Run `lrwr repair` first. Existing backups are not changed.",
         )
     files = {DATABASE: work_folder / DATABASE, **_find_extra_files(library)}

@@ -99,7 +99,7 @@ def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
     answers = _list_consent_files(library)
     if not (is_made_by_lrwr(library) or answers):
         raise NotFound(
-            f"lrwr has no library in {library.root}",
+            f"There is no library in {library.root}",
             hint="Go to the folder of your library, or to a folder inside it.",
         )
     local_data = (
@@ -338,7 +338,7 @@ def _delete_consents(plan: DeletionPlan, say: SayCallback) -> list[str]:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise StoreProblem(
-            f"{error.filename} cannot be deleted: {error.strerror}.",
+            f"{error.filename} cannot be deleted: {error.strerror}",
             hint=f"Check its permissions. {_AGAIN}",
         ) from error
     if not plan.consent_files:

@@ -206,7 +206,7 @@ def _delete(path: Path) -> None:
 
 def _undeletable(path: Path, error: OSError) -> StoreProblem:
     return StoreProblem(
-        f"{path} cannot be deleted: {error.strerror}.",
+        f"{path} cannot be deleted: {error.strerror}",
         hint="Check its permissions and close other programs, then run the command again to"
         " delete the rest.",
     )

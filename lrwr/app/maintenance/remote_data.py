@@ -292,8 +292,9 @@ def save_unfinished_deletion(library: Library, identifiers: RemoteIdentifiers) -
         write_private_file(file, json.dumps(asdict(identifiers), indent=2) + "\n")
     except OSError as error:
         raise StoreProblem(
-            f"{file} cannot be written: {error.strerror}.",
-            hint="Check the disk and the permissions of `.lrwr`. Nothing was deleted here yet.",
+            f"{file} cannot be written: {error.strerror}",
+            hint="Check the free disk space and the permissions of `.lrwr`."
+            " Nothing was deleted here yet.",
         ) from error
     return file
 

@@ -77,7 +77,7 @@ def rename_database_aside(database: Path, ending: str) -> Path:
                 beside.rename(target.with_name(target.name + suffix))
     except OSError as error:
         raise StoreProblem(
-            f"{database} cannot be renamed: {error.strerror}.",
+            f"{database} cannot be renamed: {error.strerror}",
             hint="Close other programs that use it, and check the permissions of its folder.",
         ) from error
     return target

@@ -73,8 +73,9 @@ def restore_library(
             steps = _restore_files(library, folder, manifest, force=force, now=now)
     except OSError as error:
         raise StoreProblem(
-            f"The backup could not be restored: {error.strerror}.",
-            hint="Check the disk and the permissions of `.lrwr`. Your library was not changed.",
+            f"The backup could not be restored: {error.strerror}",
+            hint="Check the free disk space and the permissions of `.lrwr`."
+            " Your library was not changed.",
         ) from error
     return RestoreReport(tuple(steps), manifest)
 
@@ -90,7 +91,7 @@ def _check_database(path: Path, source: Path, now: float) -> None:
         raise bad_archive_error(source, "its database holds no library.")
     if facts.schema > facts.wanted:
         raise StoreProblem(
-            f"{source} was made by a newer version of lrwr.",
+            f"{source} was made by a newer version of lrwr",
             hint="Upgrade lrwr and run the command again.",
         )
 

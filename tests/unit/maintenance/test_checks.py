@@ -103,7 +103,11 @@ def test_the_word_index_matches_or_not_or_nobody_can_tell(
     [
         (IDLE, HealthState.OK, "No jobs are waiting"),
         (replace(IDLE, failed=1), HealthState.WARNING, "--state failed"),
-        (replace(IDLE, stuck=2), HealthState.WARNING, "2 jobs left by an lrwr process"),
+        (
+            replace(IDLE, stuck=2),
+            HealthState.WARNING,
+            "2 jobs unfinished: the lrwr process",
+        ),
         (replace(IDLE, waiting=2), HealthState.WARNING, "lrwr ingest"),
         (replace(IDLE, waiting=2, running=1), HealthState.OK, "Another lrwr process"),
     ],
@@ -258,7 +262,7 @@ def test_the_manuscript_is_missing_behind_or_as_it_was_read(tmp_path: Path) -> N
     calm = check_changes([tmp_path], DocumentChanges((), (), (), one))
     assert said(calm) == (
         HealthState.OK,
-        f"{tmp_path}: 1 document, all unchanged since the last ingestion. ",
+        f"{tmp_path}: 1 document, all unchanged since the last ingest. ",
     )
     behind = check_changes([tmp_path], DocumentChanges(one, one, one, ()))
     assert behind.state is HealthState.WARNING
@@ -357,11 +361,11 @@ def test_the_language_model_is_off_not_asked_not_there_or_works(
 def test_who_else_gets_to_read_the_manuscript_is_told() -> None:
     for here in (None, OWN):
         assert said(check_services(here))[0] is HealthState.OFF
-        assert "Nothing leaves" in check_services(here).detail
+        assert "Nothing is sent" in check_services(here).detail
     assert "sent to OpenAI" in check_services(AFAR).detail
     lan = replace(OWN, base_url="http://192.168.1.20:8080/v1")
     assert "sent to 192.168.1.20" in check_services(lan).detail
-    assert "Nothing leaves" not in check_services(lan).detail
+    assert "Nothing is sent" not in check_services(lan).detail
 
 
 def test_only_what_is_broken_makes_lrwr_unhealthy() -> None:
@@ -400,4 +404,4 @@ def test_every_role_s_model_is_looked_for() -> None:
 def test_a_service_that_is_not_allowed_gets_nothing() -> None:
     finding = check_services(AFAR, refusal="You denied it.")
     assert finding.state is HealthState.OFF
-    assert finding.detail == "Nothing leaves this machine. You denied it."
+    assert finding.detail == "Nothing is sent from this machine. You denied it."

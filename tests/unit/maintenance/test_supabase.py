@@ -201,7 +201,7 @@ async def test_a_project_that_cannot_be_reached_is_a_warning(folder: Path) -> No
     [
         (Refuse(401), HealthState.BROKEN, "rejected the session or the key"),
         (Refuse(404), HealthState.BROKEN, "is not a Supabase project"),
-        (Refuse(429), HealthState.WARNING, "receives too many requests"),
+        (Refuse(429), HealthState.WARNING, "received too many requests"),
         (Refuse(503), HealthState.WARNING, "failed (503)"),
         (Nonsense(), HealthState.BROKEN, "is not a Supabase project"),
     ],
@@ -249,7 +249,7 @@ async def test_a_library_that_is_not_there_yet_is_told_how_to_go_there(
     sign_in(project.origin)
     found = await row(folder, env_of(project.origin))
     assert found.state is HealthState.BROKEN
-    assert "not uploaded there yet" in found.detail
+    assert "not been uploaded to the project yet" in found.detail
     assert "lrwr push" in found.remedy
     assert "lrwr pull" in found.remedy
 
@@ -303,7 +303,7 @@ async def test_a_library_of_another_project_or_account_or_none_is_broken(
     await binds(library, here)
     project.told["state"] = None
     gone = await row(folder, env_of(project.origin))
-    assert "was deleted there" in gone.detail
+    assert "was deleted from the project" in gone.detail
     assert "lrwr push --new" in gone.remedy
     for one in (moved, other, gone):
         assert one.state is HealthState.BROKEN

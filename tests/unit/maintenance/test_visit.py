@@ -156,7 +156,7 @@ async def test_the_writers_own_model_server_is_asked_what_it_offers(
         away = await parts(novel, {**env, "LRWR_MODEL_NAME": "gemma"})
     assert set(paths) == {"/v1/models"}
     assert found["language model"].state is HealthState.OK
-    assert found["hosted services"].detail == "Nothing leaves this machine."
+    assert found["hosted services"].detail == "Nothing is sent from this machine."
     assert found["Test"].remedy == ""
     assert "no model gemma" in away["language model"].detail
     gone = await parts(novel, env)

@@ -22,7 +22,10 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
         detail = f"It is damaged: {facts.damage[0]}."
         return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if facts.schema > facts.wanted:
-        detail = f"A newer version of lrwr made it (schema {facts.schema}, not {facts.wanted})."
+        detail = (
+            "It was made by a newer version of lrwr (schema"
+            f" {facts.schema}, not {facts.wanted})."
+        )
         return HealthFinding(part, HealthState.BROKEN, detail, "Upgrade lrwr.")
     if facts.schema < facts.wanted:
         detail = f"It has schema {facts.schema}; lrwr uses {facts.wanted}."
@@ -58,7 +61,7 @@ def check_jobs(counts: DatabaseCounts) -> HealthFinding:
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
     if counts.stuck:
         jobs = pluralize(counts.stuck, "job")
-        detail = f"{jobs} left by an lrwr process that has ended."
+        detail = f"{jobs} unfinished: the lrwr process that ran them has ended."
         return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.waiting and not counts.running:
         detail = f"{pluralize(counts.waiting, 'job')} waiting."
@@ -82,7 +85,7 @@ def check_unembedded_passages(
         return HealthFinding(part, HealthState.OFF, "`[embedding] model` is off.")
     if counts.bare:
         bare = f"{counts.bare:,} of {pluralize(counts.chunks, 'passage')}"
-        detail = f"{bare} have none, so only exact words find them."
+        detail = f"{bare} have no vector, so search finds them only by their words."
         return HealthFinding(part, HealthState.WARNING, detail, "Run `lrwr ingest`.")
     return HealthFinding(
         part, HealthState.OK, f"{pluralize(counts.chunks, 'passage')} embedded."
@@ -158,7 +161,7 @@ def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
     None if all exist.
     """
     if not folders:
-        detail = "No manuscript was ingested yet."
+        detail = "No manuscript has been ingested yet."
         return HealthFinding(PART, HealthState.OFF, detail, "Run `lrwr ingest FOLDER`.")
     missing = [str(folder) for folder in folders if not folder.exists()]
     if missing:
@@ -186,11 +189,11 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
         if documents
     ]
     if differences:
-        detail = f"{folder_names}: {', '.join(differences)} since the last ingestion."
+        detail = f"{folder_names}: {', '.join(differences)} since the last ingest."
         return HealthFinding(PART, HealthState.WARNING, detail, INGEST)
     document_count = pluralize(len(changes.unchanged), "document")
     return HealthFinding(
         PART,
         HealthState.OK,
-        f"{folder_names}: {document_count}, all unchanged since the last ingestion.",
+        f"{folder_names}: {document_count}, all unchanged since the last ingest.",
     )

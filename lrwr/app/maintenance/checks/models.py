@@ -93,10 +93,12 @@ def check_services(
         )
     if refusal:
         return HealthFinding(
-            part, HealthState.OFF, f"Nothing leaves this machine. {refusal}"
+            part, HealthState.OFF, f"Nothing is sent from this machine. {refusal}"
         )
     if connection is None or (connection.own and is_loopback_host(connection.host)):
-        return HealthFinding(part, HealthState.OFF, "Nothing leaves this machine.")
+        return HealthFinding(
+            part, HealthState.OFF, "Nothing is sent from this machine."
+        )
     recipient = (
         connection.server if connection.base_url == OPENAI_CHAT_URL else connection.host
     )
@@ -194,9 +196,9 @@ def check_server(
     part = server.name
     address = f"127.0.0.1:{server.port}"
     if answered is None:
-        return HealthFinding(part, HealthState.OFF, f"Nothing listens on {address}.")
+        return HealthFinding(part, HealthState.OFF, f"No server runs on {address}.")
     if answered.models is None:
-        detail = f"Something listens on {address}, but it lists no models."
+        detail = f"A server runs on {address}, but it lists no models."
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if not answered.models:
         detail = f"It runs on {address}, but has no models."

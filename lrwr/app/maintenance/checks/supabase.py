@@ -104,7 +104,9 @@ def describe_working_copy(
         others_note = (
             ", and another machine has changed it" if remote_state.others else ""
         )
-        detail = f"{library_text}. Documents were ingested here since{others_note}."
+        detail = (
+            f"{library_text}. Documents have been ingested here since{others_note}."
+        )
         return HealthFinding(
             PART, HealthState.OK, f"{detail} `lrwr push` uploads them."
         )
@@ -186,7 +188,8 @@ async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> Non
     except StoreProblem as error:
         names = f"{list_supabase_migrations()[0].name} to {list_supabase_migrations()[-1].name}"
         raise StoreProblem(
-            f"{project.host} has no tables for lrwr: {names} were not run there",
+            f"{project.host} has no tables for lrwr: the migrations {names} have not"
+            " been run there",
             hint=hint,
         ) from error
     missing_names = [
@@ -234,17 +237,17 @@ async def _fetch_state(hosted: SupabaseRpc, link: LibraryLink) -> RemoteLibraryS
         return await records.state(link.cursor)
     except NotFound as error:
         raise NotFound(
-            f"The library {link.name} was deleted there",
+            f"The library {link.name} was deleted from the project",
             hint="Upload it again with `lrwr push --new`.",
         ) from error
 
 
 def _describe_missing_copy(*, is_record_store: bool) -> HealthFinding:
-    detail = "This library was not uploaded there"
+    detail = "This library has not been uploaded to the project"
     if is_record_store:
         remedy = "Upload it with `lrwr push`, or download one with `lrwr pull`."
         return HealthFinding(PART, HealthState.BROKEN, f"{detail} yet.", remedy)
-    return HealthFinding(PART, HealthState.OK, f"{detail}; `lrwr push` does that.")
+    return HealthFinding(PART, HealthState.OK, f"{detail}; `lrwr push` uploads it.")
 
 
 def _describe_outage(error: LrwrError, *, is_record_store: bool) -> str:
