@@ -400,7 +400,7 @@ def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
             hint="Download one with `lrwr pull`, or create one with `lrwr push`.",
         )
     return NotFound(
-        f"Nothing was ingested in {library.root}",
+        f"Nothing has been ingested in {library.root}",
         hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or go to the"
         " folder where you ran it.",
     )

@@ -260,7 +260,7 @@ async def _open_repository(library: Library, targets: Sequence[Path]) -> GitRepo
         if not target.is_relative_to(repository.top):
             raise SettingsProblem(
                 f"{library.name_of(target)} is outside the repository {repository.top}",
-                hint="Compare with the last ingestion (`lrwr diff`), or move the whole"
+                hint="Compare with the last ingest (`lrwr diff`), or move the whole"
                 " manuscript into one repository.",
             )
     return repository

@@ -116,8 +116,8 @@ class Keyring:
             owner = hosted.key.partition("_")[0].lower()
             raise ServiceUnavailable(
                 f"`{hosted.setting}` is {hosted.value}, but there is no API key",
-                hint=f"Store a key with `lrwr config set-key {owner}`, or set the variable"
-                f" {hosted.key}.",
+                hint=f"Store a key with `lrwr config set-key {owner}`, or set the"
+                f" environment variable {hosted.key}.",
             )
         return key
 
@@ -439,9 +439,7 @@ def create_chat_model(
             waited=access.is_interactive,
         )
     connection = build_chat_connection(settings, {**os.environ, **NO_KEY}, role)
-    reason = access.refusal or LrwrError(
-        "Language models are not asked in this command."
-    )
+    reason = access.refusal or LrwrError("This command does not use a language model")
     if connection is None:
         return None
     return UnavailableChatModel(connection.name, reason)

@@ -285,7 +285,7 @@ def open_supabase_stores(
         )
     if link.apart:
         raise SettingsProblem(
-            "Documents were ingested here that were not uploaded yet",
+            "Documents that were ingested here have not been uploaded yet",
             hint="Upload them with `lrwr push`.",
         )
     return SupabaseStores(egress.database, project, link, now, say or _ignore_notice)

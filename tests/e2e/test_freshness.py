@@ -54,7 +54,7 @@ def test_an_answer_says_what_was_moved_edited_or_taken_out(talked: Terminal) -> 
     write(talked, "2.md", f"# Two\n\n{GLASS}\n")
     ingest(talked)
     shown = talked.run("threads", "show", "1").out
-    assert shown.count("1 of its 2 passages was changed since this answer.") == 1
+    assert shown.count("1 of 2 cited passages has changed since this answer.") == 1
     edited = f"book/1.md:5 was edited since; it now reads: “{LAMP_NOW}”"
     assert edited in shown
     assert f"moved to book/2.md:3  “{GLASS}”" in shown
@@ -65,7 +65,7 @@ def test_an_answer_says_what_was_moved_edited_or_taken_out(talked: Terminal) -> 
     assert cited[LAMP]["lines"] == [3, 3]
     assert cited[GLASS]["now"]["document"] == "book/2.md"
     pages = talked.run("threads", "export", "1").out
-    assert "1 of its 2 passages was changed since this answer." in pages
+    assert "1 of 2 cited passages has changed since this answer." in pages
     assert f"it now reads**: “{LAMP_NOW}” When this was answered: “{LAMP}”" in pages
     write(talked, "2.md", "# Two\n\nThe frog sat still.\n")
     ingest(talked)
@@ -74,7 +74,7 @@ def test_an_answer_says_what_was_moved_edited_or_taken_out(talked: Terminal) -> 
         None,
     )
     shown = talked.run("threads", "show", "1").out
-    assert "Both of its passages were changed since this answer." in shown
+    assert "Both cited passages have changed since this answer." in shown
     assert f"is no longer in the text; it read: “{GLASS}”" in shown
 
 

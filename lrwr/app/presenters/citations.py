@@ -69,7 +69,7 @@ def describe_story_place(
     return f"chapter {chapter}{titled}, scene {scene}"
 
 
-NOT_LOOKED_UP = "Could not check whether its passages have changed."
+NOT_LOOKED_UP = "Could not check whether the cited passages have changed."
 BEFORE = 60
 """Characters shown before the first difference between old and new text."""
 
@@ -121,12 +121,12 @@ def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
     if not changed:
         return ""
     if total == 1:
-        return "Its only passage was changed since this answer."
-    how_many = f"{changed} of its {total}"
+        return "The cited passage has changed since this answer."
+    how_many = f"{changed} of {total}"
     if changed == total:
-        how_many = "Both of its" if total == 2 else f"All {total} of its"
-    verb = "was" if changed == 1 else "were"
-    return f"{how_many} passages {verb} changed since this answer."
+        how_many = "Both" if total == 2 else f"All {total}"
+    verb = "has" if changed == 1 else "have"
+    return f"{how_many} cited passages {verb} changed since this answer."
 
 
 def get_displayed_words(anchored_citation: AnchoredCitation) -> str:

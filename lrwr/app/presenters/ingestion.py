@@ -77,8 +77,8 @@ def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
     name = settings.embedding.name or DEFAULT_EMBEDDING_MODEL
     prices = parse_prices(settings.model.prices)
     cost = format_dollars(compute_price(Usage(1, tokens), name, prices))
-    sends = "would be sent" if report.dry_run else "was sent"
-    return [f"{name} {sends} about {tokens:,} tokens ({cost})."]
+    sent = "would be sent" if report.dry_run else "were sent"
+    return [f"About {tokens:,} tokens {sent} to {name} ({cost})."]
 
 
 def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
@@ -90,12 +90,13 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
     ]
     if usage.quotes:
         lines.append(
-            f"{format_count(usage.quotes, 'quotation')} by the model: {_describe_verified_quotes(usage)}."
+            f"{format_count(usage.quotes, 'quotation')} in the model's replies:"
+            f" {_describe_verified_quotes(usage)}."
         )
     if usage.repaired or usage.failed:
         lines.append(
-            f"{format_count(usage.repaired, 'reply', 'replies')} requested twice;"
-            f" {usage.failed:,} could not be parsed."
+            f"{format_count(usage.repaired, 'invalid reply', 'invalid replies')} requested"
+            f" again; {usage.failed:,} still could not be used."
         )
     return lines
 

@@ -11,6 +11,7 @@ from lrwr.core.continuity.statements import (
     ContradictionSide,
     NewContradictions,
 )
+from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.facts import FactAbout
 from lrwr.pipeline.watch.events import (
     DocumentDelta,
@@ -217,7 +218,7 @@ def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, st
         case PollingFallback(why):
             return f"{why}. Files are checked every two seconds instead.", ""
         case WatchFailure(message, hint):
-            return f"{message} {hint}".strip(), ""
+            return LrwrError(message, hint=hint).full_text, ""
 
 
 def _summarize_save(report: SaveReport) -> tuple[str, str]:

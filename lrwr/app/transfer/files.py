@@ -147,7 +147,7 @@ def _translate_errors(path: Path, action: str) -> Iterator[None]:
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be {action} ({error.strerror})",
-            hint="Check the disk and the permissions of that folder.",
+            hint="Check the free disk space and the permissions of the folder.",
         ) from error
 
 

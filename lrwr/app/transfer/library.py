@@ -131,7 +131,7 @@ class LibraryTransfer:
         )
         if missing_migrations:
             raise StoreProblem(
-                f"The project at {self.host} lacks tables of lrwr. Missing:"
+                f"The project at {self.host} lacks some of lrwr's tables. Missing:"
                 f" {', '.join(migration.name for migration in missing_migrations)}",
                 hint="Run the output of `lrwr doctor --sql` in the project's SQL editor.",
             )

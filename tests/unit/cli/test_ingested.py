@@ -36,7 +36,7 @@ def test_it_says_what_was_asked_what_it_cost_and_what_of_it_stands() -> None:
         " 3 replies from the cache.\n"
     ) in told
     assert (
-        "40 quotations by the model: 36 found in the text (90 %), 4 dropped."
+        "40 quotations in the model's replies: 36 found in the text (90 %), 4 dropped."
     ) in told
 
 
@@ -80,7 +80,7 @@ def test_what_is_paid_is_never_said_to_be_nothing(
 @pytest.mark.parametrize(
     ("quotes", "verified", "words"),
     [
-        (1, 1, "1 quotation by the model: all found in the text."),
+        (1, 1, "1 quotation in the model's replies: all found in the text."),
         (999, 998, "(99 %), 1 dropped."),
         (3, 0, "0 found in the text (0 %), 3 dropped."),
     ],
@@ -92,7 +92,7 @@ def test_the_share_of_true_quotes_is_not_rounded_up(
 
 
 def test_replies_that_were_no_use_are_counted() -> None:
-    assert ("2 replies requested twice; 1 could not be parsed.") in said(
+    assert ("2 invalid replies requested again; 1 still could not be used.") in said(
         Usage(calls=3, repaired=2, failed=1)
     )
 

@@ -57,11 +57,14 @@ def test_a_citation_is_told_as_it_stands_now(one: AnchoredCitation, told: str) -
     [
         ([], ""),
         ([CURRENT, MOVED], ""),
-        ([GONE], "Its only passage was changed since this answer."),
-        ([GONE, EDITED], "Both of its passages were changed since this answer."),
-        ([GONE] * 3, "All 3 of its passages were changed since this answer."),
-        ([GONE, CURRENT], "1 of its 2 passages was changed since this answer."),
-        ([GONE, EDITED, MOVED], "2 of its 3 passages were changed since this answer."),
+        ([GONE], "The cited passage has changed since this answer."),
+        ([GONE, EDITED], "Both cited passages have changed since this answer."),
+        ([GONE] * 3, "All 3 cited passages have changed since this answer."),
+        ([GONE, CURRENT], "1 of 2 cited passages has changed since this answer."),
+        (
+            [GONE, EDITED, MOVED],
+            "2 of 3 cited passages have changed since this answer.",
+        ),
         ([UNKNOWN, UNKNOWN], NOT_LOOKED_UP),
     ],
 )
