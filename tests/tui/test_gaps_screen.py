@@ -34,7 +34,7 @@ async def test_a_gap_is_shown_with_its_words_and_where_an_answer_goes(
         lines = "\n".join(shown_lines(room))
         assert "notes/characters/GreyAnsel.md:16" in lines
         assert "saved in lrwr.canon.toml" in lines
-        assert "no language model has read" in shown_note(room)
+        assert "not analysed (needs a language model)" in shown_note(room)
 
 
 async def test_an_answer_is_canon_and_can_be_taken_back(book: Path) -> None:
@@ -117,7 +117,7 @@ async def test_what_this_talk_came_upon_stands_first(book: Path) -> None:
 async def test_under_a_horizon_nothing_of_later_is_asked(book: Path) -> None:
     async with a_room(book, opening=ChatOptions(as_of="ch1")) as room:
         assert await open_gaps(room) == []
-        assert shown_lines(room) == ["No gap is open up to ch1."]
+        assert shown_lines(room) == ["No open questions found up to ch1."]
 
 
 async def test_a_gap_is_chosen_by_mouse(book: Path) -> None:

@@ -324,7 +324,7 @@ OPEN_ROW_ACTION = Action(
 """Enter on a row of the story screens."""
 
 FIND_ACTION = Action(
-    "list.find", "slash", "Find", "Filter the list, where letters are keys", "find",
+    "list.find", "slash", "Find", "Search the list, where letter keys are commands", "find",
     is_shown_in_footer=True, is_priority=False,
 )  # fmt: skip
 """Focuses the filter in lists where letter keys run actions."""

@@ -156,5 +156,5 @@ def _other_mode(mode: AnswerMode) -> AnswerMode:
 
 def _explain_lost_character(name: str, as_of: str) -> str:
     if as_of:
-        return f"{name} does not appear up to {as_of} and is no longer selected."
+        return f"{name} does not appear up to {as_of} and is no longer chosen."
     return f"{name} now matches several characters. Choose one again."

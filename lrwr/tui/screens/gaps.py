@@ -31,7 +31,7 @@ from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
-MODEL_ONLY_TOPIC = "Open questions that you did not mark yourself"
+MODEL_ONLY_TOPIC = "Questions that you did not mark yourself"
 """What only a language model finds; named in the note under the list."""
 
 
@@ -72,7 +72,7 @@ class GapsScreen(MasterDetailScreen[None]):
         self._open_gaps = open_gaps
         remedy = explain_model_setup(open_gaps.bible, room.settings)
         self.nothing = describe_nothing_known(
-            "No gap is open", scope.as_of or None, remedy
+            "No open questions found", scope.as_of or None, remedy
         )
         if not self._message:
             self.set_note(describe_not_evaluated(open_gaps.bible, MODEL_ONLY_TOPIC))

@@ -261,5 +261,8 @@ def _describe_jobs(jobs: Sequence[Job]) -> str:
     failed = [job for job in jobs if job.state is JobState.FAILED]
     lines = [f"{job.order.document}: {job.stage}" for job in running]
     lines += [f"{format_count(waiting, 'document')} waiting"] if waiting else []
-    lines += [f"{job.order.document}: {job.error} {job.hint}" for job in failed]
+    lines += [
+        f"{job.order.document}: {LrwrError(job.error, hint=job.hint).full_text}"
+        for job in failed
+    ]
     return "\n".join(map(sanitize_line, lines)) or "Idle"

@@ -280,7 +280,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             return await work
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             problem = cast("RoomApp", self.app).describe_error(error)
-            self.set_note(f"{problem}. {problem.hint}".strip())
+            self.set_note(problem.full_text)
             return None
 
     @work(exclusive=True, group="open", exit_on_error=False)

@@ -83,7 +83,7 @@ class PeopleScreen(StoryScreen):
     """Lists all characters, most mentioned first, with their profiles."""
 
     RANKED: ClassVar[bool] = True
-    EMPTY_STATEMENT: ClassVar[str] = "Nobody is known"
+    EMPTY_STATEMENT: ClassVar[str] = "No characters found"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Characters", words=words)
@@ -124,7 +124,7 @@ class WorldScreen(StoryScreen):
     """
 
     RANKED: ClassVar[bool] = True
-    EMPTY_STATEMENT: ClassVar[str] = "No place or thing is known"
+    EMPTY_STATEMENT: ClassVar[str] = "No world elements found"
     MODEL_ONLY_TOPIC: ClassVar[str] = "Technology, factions, artifacts, rules"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
@@ -155,8 +155,8 @@ class TimelineScreen(StoryScreen):
     DEFAULT_CSS: ClassVar[str] = """
     TimelineScreen.-beside #master-detail-rows { width: 56%; }
     """
-    EMPTY_STATEMENT: ClassVar[str] = "Nothing is known to happen"
-    MODEL_ONLY_TOPIC: ClassVar[str] = "What else happens"
+    EMPTY_STATEMENT: ClassVar[str] = "No events found"
+    MODEL_ONLY_TOPIC: ClassVar[str] = "Other events"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Timeline", words=words)
