@@ -100,7 +100,7 @@ def test_a_model_adds_what_it_can_quote_and_no_more(
     assert "2.md:3  ch2" in done.out
     assert "foot" not in done.out
     assert (
-        "2 pairs judged, 1 contradiction found, 1 dropped because its quote is not in"
+        "2 pairs of statements judged, 1 contradiction found, 1 dropped because its quote is not in"
         in done.err
     )
     assert "1 call: " in done.err
@@ -130,7 +130,7 @@ def test_every_request_is_noted_before_it_leaves(
     book.run("ingest", **offline)
     denied = book.run("check", "--model")
     assert denied.code == ExitCode.CONTRADICTIONS
-    assert "1 pair not analysed." in denied.out
+    assert "1 pair of statements not analysed." in denied.out
     assert "eyes: green, not grey" in denied.out
     assert len(server.chats) == 1
 
@@ -141,7 +141,7 @@ def test_a_dry_run_says_the_price_and_asks_nothing(
     said = book.run("check", "--model", "--dry-run")
     assert said.code == 0
     assert re.search(
-        rf"^{MODEL} would need 1 call for 2 pairs: about [\d,]+ tokens sent,"
+        rf"^{MODEL} would need 1 call for 2 pairs of statements: about [\d,]+ tokens sent,"
         r" [\d,]+ received \(price unknown\)\.$",
         said.out,
         re.MULTILINE,
@@ -164,7 +164,7 @@ def test_a_model_that_fails_takes_nothing_from_the_rules(
     done = book.run("check", "--model")
     assert done.code == ExitCode.CONTRADICTIONS
     assert "Nell Tallow, eyes: green, not grey" in done.out
-    assert "2 pairs not analysed." in done.out
+    assert "2 pairs of statements not analysed." in done.out
     assert "401" in done.out
     stopped = book.run("check", "--model", "--budget", "0.01", LRWR_MODEL_PRICES=PRICES)
     assert stopped.code == ExitCode.CONTRADICTIONS

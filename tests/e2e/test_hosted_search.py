@@ -187,7 +187,7 @@ def test_openai_embeds_what_is_read_and_what_is_asked(
     hosted: Desk, openai: EmbeddingServer
 ) -> None:
     dry = hosted.run("ingest", ".", "--dry-run", OPENAI_API_KEY="")
-    assert "text-embedding-3-small would be sent about" in dry.out
+    assert "tokens would be sent to text-embedding-3-small" in dry.out
     assert openai.asked == []
     read = hosted.run("ingest", ".")
     assert read.code == 0

@@ -127,7 +127,7 @@ def test_a_library_that_another_pipeline_read_is_not_called_silent(
         assert "hint: Run `lrwr ingest --pipeline b`" in ran.err
     assert terminal.run("search", "--batch", "q.jsonl").code == ExitCode.NOT_FOUND
     assert "1.md" in found(terminal, "--pipeline", "a")
-    assert "nothing is ingested with it yet" in terminal.run("status").out
+    assert "nothing has been ingested with it yet" in terminal.run("status").out
     assert terminal.run("ingest").code == 0
     assert found(terminal) == set(FILES)
 

@@ -102,7 +102,7 @@ def test_where_nothing_was_ingested_there_is_nothing_to_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NotFound, match="Nothing was ingested"):
+    with pytest.raises(NotFound, match="Nothing has been ingested"):
         invoke("threads")
     assert list(tmp_path.iterdir()) == []
 

@@ -131,7 +131,8 @@ async def handle_as_of(chat: PlainChatState, arguments: str) -> None:
                     StyledText(f"ch{number}", "place"), f"  {chapter.title}"
                 )
         chat.output.info(
-            "To read only up to a point: /asof ch3 or /asof ch3:s2; for all: /asof all"
+            "To use the story only up to a point: /asof ch3 or /asof ch3:s2; to use all of"
+            " it: /asof all"
         )
         return
     place = "" if arguments.casefold() in WHOLE_STORY_WORDS else arguments
@@ -202,7 +203,7 @@ async def handle_threads(chat: PlainChatState, arguments: str) -> None:
         print_chat_scope(chat)
     elif threads:
         chat.output.show(list_threads(threads))
-        chat.output.info("To continue one: /threads 1")
+        chat.output.info("To continue a thread: /threads 1")
     else:
         chat.output.answer("There are no threads yet.")
 
@@ -445,7 +446,7 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
             "[NAME]", "List the characters, or show one", handle_people
         ),
         "world": PlainCommand(
-            "[NAME]", "List the parts of the story world, or show one", handle_world
+            "[NAME]", "List the elements of the story world, or show one", handle_world
         ),
         "timeline": PlainCommand(
             "[NAME]", "List what happens, in story order", handle_timeline
@@ -485,7 +486,7 @@ async def open_file_location(spot: FileLocation, output: Output) -> None:
         command = build_editor_command(editor, spot.file, spot.line, windows=windows)
     except ValueError as error:
         raise EditorError(
-            "Cannot parse EDITOR", hint="Check its quotation marks."
+            "The command in EDITOR is invalid", hint="Check its quotation marks."
         ) from error
     await _run(command)
 

@@ -176,7 +176,7 @@ def characters_command(
 def characters_confirm_command(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A name as it stands in the text.")
+        str, typer.Argument(metavar="NAME", help="A name as it appears in the text.")
     ],
 ) -> None:
     """Confirm that a name belongs to a character."""

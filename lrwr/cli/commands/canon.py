@@ -65,7 +65,7 @@ EPILOG = (
 TYPE_EPILOG = "Example: lrwr canon type notes/mill.md setting"
 ORDER_EPILOG = (
     "Examples: lrwr canon order prologue.md ch2.md ch1.md · lrwr canon order --show."
-    " Only the files that you name change places; all others keep theirs."
+    " Only the files that you name are reordered; the others stay where they are."
 )
 POV_EPILOG = (
     "Examples: lrwr canon pov ch5 Nell · lrwr canon pov ch5:s2 OchraMags ·"
@@ -87,7 +87,7 @@ FileArgument = Annotated[
     str, typer.Argument(metavar="FILE", help="A file of the manuscript.")
 ]
 CanonNameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="A name as it stands in the text.")
+    str, typer.Argument(metavar="NAME", help="A name as it appears in the text.")
 ]
 OtherArgument = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
 
@@ -305,7 +305,7 @@ def canon_merge_command(
 def canon_split_command(
     context: typer.Context, one: CanonNameArgument, other: OtherArgument
 ) -> None:
-    """Treat two names as two different characters."""
+    """Treat two names as different characters."""
     _decide(context, lambda _: NamesSplit(one, other))
 
 
@@ -321,7 +321,7 @@ def canon_rename_command(
 
 @app.command("ignore", epilog=IGNORE_EPILOG)
 def canon_ignore_command(context: typer.Context, name: CanonNameArgument) -> None:
-    """Treat a word that looks like a name as no character."""
+    """Declare that a word is not a character's name."""
     _decide(context, lambda _: NameIgnored(name))
 
 

@@ -92,7 +92,7 @@ def _parse_optional_mode(name: str | None) -> AnswerMode | None:
 def _is_piped(output: Output) -> bool:
     if is_terminal(sys.stdin) and output.interactive:
         return False
-    output.info("No terminal for the writing room: using `--plain`.")
+    output.info("The writing room needs a terminal: using `--plain` instead.")
     return True
 
 

@@ -337,7 +337,7 @@ def print_model_check(
     """
     verdict, session = result.verdict, result.session
     parts = [
-        f"{format_count(verdict.judged, 'pair')} judged",
+        f"{_count_pairs(verdict.judged)} judged",
         f"{format_count(len(verdict.found), 'contradiction')} found",
     ]
     parts += [
@@ -351,7 +351,7 @@ def print_model_check(
     if session.unjudged:
         reason = session.stopped or _explain_unjudged(session)
         output.notice_warning(
-            f"{format_count(session.unjudged, 'pair')} not analysed. {reason}"
+            f"{_count_pairs(session.unjudged)} not analysed. {reason}"
         )
     output.notice(
         "Not analysed: statements made only in dialogue, and statements that share"
@@ -390,7 +390,7 @@ def _print_rules_only_note(settings: Settings, output: Output) -> None:
         else "configure one with `use` in `[model]`"
     )
     output.answer(
-        f"`lrwr check --model` asks a language model about some of it; {next_step}."
+        f"`lrwr check --model` asks a language model about some of these; {next_step}."
     )
 
 
@@ -412,22 +412,25 @@ def _show_estimate(
             }
         )
         return
-    pairs = format_count(estimate.pairs - estimate.kept - estimate.beyond, "pair")
+    pairs = _count_pairs(estimate.pairs - estimate.kept - estimate.beyond)
     cost = format_tokens_and_price(estimate.usage, price, about=True)
     calls = format_count(estimate.usage.calls, "call")
     output.answer(f"{model} would need {calls} for {pairs}: {cost}.")
     if estimate.kept:
         output.answer(
-            f"{format_count(estimate.kept, 'pair')} judged in an earlier run, free of"
-            " charge."
+            f"Already judged in an earlier run, at no cost: {_count_pairs(estimate.kept)}."
         )
     if estimate.beyond:
-        output.answer(f"{format_count(estimate.beyond, 'pair')} left for the next run.")
+        output.answer(f"For the next run: {_count_pairs(estimate.beyond)}.")
+
+
+def _count_pairs(number: int) -> str:
+    return format_count(number, "pair of statements", "pairs of statements")
 
 
 def _explain_unjudged(session: PairJudgeResult) -> str:
     if session.unjudged < len(session.judged) and session.usage.repaired:
-        return "The model's reply could not be parsed."
+        return "The model's reply was not in the requested format."
     return "Run `lrwr check --model` again to continue."
 
 

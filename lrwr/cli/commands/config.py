@@ -97,7 +97,7 @@ def config_path_command(context: typer.Context, as_json: JsonOption = False) -> 
         )
         return
     output.table(
-        ["Owner", "File", "Exists"],
+        ["Settings of", "File", "Exists"],
         [_file_row(owner, path) for owner, path in files.items()],
     )
 
@@ -222,7 +222,7 @@ def _write_example(file: Path, output: Output, *, force: bool) -> None:
         ) from error
     except OSError as error:
         raise LrwrError(
-            f"Cannot write {file}: {error.strerror}",
+            f"{file} cannot be written: {error.strerror}",
             hint="Check the free disk space and the permissions of the folder.",
         ) from error
 

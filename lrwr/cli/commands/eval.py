@@ -45,7 +45,7 @@ QuestionsOption = Annotated[
     typer.Option(
         "--questions",
         metavar="FILE.jsonl",
-        help="Questions with known answers. Default: the library's own.",
+        help="File of questions with known answers. Default: the library's own.",
     ),
 ]
 MakeOption = Annotated[
@@ -61,7 +61,9 @@ MakeOption = Annotated[
 BudgetsOption = Annotated[
     str,
     typer.Option(
-        "--budget-tokens", metavar="N,N,N", help="Token budgets to compare at."
+        "--budget-tokens",
+        metavar="N,N,N",
+        help="Compare the pipelines on their first N tokens of passages.",
     ),
 ]
 AnswersOption = Annotated[
@@ -78,7 +80,7 @@ ReadOption = Annotated[
     bool,
     typer.Option(
         "--read",
-        help="With --model: answer only from the passages of each arm.",
+        help="With --model: answer only from what each pipeline finds.",
     ),
 ]
 RepeatsOption = Annotated[
@@ -99,7 +101,7 @@ CalibrateOption = Annotated[
     bool,
     typer.Option(
         "--calibrate",
-        help="Only calibrate search confidence on the questions.",
+        help="Only calibrate search confidence with the questions; compare nothing.",
     ),
 ]
 SaveOption = Annotated[
@@ -224,7 +226,7 @@ def eval_show_command(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the report of a stored run. Measures nothing."""
+    """Show the report of a stored run. Nothing is measured again."""
     settings, output = start_session(context)
     eval_report = evaluation_reports.reload_report(settings, run)
     evaluation_reports.deliver_report(

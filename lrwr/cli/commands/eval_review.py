@@ -35,7 +35,9 @@ QuestionsFileOption = Annotated[
 ]
 KeepOption = Annotated[
     list[str] | None,
-    typer.Option("--keep", metavar="ID", help="Approve a question. Repeatable."),
+    typer.Option(
+        "--keep", metavar="ID", help="Keep a question in the set. Repeatable."
+    ),
 ]
 DropOption = Annotated[
     list[str] | None,
@@ -106,7 +108,7 @@ def _changes(
     """
     if bool(text or answer) != (edit is not None):
         raise SettingsProblem(
-            "`--edit` goes together with `--question` or `--answer`",
+            "`--edit ID` needs `--question` or `--answer`, and they need `--edit ID`",
             hint='Run `lrwr eval review --edit ID --question "…"`.',
         )
     changes: list[tuple[str, Callable[[EvalQuestion], EvalQuestion]]] = []

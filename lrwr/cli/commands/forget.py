@@ -43,7 +43,7 @@ _SERVICE_RETENTION = {
     "langsmith": ". Traces, datasets and experiments stay there; LangSmith cannot tell"
     " those of one library from another's. Delete traces, or the project, in LangSmith;"
     " datasets and experiments have names that begin with `traces.project`.",
-    "modal": ". Modal stores the input and output of calls for some days, see its"
+    "modal": ". Modal stores the input and output of calls for some days; see its"
     " documentation. Calls in progress are not cancelled: stop the app in Modal.",
 }
 """What a service keeps, and how to delete it there."""
@@ -156,11 +156,12 @@ def _show_result(
     if not deletion_result.failures:
         scope_text = "" if plan.everywhere else " on this machine"
         output.answer(
-            f"Deleted{scope_text}: everything stored about {plan.library.root}"
+            f"Deleted everything stored about {plan.library.root}{scope_text}"
         )
     else:
         output.answer(
-            f"Deleted in part: see above for what is left of {plan.library.root}"
+            "Not everything was deleted: see above for what lrwr still stores about"
+            f" {plan.library.root}"
         )
 
 

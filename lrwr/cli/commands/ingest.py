@@ -85,7 +85,8 @@ ForgetMissingOption = Annotated[
     bool,
     typer.Option(
         "--forget-missing",
-        help="Also delete documents of another machine that have no file here.",
+        help="Also delete documents that another machine ingested and that have no file"
+        " on this one.",
     ),
 ]
 

@@ -153,7 +153,10 @@ def privacy_command(
 
 @app.command("allow", epilog=ALLOW_EPILOG)
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
-    """Allow a service that the lrwr.toml of this folder turns on, for this folder only."""
+    """Allow a service that this folder's lrwr.toml turns on.
+
+    The consent applies to this folder only.
+    """
     settings, output, consents, library = _store_consent(context, service, allowed=True)
     hosted = _hosted(service)
     output.answer(
@@ -172,7 +175,7 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
 
 @app.command("deny", epilog=DENY_EPILOG)
 def privacy_deny_command(context: typer.Context, service: ServiceNameArgument) -> None:
-    """Deny a service in this folder, wherever it is turned on."""
+    """Deny a service in this folder, even if other settings turn it on."""
     _, output, _, library = _store_consent(context, service, allowed=False)
     output.answer(f"{_hosted(service).title} receives nothing from {library.root}.")
 

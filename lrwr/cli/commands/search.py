@@ -366,7 +366,7 @@ def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
         text = batch.read_text(encoding="utf-8")
     except OSError as error:
         raise NotFound(
-            f"Cannot read {batch}: {error.strerror}", hint="Check the path."
+            f"{batch} cannot be read: {error.strerror}", hint="Check the path."
         ) from error
     except UnicodeDecodeError as error:
         raise SettingsProblem(

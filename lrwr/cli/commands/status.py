@@ -15,7 +15,7 @@ from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.chat.factory import list_chat_models
 from lrwr.core.bible.claims import list_reader_models
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.settings.library import resolve_library
@@ -102,7 +102,7 @@ async def collect_status(
         labelled = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
         changes, problem = DocumentChanges((), (), (), ()), ""
         if not folders:
-            problem = "The manuscript folder is not known"
+            problem = "The location of the manuscript folder is not recorded"
         try:
             changes = await create_processing_service(
                 workspace, folders, may_ask=False
@@ -166,7 +166,7 @@ def _count(facts: dict[str, object], key: str, noun: str) -> str:
 def _describe_pipeline(facts: dict[str, object]) -> str:
     pipeline_text, models = f"Pipeline {facts['pipeline']}", facts["read_by"]
     if not facts["documents"]:
-        return f"{pipeline_text}: nothing is ingested with it yet."
+        return f"{pipeline_text}: nothing has been ingested with it yet."
     if facts["pipeline"] == "a":
         return f"{pipeline_text}: fixed-size passages, without story data."
     if isinstance(models, list) and models:
@@ -220,7 +220,8 @@ def jobs_command(
         output.table(headings, [_job_row(job) for job in jobs], right={"Job", "Tries"})
         for job in jobs:
             if job.error:
-                output.answer(f"Job {job.id} failed: {job.error} {job.hint}".rstrip())
+                failure = LrwrError(job.error, hint=job.hint)
+                output.answer(f"Job {job.id} failed: {failure.full_text}")
 
 
 async def _load_jobs(

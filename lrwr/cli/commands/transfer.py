@@ -123,7 +123,8 @@ def pull_command(
         typer.Option(
             "--into",
             metavar="FOLDER",
-            help="Also write the manuscript's files to FOLDER; existing files are kept.",
+            help="Also write the manuscript's files to FOLDER; existing files are not"
+            " changed.",
         ),
     ] = None,
     files: FilesOption = None,

@@ -113,7 +113,7 @@ def _split(command: str | None) -> list[str]:
         words = shlex.split(command or "")
     except ValueError as error:
         raise SettingsProblem(
-            f"Cannot parse the command of `--exec`: {error}", hint="Close all quotes."
+            f"The command of `--exec` is invalid: {error}", hint="Close all quotes."
         ) from error
     if command is not None and not words:
         raise SettingsProblem(
@@ -248,7 +248,7 @@ async def _guard_printer(
     guard = ContradictionMonitor(workspace, output.warn)
     if standing := await guard.find_new():
         count_text = format_count(len(standing), "contradiction")
-        output.info(f"{count_text} found before; `lrwr check` lists them.")
+        output.info(f"Not new: {count_text}. Run `lrwr check` to list all.")
 
     async def show_guarded(event: WatchEvent) -> None:
         await show(event)

@@ -263,7 +263,7 @@ class QuestionReview:
         except OSError as error:
             raise StoreProblem(
                 f"{path} cannot be written: {error.strerror}",
-                hint="Check the disk and your rights there.",
+                hint="Check the free disk space and the permissions of the folder.",
             ) from error
 
 

@@ -66,7 +66,7 @@ def report_crash(error: Exception) -> InternalError:
         )
     return InternalError(
         message,
-        hint=f"Send {path} to lrwr's authors; it contains no text or key of yours.",
+        hint=f"Send {path} to lrwr's authors; it contains none of your text and no keys.",
     )
 
 

@@ -19,7 +19,7 @@ AsOfOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NameArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME]", help="Show only what concerns this name."),
+    typer.Argument(metavar="[NAME]", help="Show only entries about this name."),
 ]
 AskCharacterOption = Annotated[
     str | None,

@@ -125,7 +125,7 @@ async def require_passages(workspace: Workspace) -> None:
     raise NotFound(
         f"This library was ingested with pipeline {others[0]}, not with pipeline"
         f" {pipeline}",
-        hint=f"Run `lrwr ingest --pipeline {pipeline}`; nothing is deleted by that.",
+        hint=f"Run `lrwr ingest --pipeline {pipeline}`; this deletes nothing.",
     )
 
 
@@ -181,7 +181,7 @@ def create_progress_listener(
         elif isinstance(event, DocumentsPending) and not has_announced_wait:
             has_announced_wait = True
             documents = format_count(event.documents, "document")
-            output.info(f"Waiting for another run of lrwr to finish {documents}.")
+            output.info(f"Waiting for another lrwr process to finish {documents}.")
 
     return listen
 
