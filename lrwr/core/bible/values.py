@@ -424,7 +424,7 @@ def format_relation(relation: CharacterRelation) -> tuple[str, str]:
 
 
 def list_gap_implications(gap: Gap) -> list[str]:
-    """Return what the text implies about a gap, without implications equal to its
+    """Return what the text implies about a gap, without what only repeats its
     attribute.
     """
     return [claim.value for claim in gap.implied if claim.value != gap.attribute]

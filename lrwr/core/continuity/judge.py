@@ -204,7 +204,7 @@ class PairJudgeBudget(Protocol):
         ...
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Replace a call's reservation, `reserved` US dollars, by its real usage."""
+        """Replace the reservation of a call, `reserved` US dollars, by its real usage."""
         ...
 
     def stop(self, reason: str) -> None:

@@ -189,8 +189,8 @@ class PassageFinder:
     ) -> SearchResult:
         """Search for `request` and return the best passages.
 
-        Pass `order`, from `story_order`, to avoid reading it again for each of many
-        requests. A retriever or reranker that does not answer is skipped, with a
+        Pass `order`, from `story_order`, if you search often: otherwise it is read
+        again each time. A retriever or reranker that does not answer is skipped, with a
         remark.
 
         Raises:

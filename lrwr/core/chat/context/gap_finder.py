@@ -60,7 +60,9 @@ Never answer the question. Reply with JSON.
 
 @dataclass(frozen=True, slots=True)
 class GapFinderResult:
-    """The gaps found for one question; `remarks` are sentences that say why it failed."""
+    """The gaps found for one question; if the model failed, none and a remark that says
+    why.
+    """
 
     gaps: tuple[GapFlag, ...] = ()
     remarks: tuple[str, ...] = ()

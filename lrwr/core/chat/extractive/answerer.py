@@ -219,8 +219,9 @@ async def stream_extractive_answer(
 
     If a character answers, it consists of their own dialogue lines; otherwise of facts,
     then of sentences from passages. If something is not in the text, a line says so and
-    a gap is yielded. The texts of the tokens, joined, are the answer. `remark` is
-    called with a sentence for each failure, such as a reranker that does not respond.
+    a gap is yielded. The texts of the tokens, joined, are the answer. `passage_source`
+    has the texts to cite. `remark` is called with a sentence for each failure, such as
+    a reranker that does not respond.
 
     Raises:
         StoreProblem: The library cannot be read.

@@ -1,3 +1,1 @@
-"""Answers written by a language model, and the avatars: the objects that write an
-answer, with or without a model.
-"""
+"""Avatars, which write the answer of a turn, and prompts for a language model."""
