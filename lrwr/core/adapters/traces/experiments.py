@@ -50,11 +50,11 @@ _RETRY_PAUSE = 1.0
 
 
 class LangSmithExperimentLog:
-    """Stores golden sets and experiments in LangSmith.
+    """Stores evaluations in LangSmith: sets of questions, and experiments with results.
 
     Nothing is opened before `store` is called. `key` returns the API key; it raises
-    `ServiceUnavailable` where sending is not allowed. With `request_logger`, each request is
-    recorded in the send log before it is sent.
+    `ServiceUnavailable` if nothing may be sent. With a `request_logger`, each request
+    is recorded in the send log before it is sent.
     """
 
     def __init__(
@@ -75,11 +75,12 @@ class LangSmithExperimentLog:
         experiments: Sequence[Experiment],
         on_stored: Callable[[], None] | None = None,
     ) -> str:
-        """Store a golden set and its experiments; return the dataset's name.
+        """Store a set of questions and its experiments, and return the name of its
+        dataset.
 
         `on_stored` is called after each experiment. Idempotent: rows that exist are
-        updated where they differ and missing rows are added, also after an earlier
-        call failed.
+        updated where they differ and missing rows are added, also after an earlier call
+        failed.
 
         Raises:
             ServiceUnavailable: LangSmith did not answer or refused, or sending is not

@@ -47,10 +47,11 @@ _LATER = f"Try again later, or {_OFF}."
 
 @dataclass(frozen=True, slots=True)
 class LangSmithConnection:
-    """Address and options of the LangSmith project that receives traces.
+    """The LangSmith project that receives traces, and how to send them.
 
-    Unless `texts`, no text of the user is sent. `timeout` bounds one request, in seconds.
-    With `own` the server runs on this machine and no proxy is used.
+    `project` is its name. Unless `texts`, no text of the user is sent. `timeout` is in
+    seconds, per request. `own` says that the server is on this machine; no proxy is
+    used then.
     """
 
     project: str
@@ -61,12 +62,12 @@ class LangSmithConnection:
 
     @property
     def host(self) -> str:
-        """The host name of the server."""
+        """The host name of the server, without a port."""
         return urlsplit(self.base_url).hostname or ""
 
 
 def build_langsmith_connection(settings: Settings) -> LangSmithConnection | None:
-    """Return the configured connection, or None if traces are off.
+    """Return the LangSmith project in `settings`, or None if traces are off.
 
     Raises:
         SettingsProblem: `traces.base_url` is invalid or not allowed in this folder.
@@ -86,7 +87,10 @@ def build_langsmith_connection(settings: Settings) -> LangSmithConnection | None
 
 @dataclass(frozen=True, slots=True)
 class LangSmithRequest:
-    """One API request; `body` is sent as JSON."""
+    """One API request: HTTP method, path below the server's address, and query.
+
+    `body` is sent as JSON; None means that there is none.
+    """
 
     method: str
     path: str
@@ -96,7 +100,11 @@ class LangSmithRequest:
 
 @dataclass(frozen=True, slots=True)
 class LangSmithResponse:
-    """The parsed JSON of a response; `already_exists` if the item was sent before."""
+    """The parsed JSON of a response.
+
+    `already_exists` says that the server refused an item because it was sent before;
+    `content` is None then.
+    """
 
     content: object
     already_exists: bool = False
@@ -105,7 +113,7 @@ class LangSmithResponse:
 class LangSmithHttpClient:
     """Sends requests to LangSmith. Nothing is opened before the first request.
 
-    With `request_logger`, each request is recorded in the send log before it is sent.
+    With a `request_logger`, each request is recorded in the send log before it is sent.
     """
 
     def __init__(
@@ -123,7 +131,9 @@ class LangSmithHttpClient:
 
     @asynccontextmanager
     async def opened(self) -> "AsyncIterator[httpx.AsyncClient]":
-        """Yield an HTTP connection for sequential requests, and close it on exit."""
+        """Inside this context, provide an HTTP client for requests one after the
+        other.
+        """
         http = await asyncio.to_thread(_open, self._connection)
         async with http:
             yield http
@@ -136,10 +146,10 @@ class LangSmithHttpClient:
         expects: type | tuple[type, ...] = (dict, list),
         within: float | None = None,
     ) -> LangSmithResponse:
-        """Send one request and return the response.
+        """Send one request over `http`, a client of `opened`, and return the response.
 
-        `expects` is the type that the response's JSON must have. `within` replaces the
-        connection's timeout, in seconds.
+        `key` is the API key. `expects` is the type that the response's JSON must have.
+        `within` replaces the connection's timeout, in seconds.
 
         Raises:
             ServiceCallError: LangSmith did not answer, refused, or sent other JSON.
@@ -196,9 +206,9 @@ class LangSmithHttpClient:
 def translate_langsmith_error(
     error: Exception, timeout: float, *, own: bool
 ) -> ServiceCallError:
-    """Return the user's message for an error that httpx raised.
+    """Return the error with a message for the user, for an exception of httpx.
 
-    `timeout` is in seconds. `own` says that the server runs on this machine.
+    `timeout` is in seconds. `own` says that the server is on this machine.
     """
     own_error = find_service_call_error(error)
     if own_error is not None:
@@ -234,10 +244,10 @@ def build_langsmith_timeout_error(timeout: float) -> ServiceCallError:
 def translate_langsmith_status(
     status: int, headers: Mapping[str, str], now: float
 ) -> ServiceCallError:
-    """Return the user's message for an HTTP status other than 2xx.
+    """Return the error with a message for the user, for an HTTP status other than 2xx.
 
-    `now` is the time of day in seconds since 1970, for dates in `headers`. The
-    response's own text is left out: it may repeat what was sent.
+    `now` is the time in seconds since 1970; dates in `headers` are compared with it.
+    The response's own text is left out: it may repeat what was sent.
     """
     if status in (408, 429) or status >= 500:
         reason = "received too many requests" if status == 429 else "failed"

@@ -23,13 +23,13 @@ _MAX_RETRY_SECONDS = 3.0
 
 
 class LangSmithTracer:
-    """Sends traces one after the other. Nothing is opened before the first trace.
+    """Sends traces to LangSmith in the background, one after the other.
 
-    `key` returns the API key and is called for each trace; it raises
-    `ServiceUnavailable` where sending is not allowed. With `request_logger`, each request is
-    recorded in the send log before it is sent. `say` is called once, with the reason
-    why a trace was not sent. After an error that retries cannot solve, no more traces
-    are sent.
+    Nothing is opened before the first trace. `key` returns the API key and is called
+    for each trace; it raises `ServiceUnavailable` if nothing may be sent. With a
+    `request_logger`, each request is recorded in the send log before it is sent. `say`
+    receives the reason why a trace was not sent, once. After an error that retries
+    cannot solve, no more traces are sent.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class LangSmithTracer:
         self._last_error: ServiceCallError | None = None
 
     def send(self, trace: TraceSpan) -> None:
-        """Start to send a trace in the background.
+        """Start to send a trace in the background; return at once and raise nothing.
 
-        It does not wait and does not raise. After `aclose` traces are dropped.
+        After `aclose`, traces are dropped.
         """
         if self._is_closed:
             return
@@ -64,7 +64,11 @@ class LangSmithTracer:
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Wait for pending traces, at most the timeout of one request. Idempotent."""
+        """Wait until all traces are sent, but no longer than the timeout of one
+        request.
+
+        The rest is dropped. Idempotent.
+        """
         self._is_closed = True
         if not self._tasks:
             return
@@ -79,7 +83,7 @@ class LangSmithTracer:
             await asyncio.wait(late)
 
     async def check_key(self) -> None:
-        """List one project to check that LangSmith accepts the key.
+        """Check that LangSmith accepts the key, by listing one project.
 
         Raises:
             ServiceUnavailable: LangSmith did not answer or refused.

@@ -1,9 +1,9 @@
 """Rows of LangSmith's API, built from traces and evaluations.
 
-An evaluation becomes a dataset (the golden set), a session for each experiment, a run
-for each question in it, and feedback for each measure. Their ids are UUIDs derived from
-keys that are not sent: sending something twice yields the same ids, and nobody can
-guess from an id what it was derived from.
+An evaluation becomes a dataset (the questions, called golden set), a session for each
+experiment, a run for each question in it, and feedback for each measure. Their ids are
+UUIDs derived from keys that are not sent: sending something twice yields the same ids,
+and nobody can guess from an id what it was derived from.
 """
 
 import json
@@ -50,7 +50,8 @@ def build_trace_runs(
 ) -> list[LangSmithRow]:
     """Return one run for each span of a trace, parents before children.
 
-    Unless `texts`, only names, kinds, times, facts and error classes are included.
+    `project` is the name of the LangSmith project. Unless `texts`, only names, kinds,
+    times, facts and error classes are included.
     """
     thread = {
         key: value for key, value in trace.facts.items() if key == THREAD_METADATA_KEY
@@ -92,7 +93,9 @@ def _build_runs(
 
 
 def select_sendable_texts(trace_texts: TraceTexts, *, texts: bool) -> dict[str, object]:
-    """Return texts that JSON can encode; an empty dict unless `texts`."""
+    """Return `trace_texts` without characters that JSON cannot encode; empty unless
+    `texts`.
+    """
     if not texts:
         return {}
     return {
@@ -104,17 +107,24 @@ def select_sendable_texts(trace_texts: TraceTexts, *, texts: bool) -> dict[str, 
 
 
 def replace_unsendable_characters(text: str) -> str:
-    """Replace lone surrogates, which a terminal may pass on, by question marks."""
+    """Return `text` with `?` for each lone surrogate, which a terminal may pass on."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def compute_dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
-    """Return the id of a golden set's dataset; with texts it is a different one."""
+    """Return the id of the dataset of a golden set.
+
+    With and without texts it is a different one.
+    """
     return uuid5(_NAMESPACE, f"{'texts' if texts else 'numbers'}\n{golden.key}")
 
 
 def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSmithRow:
-    """Return the dataset of a golden set, without its examples."""
+    """Return the dataset of a golden set, without its examples.
+
+    `project` is the name of the LangSmith project. Unless `texts`, the set's title is
+    left out.
+    """
     dataset_id = str(compute_dataset_id(golden, texts=texts))
     title = golden.title if texts and golden.title else "questions"
     name = replace_unsendable_characters(f"{project}: {title}")
@@ -127,7 +137,10 @@ def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSm
 
 
 def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmithRow]:
-    """Return the examples of a golden set by id; without `texts` only numbers and facts."""
+    """Return an example for each question of a golden set, by id.
+
+    Unless `texts`, only numbers and facts are included.
+    """
     dataset = compute_dataset_id(golden, texts=texts)
     return _index_by_id(
         {
@@ -145,14 +158,19 @@ def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmith
 
 
 def compute_session_id(experiment: Experiment, dataset: UUID) -> UUID:
-    """Return the id of an experiment's session on a dataset."""
+    """Return the id of the session of an experiment; `dataset` is the id of its
+    dataset.
+    """
     return uuid5(dataset, f"experiment\n{experiment.key}")
 
 
 def build_session_row(
     experiment: Experiment, dataset: UUID, project: str, started: float
 ) -> LangSmithRow:
-    """Return the session of an experiment; `started` is in seconds since 1970."""
+    """Return the session of an experiment on the dataset with the id `dataset`.
+
+    `project` is the name of the LangSmith project, `started` is in seconds since 1970.
+    """
     session_id = str(compute_session_id(experiment, dataset))
     name = replace_unsendable_characters(f"{project}: {experiment.name}")
     return {
@@ -166,9 +184,10 @@ def build_session_row(
 
 
 def build_session_end_row(experiment: Experiment, ended: float) -> LangSmithRow:
-    """Return the update of a session after all its rows were sent.
+    """Return the change of a session's row after all rows of the session were sent.
 
-    `ended` is in seconds since 1970. The digest of the results marks it as complete.
+    `ended` is in seconds since 1970. A digest of the results marks the session as
+    complete.
     """
     metadata = {
         **_experiment_metadata(experiment),
@@ -178,7 +197,7 @@ def build_session_end_row(experiment: Experiment, ended: float) -> LangSmithRow:
 
 
 def compute_results_digest(experiment: Experiment) -> str:
-    """Return 16 hexadecimal digits of the SHA-256 of an experiment's results."""
+    """Return a digest of an experiment's key and results, as 16 hexadecimal digits."""
     results_json = json.dumps(asdict(experiment)["results"], sort_keys=True)
     return sha256(f"{experiment.key}\n{results_json}".encode()).hexdigest()[:16]
 
@@ -186,10 +205,11 @@ def compute_results_digest(experiment: Experiment) -> str:
 def build_experiment_runs(
     experiment: Experiment, golden: GoldenSet, *, texts: bool, now: float
 ) -> dict[str, LangSmithRow]:
-    """Return a run for each result, by id. Each ends `now`, in seconds since 1970.
+    """Return a run for each result of an experiment, by id; `golden` has its questions.
 
-    LangSmith refuses runs that began more than a day ago. So a run records how long a
-    question took, but not when.
+    Each run ends `now`, in seconds since 1970, because LangSmith refuses runs that
+    began more than a day ago. So a run records how long a question took, but not when.
+    Unless `texts`, no texts are included.
     """
     dataset = compute_dataset_id(golden, texts=texts)
     session = compute_session_id(experiment, dataset)
@@ -226,7 +246,10 @@ def build_experiment_runs(
 def build_feedback_rows(
     experiment: Experiment, dataset: UUID
 ) -> dict[str, LangSmithRow]:
-    """Return the feedback for each measure of each result, by id."""
+    """Return a feedback row for each measure of each result of an experiment, by id.
+
+    `dataset` is the id of the experiment's dataset.
+    """
     session = compute_session_id(experiment, dataset)
     return _index_by_id(
         _build_feedback(score, _run_id(session, result), session)
@@ -236,14 +259,17 @@ def build_feedback_rows(
 
 
 def get_score_and_comment(row: Mapping[str, object]) -> tuple[object, str]:
-    """Return the score and the comment of a feedback row; no comment is ''."""
+    """Return the score of a feedback row, and its comment, which is empty if there is
+    none.
+    """
     return row.get("score"), str(row.get("comment") or "")
 
 
 def split_rows_by_size(
     rows: Sequence[LangSmithRow], most: int, most_bytes: int
 ) -> Iterator[list[LangSmithRow]]:
-    """Yield rows in order, in batches of at most `most` rows and `most_bytes` of JSON.
+    """Yield `rows` in their order, in batches of at most `most` rows and `most_bytes`
+    of JSON.
 
     A single row that is larger is a batch of its own.
     """

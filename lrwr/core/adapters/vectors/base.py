@@ -1,4 +1,7 @@
-"""What all vector indexes share: the change feed, exact scores, filters and fallback."""
+"""What all vector indexes share: the change feed, exact scores, filters and fallback.
+
+The change feed is the library's numbered list of added and deleted chunks.
+"""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -41,7 +44,8 @@ def normalize_vector(vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
 def compute_exact_cosines(
     query: "NDArray[np.float32]", vectors: "NDArray[np.float32]"
 ) -> list[float]:
-    """Return the cosine of `query` with each row of `vectors`, from -1.0 to 1.0.
+    """Return the cosine of `query` with each row of `vectors`, from -1.0 to 1.0, in row
+    order.
 
     `query` and the rows have length 1.0. Equal rows get equal cosines: each row is
     summed by itself in 64 bits, which a fast matrix product does not guarantee.
@@ -53,22 +57,29 @@ def compute_exact_cosines(
 
 @dataclass(frozen=True, slots=True)
 class StoredVectors:
-    """Chunks and their vectors: row n of `rows` belongs to chunk n."""
+    """Ids of chunks and their vectors: row n of `rows` belongs to the n-th of
+    `chunks`.
+    """
 
     chunks: Sequence[str]
     rows: "NDArray[np.float32]"
 
     def scores(self, query: "NDArray[np.float32]") -> list[float]:
-        """Return the exact cosine of `query`, of length 1.0, with each row, in order."""
+        """Return the exact cosine of `query`, of length 1.0, with each vector, in row
+        order.
+        """
         return compute_exact_cosines(query, self.rows) if self.chunks else []
 
 
 class FeedVectorIndex(ABC):
-    """The `VectorIndex` port over one store of vectors, which follows the change feed.
+    """Base of `VectorIndex` ports over one store of vectors that follows the change
+    feed.
 
-    A subclass says how its store applies changes and returns vectors. Scores are
-    computed here, in 64 bits, so that every store returns the same results. `limit`
-    is the number of changes applied at once.
+    `feed` lists the library's added and deleted chunks; those of `pipeline` with
+    vectors in the embedding space `space` are stored. A subclass says how its store
+    applies changes and returns vectors. Scores are computed here, in 64 bits, so that
+    every store returns the same results. `limit` is the number of changes applied at
+    once.
     """
 
     def __init__(
@@ -86,10 +97,10 @@ class FeedVectorIndex(ABC):
         return ""
 
     async def catch_up(self) -> int:
-        """Apply the changes recorded since the last call; return their number.
+        """Apply the changes of the feed since the last call, and return their number.
 
         Raises:
-            StoreProblem: The records cannot be read.
+            StoreProblem: The library cannot be read.
         """
         async with self._busy:
             return await self._follow(await self._feed.epoch())
@@ -97,9 +108,10 @@ class FeedVectorIndex(ABC):
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks in `scope`, best first; cosine, -1.0 to 1.0.
+        """Return at most `limit` chunks in `scope` with their cosine to `query`, best
+        first.
 
-        Chunks with equal scores are ordered by id.
+        Cosines are -1.0 to 1.0. Chunks with equal cosines are ordered by id.
         """
         if limit < 1:
             return []
@@ -116,7 +128,10 @@ class FeedVectorIndex(ABC):
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Return the cosine of each chunk, in order; 0.0 for one without a vector."""
+        """Return the cosine of `query` to each chunk, in the order of `chunks`.
+
+        0.0 for a chunk without a vector.
+        """
         stored = await self._vectors_of(list(dict.fromkeys(chunks)))
         scores = stored.scores(normalize_vector(query))
         score_by_chunk = dict(zip(stored.chunks, scores, strict=True))
@@ -156,23 +171,30 @@ class FeedVectorIndex(ABC):
 
 
 class FallbackVectorIndex(ABC):
-    """The `VectorIndex` port over a store that may fail: then `fallback` answers."""
+    """Base of `VectorIndex` ports over a store that may fail; then `fallback`
+    answers.
+    """
 
     def __init__(self, fallback: VectorIndex) -> None:
         self._fallback = fallback
 
     async def catch_up(self) -> int:
-        """Apply the changes recorded since the last call; return their number.
+        """Apply the changes of the library since the last call, and return their
+        number.
 
         Raises:
-            StoreProblem: The records cannot be read.
+            StoreProblem: The library cannot be read.
         """
         return await self._ask(lambda index: index.catch_up())
 
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks in `scope`, best first; cosine, -1.0 to 1.0."""
+        """Return at most `limit` chunks in `scope` with their cosine to `query`, best
+        first.
+
+        Cosines are -1.0 to 1.0.
+        """
         return await self._ask(
             lambda index: index.nearest(query, scope=scope, limit=limit)
         )
@@ -180,7 +202,10 @@ class FallbackVectorIndex(ABC):
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Return the cosine of each chunk, in order; 0.0 for one without a vector."""
+        """Return the cosine of `query` to each chunk, in the order of `chunks`.
+
+        0.0 for a chunk without a vector.
+        """
         return await self._ask(lambda index: index.similarities(query, chunks))
 
     @abstractmethod
@@ -191,7 +216,7 @@ class FallbackVectorIndex(ABC):
 def compute_net_changes(
     changes: Sequence[ChunkChange],
 ) -> tuple[list[ChunkChange], list[ChunkId]]:
-    """Return the chunks to store and the ids of the chunks to delete.
+    """Return the changes whose vector to store, and the ids of the chunks to delete.
 
     `changes` are ordered oldest first; the last change of a chunk counts. A chunk to
     delete need not be in the index.
@@ -203,10 +228,11 @@ def compute_net_changes(
 
 
 def includes_all_ties(scores: Sequence[float], requested: int, limit: int) -> bool:
-    """Return whether no further point can tie with the point at position `limit`.
+    """Return whether the results of an engine include all that tie with the one at
+    `limit`.
 
-    `scores` are those of an engine, in 32 bits, best first; `requested` is how many
-    were requested of it.
+    `scores` are those of the engine, in 32 bits, best first; `limit` counts from 1, and
+    `requested` is how many results the engine was asked for.
     """
     if len(scores) < requested:
         return True
@@ -222,8 +248,8 @@ def build_scope_filter(
     """Return `scope` as a filter of a Qdrant engine; None if no chunk can be in scope.
 
     `make_filter` takes `must`, `should` and `must_not`. `among` builds the condition
-    that a field has one of some values, `at_most` that a number is not above a bound.
-    Points have the fields `document`, `kind` and `end`.
+    that a field has one of some values, `at_most` that a number is not above a limit.
+    The fields are `document`, `kind`, and `end`, the offset at which the chunk ends.
     """
     documents = scope.documents
     until: Mapping[str, int] = {

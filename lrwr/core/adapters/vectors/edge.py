@@ -1,8 +1,9 @@
 """Vectors in Qdrant Edge: the native engine, inside this process.
 
-The engine may raise anything, panics that are no `Exception` among them, and may read
-damaged files without an error. Here all of that becomes `ShardCorruption`: a shard
-holds nothing that the records do not, so it is deleted and built again.
+A shard is a folder with the vectors of one pipeline and embedding space. The engine may
+raise anything, panics that are no `Exception` among them, and may read damaged files
+without an error. Here all of that becomes `ShardCorruption`: a shard contains nothing
+that the library does not, so it is deleted and built again.
 """
 
 import asyncio
@@ -53,14 +54,17 @@ _CURSOR = 0
 
 
 class ShardCorruption(Exception):
-    """A shard's files, or the engine that opened them, cannot be trusted."""
+    """The files of a shard (a local vector index), or the engine that opened them,
+    cannot be trusted.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeShardCursor:
-    """State of a shard: the feed `epoch` it follows, and its last change `seq`.
+    """How far a shard (a local vector index) follows the library's change feed.
 
-    `points` is the number of vectors in the shard.
+    `epoch` is the name of the feed, `seq` the number of the last change applied, and
+    `points` the number of vectors in the shard.
     """
 
     epoch: str
@@ -69,7 +73,10 @@ class EdgeShardCursor:
 
 
 class EdgeShard:
-    """An open shard, used by one thread. Every method may raise `ShardCorruption`."""
+    """An open shard (a local vector index of Qdrant Edge), for use by one thread.
+
+    `dimensions` is the length of a vector. Every method may raise `ShardCorruption`.
+    """
 
     def __init__(
         self, shard: "engine.EdgeShard", cursor: EdgeShardCursor, dimensions: int
@@ -80,7 +87,10 @@ class EdgeShard:
 
     @classmethod
     def load(cls, folder: Path, dimensions: int) -> "EdgeShard":
-        """Open the shard in `folder` and check its version and number of vectors."""
+        """Open the shard in `folder`, and check its version and number of vectors.
+
+        `dimensions` is the length of a vector.
+        """
         with _native():
             shard = engine.EdgeShard.load(str(folder))
             try:
@@ -92,7 +102,11 @@ class EdgeShard:
 
     @classmethod
     def create(cls, folder: Path, dimensions: int, epoch: str) -> "EdgeShard":
-        """Create an empty shard in `folder`, which must not exist."""
+        """Create an empty shard in `folder`, which must not exist.
+
+        `dimensions` is the length of a vector, `epoch` the name of the change feed to
+        follow.
+        """
         with _native():
             folder.mkdir(parents=True)
             vector = engine.EdgeVectorParams(
@@ -111,7 +125,11 @@ class EdgeShard:
         return edge_shard
 
     def apply(self, changes: Sequence[ChunkChange]) -> None:
-        """Apply changes of the feed, oldest first, and store the cursor with them."""
+        """Apply changes of the change feed, and store the number of the last one with
+        them.
+
+        `changes` are ordered oldest first and not empty.
+        """
         upserts, deletions = compute_net_changes(changes)
         with _native():
             point_ids: list[int | UUID | str] = [change.chunk for change in upserts]
@@ -129,7 +147,9 @@ class EdgeShard:
     def candidates(
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
     ) -> StoredVectors:
-        """Return the best `limit` chunks in scope, and those that tie with the last."""
+        """Return the vectors of the `limit` chunks in `scope` nearest to `query`, and
+        of all that tie with the last.
+        """
         with _native():
             scope_filter = build_scope_filter(scope, engine.Filter, _among, _at_most)
             if scope_filter is None:
@@ -232,9 +252,11 @@ async def open_edge_index(
     space: str,
     dimensions: int,
 ) -> "EdgeVectorIndex | None":
-    """Open the shard of one pipeline and embedding space, for this process alone.
+    """Return the vector index of one pipeline and embedding space, locked for this
+    process.
 
-    The shard is a folder below `index`, created at its first use. Returns None if
+    `space` names the embedding space, `dimensions` is the length of a vector. The index
+    is a folder below `index`, created at its first use, that follows `feed`. None if
     another process holds it or the folder cannot be written.
     """
     name = build_shard_name(pipeline, space)
@@ -250,9 +272,9 @@ async def open_edge_index(
 
 
 def build_shard_name(pipeline: Pipeline, space: str) -> str:
-    """Return the name of a shard's folder; its lock is the file `NAME.lock`.
+    """Return the name of the folder with the vectors of a pipeline and embedding space.
 
-    Two embedding spaces never share a name.
+    Its lock is the file `NAME.lock`. Two embedding spaces never share a name.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", space)
     if plain != space or len(plain) > 80:
@@ -261,9 +283,10 @@ def build_shard_name(pipeline: Pipeline, space: str) -> str:
 
 
 class EdgeVectorIndex(FallbackVectorIndex):
-    """The `VectorIndex` port over a shard; it never fails because of the shard.
+    """The `VectorIndex` port over a shard of Qdrant Edge; it never fails because of the
+    shard.
 
-    A corrupt shard is deleted and built again from the records, once. If it breaks
+    A corrupt shard is deleted and built again from the library, once. If it breaks
     again, `fallback` answers from then on. `lock` is released when the index closes.
     """
 
@@ -279,7 +302,7 @@ class EdgeVectorIndex(FallbackVectorIndex):
 
     @property
     def uses_fallback(self) -> bool:
-        """Whether the shard could not be repaired, so that `fallback` answers."""
+        """Whether `fallback` answers, because the shard broke again after a repair."""
         return self._index is self._fallback
 
     @property

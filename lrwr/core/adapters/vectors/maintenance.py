@@ -1,4 +1,6 @@
-"""Inspection and deletion of the Qdrant Edge shards of a library."""
+"""Inspection and deletion of a library's shards, the local vector indexes of Qdrant
+Edge.
+"""
 
 import os
 import shutil
@@ -14,7 +16,7 @@ from lrwr.core.settings.files import FileLock
 
 
 class ShardState(StrEnum):
-    """Result of opening a shard."""
+    """What inspecting a shard found; a shard is a local vector index of Qdrant Edge."""
 
     MISSING = "missing"
     HELD = "held"
@@ -25,7 +27,10 @@ class ShardState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShardReport:
-    """State of one shard; `cursor` is None unless the shard could be opened."""
+    """Name and state of one shard (a local vector index).
+
+    `cursor` says how far it follows the library; None unless the shard could be opened.
+    """
 
     name: str
     state: ShardState
@@ -34,14 +39,20 @@ class ShardReport:
 
 @dataclass(frozen=True, slots=True)
 class ShardCleanup:
-    """Names of the shards that were deleted, and of those that another process uses."""
+    """Names of the shards (local vector indexes) that were deleted, and of those that
+    another process uses.
+    """
 
     deleted: tuple[str, ...]
     in_use: tuple[str, ...]
 
 
 def list_shards(index: Path) -> list[str]:
-    """Return the names of the shards in the folder `index`, sorted; no links."""
+    """Return the names of the shards (local vector indexes) in the folder `index`,
+    sorted.
+
+    Links are left out.
+    """
     if index.is_symlink() or not index.is_dir():
         return []
     with os.scandir(index) as entries:
@@ -49,7 +60,11 @@ def list_shards(index: Path) -> list[str]:
 
 
 def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
-    """Open the shard `name` in the folder `index`, close it and report its state."""
+    """Open the shard (local vector index) `name` in the folder `index`, close it, and
+    return its state.
+
+    `dimensions` is the expected length of a vector.
+    """
     if name not in list_shards(index):
         return ShardReport(name, ShardState.MISSING)
     with _held(index, name) as is_acquired:
@@ -65,9 +80,11 @@ def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
 
 
 def clear_shards(index: Path) -> ShardCleanup:
-    """Delete every shard in the folder `index` that no process holds.
+    """Delete every shard (local vector index) in the folder `index` that no process
+    holds.
 
-    Lock files stay: two processes could hold one that was deleted and made again.
+    Lock files are not deleted: two processes could hold a lock file that was deleted
+    and created again.
 
     Raises:
         StoreProblem: A shard cannot be deleted, or `index` is a link.

@@ -27,11 +27,12 @@ Key = TypeVar("Key")
 
 
 class NumpyVectorIndex(FeedVectorIndex):
-    """The `VectorIndex` port with one matrix in memory.
+    """The `VectorIndex` port with one matrix in memory, which is filled at the first
+    use.
 
-    Follows `feed` for one pipeline and one embedding space; vectors have `dimensions`
-    numbers. Suits libraries of some ten thousand chunks, and is the fallback of the
-    other indexes.
+    It follows `feed` for one pipeline and one embedding space; vectors have
+    `dimensions` numbers. Suits libraries of some ten thousand chunks, and is the
+    fallback of the other indexes.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class NumpyVectorIndex(FeedVectorIndex):
         self._seq = 0
 
     async def aclose(self) -> None:
-        """Release the matrix. Idempotent."""
+        """Release the memory of the matrix. Idempotent."""
         self._table.clear()
         self._epoch = ""
 

@@ -45,18 +45,20 @@ _IN_USE_PAUSE = 5.0
 
 
 class CollectionInUse(ServiceUnavailable):
-    """Another process on this machine is updating the collection."""
+    """Another process on this machine is updating the collection on the Qdrant
+    server.
+    """
 
 
 class QdrantCollectionIndex(FeedVectorIndex):
-    """The `VectorIndex` port over a collection.
+    """The `VectorIndex` port over one collection on a Qdrant server.
 
     Any method may raise `ServiceUnavailable`.
 
-    The folder `index` stores the collection's mark. The mark is random and disappears
-    when the folder is cleared, so that the collection is built again after a repair or
-    a restored backup. One process at a time sends changes; the others search what the
-    server has by then.
+    `index` is a local folder of the library. A random mark is stored there and in the
+    collection; if they differ, for example after a repair cleared the folder, the
+    collection is built again. One process at a time sends changes; the others search
+    what the server has by then.
     """
 
     def __init__(
@@ -173,10 +175,11 @@ class QdrantCollectionIndex(FeedVectorIndex):
 
 
 class QdrantVectorIndex(FallbackVectorIndex):
-    """The `VectorIndex` port over a collection; it never fails because of the server.
+    """The `VectorIndex` port over a collection; it never fails because of the Qdrant
+    server.
 
-    When the server does not answer, `fallback` does, and `remark` says so; the server
-    is asked again after a pause. `now` returns seconds of a clock that never goes back.
+    If the server does not answer, `fallback` does, and `remark` says so; the server is
+    asked again after a pause. `now` returns seconds of a clock that never goes back.
     """
 
     def __init__(
@@ -194,7 +197,10 @@ class QdrantVectorIndex(FallbackVectorIndex):
 
     @property
     def remark(self) -> str:
-        """Why the server is not asked, and what to do; empty while it answers."""
+        """Sentences for the user: why the server was not used, and what to do.
+
+        Empty while it answers.
+        """
         return self._remark
 
     async def aclose(self) -> None:
@@ -227,7 +233,10 @@ class QdrantVectorIndex(FallbackVectorIndex):
 
 
 class UnavailableQdrantIndex(FallbackVectorIndex):
-    """The `VectorIndex` port where the server may not be asked: `fallback` answers."""
+    """The `VectorIndex` port if the Qdrant server may not be asked: `fallback` answers.
+
+    `remark` gives the user the reason, which is that of `error`.
+    """
 
     def __init__(self, error: LrwrError, fallback: VectorIndex) -> None:
         super().__init__(fallback)
@@ -257,12 +266,14 @@ def create_qdrant_index(
     refused: LrwrError | None,
     request_logger: EgressLogger,
 ) -> VectorIndex:
-    """Create the index over the configured Qdrant server; sends and opens nothing.
+    """Return the vector index over the Qdrant server in `settings`; nothing is sent
+    yet.
 
-    `library` is the key of `build_library_key`; `index` is the folder for the mark of
-    the collection. With `refused`, the reason why the server may not be asked, this
-    machine compares vectors instead. Requests to other machines are logged in
-    `request_logger`.
+    `env` are the environment variables; one of them may hold the key. `index` is the
+    library's folder for indexes. `library` is a text of `build_library_key`, `space`
+    names the embedding space, and `dimensions` is the length of a vector. If the server
+    may not be asked, `refused` says why, and this machine compares the vectors.
+    Requests to other machines are recorded in the send log by `request_logger`.
 
     Raises:
         SettingsProblem: `vectors.url` is not an address, or may not be used.

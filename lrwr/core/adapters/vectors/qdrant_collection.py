@@ -1,8 +1,9 @@
 """One collection on a Qdrant server: its layout, its points and the queries to it.
 
 The server receives no text, and instead of a document's name a hash that cannot be
-guessed without the library's mark. A point is a chunk's id, its vector, and the three
-fields that a search scope filters by: `document`, `kind` and `end`.
+guessed without the collection's mark, a random text. A point is a chunk's id, its
+vector, and the three fields that a search scope filters by: `document`, `kind` and
+`end`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,8 +54,9 @@ _FIELDS = (("document", "keyword"), ("kind", "keyword"), ("end", "integer"))
 class QdrantCollection:
     """One collection on a Qdrant server. Every method may raise `ServiceUnavailable`.
 
-    The server knows documents by hashes that are made with the mark of the library.
-    `page` is the number of points that fit into one request.
+    `dimensions` is the length of a vector. The server knows documents by hashes that
+    are made with a random text, the collection's mark. `page` is the number of points
+    that fit into one request.
     """
 
     def __init__(self, http: QdrantHttpClient, name: str, dimensions: int) -> None:
@@ -66,7 +68,7 @@ class QdrantCollection:
         )
 
     async def cursor(self) -> QdrantCursor | None:
-        """Return how far the collection follows the feed.
+        """Return how far the collection follows the library's change feed.
 
         None if it does not exist, or has another layout or vector length.
         """
@@ -87,7 +89,8 @@ class QdrantCollection:
         return None
 
     async def recreate(self, cursor: QdrantCursor) -> None:
-        """Delete the collection if it exists, and create it empty, at `cursor`.
+        """Delete the collection if it exists, create it empty, and store `cursor` in
+        it.
 
         It has no HNSW graph: every search compares all vectors in scope, so that it
         returns what an exact search returns. Vectors have length 1.0, so the dot
@@ -118,7 +121,12 @@ class QdrantCollection:
         return counted.count
 
     async def apply(self, changes: Sequence[ChunkChange], cursor: QdrantCursor) -> None:
-        """Apply changes of the feed, oldest first, and store `cursor` with them."""
+        """Send the net effect of `changes` to the server, deletions first; then store
+        `cursor`.
+
+        `changes` are entries of the change feed, oldest first. After an error some of
+        them may be stored.
+        """
         upserts, deletions = compute_net_changes(changes)
         if deletions:
             selector = models.PointIdsList(points=[str(chunk) for chunk in deletions])
@@ -132,7 +140,11 @@ class QdrantCollection:
     async def candidates(
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int, mark: str
     ) -> StoredVectors:
-        """Return the best `limit` chunks in scope, and those that tie with the last."""
+        """Return the vectors of the `limit` chunks in `scope` nearest to `query`, and
+        of all that tie with the last.
+
+        `mark` is the collection's mark, with which documents are hashed.
+        """
         scope_filter = build_scope_filter(
             scope, models.Filter, partial(_among, mark), _at_most
         )

@@ -1,4 +1,4 @@
-"""Requests to a Qdrant server: logged, limited in time and retried.
+"""Requests to a Qdrant server: recorded in the send log, limited in time and retried.
 
 Also names, lists and deletes the collections that lrwr creates there.
 """
@@ -41,15 +41,17 @@ _OR_EMBEDDED = 'or set [vectors] keeper = "embedded"'
 
 
 class CollectionNotFound(ServiceCallError):
-    """The server does not have the collection."""
+    """The Qdrant server does not have the collection."""
 
 
 def translate_qdrant_status(
     status: int, server: str, after: float | None
 ) -> ServiceCallError:
-    """Return the error for an HTTP status.
+    """Return the error with a message for the user, for an HTTP status of a Qdrant
+    server.
 
-    `after` are the seconds that the server asks to wait.
+    `server` is the server's name in the message; `after` is the number of seconds that
+    it asks to wait, None if it does not say.
     """
     if status in _RETRYABLE_STATUSES:
         reason = "received too many requests" if status == 429 else "failed"
@@ -74,8 +76,10 @@ def translate_qdrant_status(
 def translate_qdrant_error(
     error: Exception, timeout: float, server: str
 ) -> ServiceUnavailable:
-    """Return the error for an exception of Qdrant's client or of the libraries below
-    it.
+    """Return the error with a message for the user, for an exception of Qdrant's client
+    or of the libraries below it.
+
+    `timeout` is in seconds; `server` is the server's name in the message.
     """
     for cause in _causes(error):
         if isinstance(cause, ServiceUnavailable):
@@ -102,7 +106,10 @@ def translate_qdrant_error(
 
 
 def build_qdrant_response_error(server: str) -> ServiceCallError:
-    """Return the error for a response that is not Qdrant's."""
+    """Return the error for a response that a Qdrant server cannot have sent.
+
+    `server` is the server's name in the message.
+    """
     return ServiceCallError(
         f"{server} sent an answer that lrwr does not understand",
         hint=f"Check `vectors.url`, {_OR_EMBEDDED}.",
@@ -111,7 +118,7 @@ def build_qdrant_response_error(server: str) -> ServiceCallError:
 
 
 def is_connection_failure(error: Exception) -> bool:
-    """Return whether the request never reached a server."""
+    """Return whether `error` means that the request never reached a server."""
     never = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout
     return any(isinstance(cause, never) for cause in _causes(error))
 
@@ -164,10 +171,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class QdrantConnection:
-    """A Qdrant server and its key.
+    """A Qdrant server and its key, which may be empty.
 
-    `timeout` is in seconds, per request. `own` marks a server on this machine, which is
-    reached without a proxy.
+    `timeout` is in seconds, per request. `own` says that the server is on this machine;
+    no proxy is used then.
     """
 
     url: str = QDRANT_URL
@@ -183,9 +190,10 @@ class QdrantConnection:
 
 @dataclass(frozen=True, slots=True)
 class QdrantCursor:
-    """How far a collection follows the change feed.
+    """How far a collection follows the library's change feed.
 
-    `mark` is the library's mark, `epoch` names the feed, and `seq` is the last change.
+    `mark` is a random text that tells which library's folder the collection belongs to,
+    `epoch` the name of the feed, and `seq` the number of the last change applied.
     """
 
     mark: str
@@ -196,9 +204,9 @@ class QdrantCursor:
 class QdrantHttpClient:
     """Client of one Qdrant server, with retries.
 
-    With `request_logger`, every request is logged before it is sent. Nothing is
-    imported or opened before the first request. `connect` creates Qdrant's client, in a
-    thread.
+    With a `request_logger`, every request is recorded in the send log before it is
+    sent. Nothing is imported or opened before the first request. `connect` creates
+    Qdrant's own client; it is called in a thread, and tests replace it.
     """
 
     def __init__(
@@ -222,14 +230,16 @@ class QdrantHttpClient:
         self._client: AsyncQdrantClient | None = None
 
     async def ask(self, call: Callable[["AsyncQdrantClient"], Awaitable[T]]) -> T:
-        """Return the result of `call`, which makes one request.
+        """Return the result of `call`, which makes one request with Qdrant's own
+        client.
 
-        Retry it if that may help.
+        It is called again after an error that a retry may solve.
 
         Raises:
             ServiceCallError: The server cannot be reached, refused, or sent an invalid
                 reply.
-            ServiceUnavailable: The request could not be logged, and was not sent.
+            ServiceUnavailable: The request could not be recorded in the send log, and
+                was not sent.
         """
         async with self._rate_limiter.slot():
             return await self._rate_limiter.call_with_retries(
@@ -320,13 +330,14 @@ QDRANT_KEY_VARIABLE = "QDRANT_API_KEY"
 def build_qdrant_connection(
     settings: Settings, env: Mapping[str, str]
 ) -> QdrantConnection | None:
-    """Return the configured Qdrant server; None unless `vectors.keeper` is qdrant.
+    """Return the Qdrant server in `settings`; None unless `vectors.keeper` is "qdrant".
 
-    A key alone turns nothing on, and a server may need no key.
+    `env` are the environment variables; one of them may hold the key. A key alone turns
+    nothing on, and a server may need no key.
 
     Raises:
         SettingsProblem: `vectors.url` is not an address, or may not be used.
-        ServiceUnavailable: The keyring is locked.
+        ServiceUnavailable: The system keyring is locked.
     """
     if settings.vectors.keeper != "qdrant":
         return None
@@ -337,9 +348,10 @@ def build_qdrant_connection(
 
 
 def build_library_key(root: Path, library: str) -> str:
-    """Return a text that differs between a library and a copy in another folder.
+    """Return a text that identifies the library with the id `library` in the folder
+    `root`.
 
-    `library` is the identity in the library's records, which a copy shares.
+    A copy of the library in another folder has the same id, but another key.
     """
     return f"{root}\0{library}"
 
@@ -347,16 +359,17 @@ def build_library_key(root: Path, library: str) -> str:
 def build_collection_name(library: str, pipeline: Pipeline, space: str) -> str:
     """Return the name of the collection of one library, pipeline and embedding space.
 
-    `library` is the key of `build_library_key`; the name reveals nothing of it.
+    `library` is a text of `build_library_key`; the name reveals nothing of it.
     """
     digest = sha256(f"{library}\0{space}".encode()).hexdigest()[:24]
     return f"lrwr-{pipeline.value}-{digest}"
 
 
 def read_local_mark(index: Path, name: str) -> str:
-    """Return the mark that the collection `name` must have to be this library's.
+    """Return the mark that this library has stored for the collection `name`.
 
-    `index` is the library's index folder. Empty if no mark was stored.
+    A collection with another mark is not this library's. `index` is the library's
+    folder for indexes. Empty if no mark was stored.
     """
     try:
         return (index / name / MARK_FILE_NAME).read_text(encoding="ascii")[:64]
@@ -365,12 +378,14 @@ def read_local_mark(index: Path, name: str) -> str:
 
 
 def is_lrwr_collection(name: str) -> bool:
-    """Return whether `name` is that of a collection of lrwr, of any library."""
+    """Return whether `name` has the form of a collection's name by lrwr, for any
+    library.
+    """
     return any(name.startswith(f"lrwr-{pipeline.value}-") for pipeline in Pipeline)
 
 
 async def list_lrwr_collections(http: QdrantHttpClient) -> list[str]:
-    """Return the names of all collections of lrwr on the server, sorted.
+    """Return the names of all collections on the server that lrwr has created, sorted.
 
     Raises:
         ServiceUnavailable: The server did not answer, or refused the key.
@@ -381,9 +396,9 @@ async def list_lrwr_collections(http: QdrantHttpClient) -> list[str]:
 
 
 async def fetch_collection_mark(http: QdrantHttpClient, name: str) -> tuple[str, str]:
-    """Return the mark of a collection and the id of its library.
+    """Return the mark stored in the collection `name`, and the id of its library.
 
-    Empty texts if it has none.
+    Both are empty if the collection does not exist or has no mark.
 
     Raises:
         ServiceUnavailable: The server did not answer.
@@ -402,10 +417,10 @@ async def fetch_collection_mark(http: QdrantHttpClient, name: str) -> tuple[str,
 
 
 async def delete_collection(http: QdrantHttpClient, name: str) -> bool:
-    """Delete a collection; return False if it did not exist.
+    """Delete the collection `name`; return False if it did not exist.
 
     Raises:
-        ServiceUnavailable: The server did not delete it.
+        ServiceUnavailable: The server did not answer or refused.
     """
     if not await http.ask(lambda client: client.collection_exists(name)):
         return False

@@ -1,4 +1,4 @@
-"""Results of a search service, made safe to display and to send to a model."""
+"""Makes the results of a web search safe to display and to send to a language model."""
 
 import re
 import unicodedata
@@ -19,11 +19,11 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\
 def parse_web_pages(
     results: Iterable[object], limit: int, sentences: SentenceSplitter
 ) -> list[WebPage]:
-    """Return at most `limit` pages of a service's `results`, in order, each address
-    once.
+    """Return at most `limit` pages of a service's `results`, in the order of `results`,
+    each address once.
 
     Results without a web address or without text are skipped. Long texts are cut after
-    a sentence.
+    a sentence; `sentences` finds the ends.
     """
     pages_by_address: dict[str, WebPage] = {}
     for page in _iterate_pages(results, sentences):

@@ -1,4 +1,4 @@
-"""Web search through `tavily-python`."""
+"""Web search through the service Tavily and its package `tavily-python`."""
 
 import asyncio
 import time
@@ -76,10 +76,10 @@ TavilyCall = Callable[["AsyncClient"], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class TavilyConnection:
-    """Tavily's server and key.
+    """Tavily's server and API key.
 
-    `timeout` is in seconds, for a whole search. `own` marks a server on this machine,
-    which is reached without a proxy.
+    `timeout` is in seconds, for a whole search. `own` says that the server is on this
+    machine; no proxy is used then.
     """
 
     key: str = field(repr=False)
@@ -90,7 +90,7 @@ class TavilyConnection:
 
 @dataclass(frozen=True, slots=True)
 class TavilyCredits:
-    """Credits of an account: `used`, and `of` the plan."""
+    """Credits of an account at Tavily: the number `used`, and that `of` the plan."""
 
     used: int
     of: int
@@ -101,13 +101,15 @@ class CreditsUnavailable(ServiceUnavailable):
 
 
 class TavilySearch:
-    """The `WebSearch` port over Tavily.
-
-    Imports and opens nothing before the first search.
+    """The `WebSearch` port over Tavily; opens nothing before the first search.
 
     A search sends the query, the number of pages and the key. It is never retried,
-    because a turn waits for it. With `request_logger`, each search is logged before it
-    is sent.
+    because the user waits for it. `sentences` splits texts to shorten them; `today`
+    returns seconds since 1970. With a `request_logger`, each search is recorded in the
+    send log before it is sent.
+
+    Raises:
+        ValueError: The key is empty.
     """
 
     def __init__(
@@ -129,7 +131,7 @@ class TavilySearch:
         self._request_logger = request_logger
 
     async def search(self, query: str, limit: int) -> list[WebPage]:
-        """Return at most `limit` pages, best first, each address once.
+        """Return at most `limit` pages about `query`, best first, each address once.
 
         Raises:
             ServiceUnavailable: Tavily did not answer, refused, or sent an invalid
@@ -142,14 +144,14 @@ class TavilySearch:
         return await asyncio.to_thread(parse_web_pages, results, limit, self._sentences)
 
     async def check_key(self) -> TavilyCredits | None:
-        """Check the key without a search.
+        """Check that Tavily accepts the key, without a search, and return the account's
+        credits.
 
-        Return the account's credits, or None if not reported.
-
-        Tavily accepts ten such requests in ten minutes.
+        None if the reply does not contain them. Tavily accepts ten such requests in ten
+        minutes.
 
         Raises:
-            CreditsUnavailable: The server does not report credits.
+            CreditsUnavailable: The server has no such request.
             ServiceUnavailable: Tavily did not answer, refused, or sent an invalid
                 reply.
         """
@@ -300,13 +302,15 @@ def create_tavily_search(
     env: Mapping[str, str],
     request_logger: EgressLogger | None = None,
 ) -> TavilySearch | None:
-    """Create the web search; None if `web.use` is off. Sends and opens nothing.
+    """Return the web search; None if `web.use` is off. Nothing is sent or opened yet.
 
-    Every later search is logged, whatever the address. A key alone turns nothing on.
+    `env` are the environment variables; one of them may hold the key. With a
+    `request_logger`, every later search is recorded in the send log, whatever the
+    address. A key alone turns nothing on.
 
     Raises:
         SettingsProblem: The key is missing, or the address is invalid or not allowed.
-        ServiceUnavailable: The keyring is locked.
+        ServiceUnavailable: The system keyring is locked.
     """
     connection = build_tavily_connection(settings, env)
     if connection is None:
@@ -317,11 +321,13 @@ def create_tavily_search(
 def build_tavily_connection(
     settings: Settings, env: Mapping[str, str]
 ) -> TavilyConnection | None:
-    """Return Tavily's server and key; None if `web.use` is off.
+    """Return Tavily's server and key; None if `web.use` is off. Nothing is sent.
+
+    `env` are the environment variables; one of them may hold the key.
 
     Raises:
         SettingsProblem: The key is missing, or the address is invalid or not allowed.
-        ServiceUnavailable: The keyring is locked.
+        ServiceUnavailable: The system keyring is locked.
     """
     if settings.web.use == "off":
         return None
@@ -337,12 +343,19 @@ def build_tavily_connection(
 
 
 class UnavailableWebSearch:
-    """The `WebSearch` port where no search is allowed: every search raises `error`."""
+    """The `WebSearch` port if no search is allowed: every search raises an error.
+
+    Its message and hint are those of `error`.
+    """
 
     def __init__(self, error: LrwrError) -> None:
         self._why = error
 
     async def search(self, query: str, limit: int) -> list[WebPage]:
-        """Raise `ServiceUnavailable` with the reason."""
+        """Always raise an error.
+
+        Raises:
+            ServiceUnavailable: With the reason why no search is allowed.
+        """
         del query, limit
         raise ServiceUnavailable(str(self._why), hint=self._why.hint)

@@ -14,10 +14,10 @@ from lrwr.core.model.codec import decode_value, encode_json, encode_value
 
 @dataclass(frozen=True, slots=True)
 class ModelReplyRow:
-    """A cached reply of a language model.
+    """A cached reply of a language model, with its tokens.
 
-    `key` identifies the request, `made` is in seconds since 1970, and `finding` is the
-    reply as JSON text.
+    `key` identifies the request, `made` is the time in seconds since 1970, and
+    `finding` is the reply.
     """
 
     key: str
