@@ -1,1 +1,3 @@
-"""Keepers of the ports; the only place where vendor libraries are named."""
+"""Implementations of the ports; the only package that names the libraries of
+services.
+"""

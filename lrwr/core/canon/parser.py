@@ -1,4 +1,4 @@
-"""Parser of the canon file `lrwr.canon.toml`; errors name the line."""
+"""Parser of the canon file `lrwr.canon.toml`; its error messages name the line."""
 
 import re
 import tomllib

@@ -1,7 +1,7 @@
 """Prompts of the model analyst, and the schemas of its replies.
 
-They are sent with every call, so they are short: names in the schema are brief, lists
-are flat.
+They are sent with every call, so they are short: names in the schema are brief, and
+lists are flat.
 """
 
 import json
@@ -258,9 +258,10 @@ class ExtractedScene(_Strict):
 
 
 class Extracted(_Strict):
-    """The model's reply to an extraction request, in the order of the text.
+    """The model's reply to an extraction request.
 
-    `told` are facts that characters tell each other.
+    `people` are statements about characters; `told` are facts that characters tell each
+    other.
     """
 
     scenes: list[ExtractedScene]

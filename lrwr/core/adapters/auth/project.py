@@ -57,7 +57,9 @@ class SupabaseConnection:
 
     @property
     def host(self) -> str:
-        """The host name of the project, followed by the port if the URL has one."""
+        """The host name of the Supabase project, followed by the port if the URL has
+        one.
+        """
         return parse_host(self.url)
 
 

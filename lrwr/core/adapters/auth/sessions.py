@@ -1,6 +1,8 @@
-"""Storage of the session: in the system keyring, or else in a private file.
+"""Storage of a session at a Supabase project: in the system keyring, or in a private
+file.
 
-A session proves who is signed in. It belongs to one project and is sent to no other.
+A session proves who is signed in. It belongs to one Supabase project and is sent to no
+other.
 """
 
 import json

@@ -261,7 +261,7 @@ class SupabaseSignIn:
     file: Path
 
     def place(self) -> SessionLocation:
-        """Return where the session is stored.
+        """Return where the session of this Supabase project is stored.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.

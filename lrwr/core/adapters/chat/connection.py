@@ -58,7 +58,7 @@ class ChatConnection:
 
     @property
     def host(self) -> str:
-        """The host name of the server."""
+        """The host name of the server, without a port."""
         return urlsplit(self.base_url).hostname or ""
 
     @property

@@ -1,4 +1,4 @@
-"""LangChain's `ChatOpenAI`, configured for one model of one server.
+"""LangChain's `ChatOpenAI`, configured for one language model of one server.
 
 It takes two seconds to import: `OpenAIChatModel` imports this module at the first call.
 """

@@ -1,4 +1,5 @@
-"""The `openai` package as lrwr uses it: logged requests, translated errors, model lists.
+"""The `openai` package as lrwr uses it: recorded requests, translated errors, model
+lists.
 
 It takes a second to import: import this module in the function that opens a connection.
 """

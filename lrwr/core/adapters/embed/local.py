@@ -33,12 +33,14 @@ class LocalEmbedder:
 
     @property
     def space(self) -> str:
-        """The name of the embedding space."""
+        """The name of the embedding space, the vectors that may be compared with each
+        other.
+        """
         return SHIPPED_SPACE if self._folder is None else self.loaded().space
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector."""
+        """The number of dimensions of a vector."""
         return MINILM_DIMENSIONS if self._folder is None else self.loaded().dimensions
 
     @cached_property

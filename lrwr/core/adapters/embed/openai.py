@@ -159,12 +159,14 @@ class OpenAIEmbedder:
 
     @property
     def space(self) -> str:
-        """The name of the embedding space."""
+        """The name of the embedding space, the vectors that may be compared with each
+        other.
+        """
         return self._connection.space
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector."""
+        """The number of dimensions of a vector."""
         return self._connection.dimensions
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

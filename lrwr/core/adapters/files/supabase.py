@@ -75,9 +75,9 @@ class SupabaseStorageClient:
         Raises:
             NotFound: The file does not exist or belongs to another account.
             LrwrError: No account is signed in, or it is not allowed to do this.
-            StoreProblem: The project lacks lrwr's bucket, or the file is too large for
-                it.
-            ServiceUnavailable: The project did not answer in time, or failed.
+            StoreProblem: The Supabase project lacks lrwr's bucket, or the file is too
+                large for it.
+            ServiceUnavailable: The Supabase project did not answer in time, or failed.
         """
         token = await self._token()
         client = await self._get_client()

@@ -45,8 +45,8 @@ class RateLimit:
 class Clock:
     """Sources of time and randomness, which tests replace.
 
-    `now` returns monotonic seconds, `today` seconds since 1970, `chance` a random
-    number in [0.0, 1.0). `sleep` waits for a number of seconds.
+    `now` returns seconds of a clock that never goes back, `today` seconds since 1970,
+    `chance` a random number in [0.0, 1.0). `sleep` waits for a number of seconds.
     """
 
     now: Callable[[], float] = time.monotonic

@@ -165,7 +165,7 @@ class ModalConnection:
 
 @dataclass(frozen=True, slots=True)
 class ModalToken:
-    """Both parts of an API token of Modal."""
+    """The two parts of an API token of Modal."""
 
     id: str
     secret: str

@@ -13,7 +13,7 @@ _APP_PAGE = "Look at the app's page at modal.com, and try again."
 
 
 def build_modal_timeout_error(seconds: float) -> RunnerUnavailable:
-    """Return the error for a request that took more than `seconds`."""
+    """Return the error for a request to Modal that took more than `seconds`."""
     return RunnerUnavailable(
         f"Modal did not answer within {format_seconds(seconds)}",
         hint=_CONNECTION,

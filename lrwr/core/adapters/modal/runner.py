@@ -81,7 +81,7 @@ class ModalRunner:
 
     @property
     def places(self) -> int:
-        """The number of documents that may be processed at once."""
+        """The maximum number of documents that are processed at once."""
         return self._options.places
 
     async def run(

@@ -55,7 +55,9 @@ class LateInteractionReranker:
 
     @property
     def name(self) -> str:
-        """The reranker's name: `late-interaction/` and the embedding space."""
+        """The reranker's name: `late-interaction/` and the name of the embedding
+        space.
+        """
         return f"late-interaction/{self._embedder.space}"
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:

@@ -1,7 +1,7 @@
 """Word files: safe opening of the zip package, and the text of its paragraphs.
 
-The package may be damaged or hostile. Emphasis becomes Markdown marks, and tracked
-changes are accepted.
+The package may be damaged or hostile. Bold and italic text is marked as in Markdown,
+and tracked changes are accepted.
 """
 
 import io
@@ -277,7 +277,7 @@ class DocxParagraphReader:
         return DocxStyle(style.bold, style.italic, outline_level, style.generated)
 
     def pieces(self, element: "_Element", anchors: DocxAnchors) -> Iterator[DocxRun]:
-        """Yield the visible runs of `element`, in text order.
+        """Yield the visible runs of text in `element`, in text order.
 
         The ids of footnotes, endnotes and comments that it refers to are added to
         `anchors`.

@@ -191,7 +191,8 @@ class FolderSource:
         self._unreadable: tuple[str, ...] = ()
 
     async def list(self) -> SourceListing:
-        """Return every manuscript file under the targets, and every skipped file.
+        """Return every manuscript file under the targets, and every skipped file with
+        the reason.
 
         Raises:
             NotFound: A target does not exist.
@@ -200,7 +201,8 @@ class FolderSource:
         return await asyncio.to_thread(self._list)
 
     def covers(self, document: DocumentId) -> bool:
-        """Return whether the source decides if `document` still exists.
+        """Return whether a listing of this source without `document` means that it is
+        gone.
 
         True for every path under a target, also for an excluded one: excluding a file
         removes it from the library. False for a path in a folder that the last listing

@@ -1,4 +1,4 @@
-"""File system events of manuscript folders, through watchfiles."""
+"""File system events of manuscript folders, through the package watchfiles."""
 
 import asyncio
 import os

@@ -1,6 +1,4 @@
-"""Parsing of manuscript files: bytes to a `Document` with chapters, scenes and
-metadata.
-"""
+"""Parses manuscript files: bytes to a `Document` with chapters, scenes and metadata."""
 
 import math
 import re

@@ -93,7 +93,7 @@ class FeedVectorIndex(ABC):
 
     @property
     def remark(self) -> str:
-        """Always empty: this index answers completely, or raises."""
+        """Always empty, since this index answers completely or raises."""
         return ""
 
     async def catch_up(self) -> int:
@@ -111,7 +111,8 @@ class FeedVectorIndex(ABC):
         """Return at most `limit` chunks in `scope` with their cosine to `query`, best
         first.
 
-        Cosines are -1.0 to 1.0. Chunks with equal cosines are ordered by id.
+        Cosines are -1.0 to 1.0. Chunks with equal cosines are ordered by id. Only
+        changes that `catch_up` has applied are seen.
         """
         if limit < 1:
             return []

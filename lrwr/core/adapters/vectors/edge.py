@@ -302,12 +302,14 @@ class EdgeVectorIndex(FallbackVectorIndex):
 
     @property
     def uses_fallback(self) -> bool:
-        """Whether `fallback` answers, because the shard broke again after a repair."""
+        """Whether `fallback` answers, because the shard could not be built again or
+        broke again.
+        """
         return self._index is self._fallback
 
     @property
     def remark(self) -> str:
-        """Always empty: a corrupt shard changes no result."""
+        """Always empty, since a corrupt shard changes no result."""
         return ""
 
     async def aclose(self) -> None:

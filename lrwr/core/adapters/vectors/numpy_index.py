@@ -27,10 +27,10 @@ Key = TypeVar("Key")
 
 
 class NumpyVectorIndex(FeedVectorIndex):
-    """The `VectorIndex` port with one matrix in memory, which is filled at the first
-    use.
+    """The `VectorIndex` port with one matrix in memory, which `catch_up` fills from
+    `feed`.
 
-    It follows `feed` for one pipeline and one embedding space; vectors have
+    It contains the vectors of one pipeline and one embedding space, each with
     `dimensions` numbers. Suits libraries of some ten thousand chunks, and is the
     fallback of the other indexes.
     """

@@ -354,7 +354,9 @@ def _sweep_vectors(connection: sqlite3.Connection, now: float) -> None:
 
 
 def chapters_to_json(chapters: Sequence[Chapter]) -> str:
-    """Return `chapters` as JSON text, each span as a pair `[start, end)`."""
+    """Return `chapters` as JSON text, for storage; a span is a pair `[start, end]`,
+    half-open.
+    """
     rows = [
         {
             "title": chapter.title,

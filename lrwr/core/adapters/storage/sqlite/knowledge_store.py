@@ -1,4 +1,4 @@
-"""Storing the results of an ingestion, one document at a time."""
+"""Stores the results of an ingestion, one document at a time."""
 
 import json
 import sqlite3

@@ -215,7 +215,7 @@ class SqliteChangeFeed:
         )
 
     async def library(self) -> str:
-        """Return the id of the library, which never changes."""
+        """Return the id of the library; a copy of the library has the same."""
         sql = "select id from library"
         return await self._database.read(
             lambda connection: str(connection.execute(sql).fetchone()[0])

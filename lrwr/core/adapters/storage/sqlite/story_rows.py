@@ -127,7 +127,7 @@ def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> No
 
 
 def parse_fact_row(row: FactRow) -> Fact:
-    """Return the fact in a row of the columns that `FactRow` lists."""
+    """Return the fact in a row with the columns that `FactRow` lists."""
     about, subject, field, value, keeper, certainty, reach, spans, details = row
     return Fact(
         about=FactAbout(about),
@@ -148,7 +148,9 @@ def spans_from_json(text: str) -> tuple[Span, ...]:
 
 
 def spans_to_json(spans: tuple[Span, ...]) -> str:
-    """Return spans as JSON text: a list of pairs `[start, end)`."""
+    """Return spans as JSON text, for storage: a list of pairs `[start, end]`,
+    half-open.
+    """
     return json.dumps([[span.start, span.end] for span in spans])
 
 

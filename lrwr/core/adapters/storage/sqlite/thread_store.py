@@ -84,7 +84,7 @@ def turn_to_columns(turn: Turn) -> dict[str, object]:
 
 
 def state_to_json(state: NarrativeState) -> str:
-    """Return a thread's state as JSON text."""
+    """Return a thread's state as JSON text, for storage."""
     return replace_surrogates(encode_json(state))
 
 
