@@ -64,22 +64,26 @@ class Stores(Protocol):
 
     @property
     def knowledge(self) -> "KnowledgeStore":
-        """The chunks, vectors and facts that an ingestion extracts from documents."""
+        """Stores the chunks, vectors and facts that an ingestion extracts from
+        documents.
+        """
         ...
 
     @property
     def casts(self) -> "CastStore":
-        """The cast of the story and who speaks each quotation."""
+        """Stores the characters of the story, and who speaks each quotation."""
         ...
 
     @property
     def analysis(self) -> "AnalysisStore":
-        """Cached replies of language models."""
+        """Stores replies of language models, so that the same request is not sent
+        again.
+        """
         ...
 
     @property
     def jobs(self) -> "JobQueue":
-        """The queue of documents to process."""
+        """The queue of documents to ingest, shared with other processes."""
         ...
 
     @property
@@ -89,14 +93,12 @@ class Stores(Protocol):
 
     @property
     def files(self) -> "FileStore | None":
-        """The archive of ingested manuscript files; None if copies of them are not
-        stored.
-        """
+        """The archive of ingested manuscript files; None if none are copied."""
         ...
 
     @property
     def pause(self) -> Callable[[], Awaitable[None]] | None:
-        """Waits between two checks of jobs of other processes; None if no wait is
+        """Waits between two checks of other processes' jobs; None if no wait is
         needed.
         """
         ...
@@ -116,22 +118,26 @@ class LocalStores:
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
-        """The chunks, vectors and facts that an ingestion extracts from documents."""
+        """Stores the chunks, vectors and facts that an ingestion extracts from
+        documents.
+        """
         return SqliteKnowledgeStore(self.database, now=self._now)
 
     @cached_property
     def casts(self) -> "CastStore":
-        """The cast of the story and who speaks each quotation."""
+        """Stores the characters of the story, and who speaks each quotation."""
         return SqliteCastStore(self.database)
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """Cached replies of language models."""
+        """Stores replies of language models, so that the same request is not sent
+        again.
+        """
         return SqliteAnalysisStore(self.database, now=self._now)
 
     @cached_property
     def jobs(self) -> "JobQueue":
-        """The queue of documents to process."""
+        """The queue of documents to ingest, shared with other processes."""
         return SqliteJobQueue(self.database, now=self._now)
 
     @cached_property
@@ -240,14 +246,14 @@ class Workspace:
 
     @property
     def database(self) -> SqliteDatabase:
-        """The library's SQLite file, from which everything is read."""
+        """The SQLite file on this machine from which everything is read."""
         if self.settings.records.keeper == "embedded":
             return self.egress.database
         return self.stores.database
 
     @cached_property
     def passages(self) -> "PassageStore":
-        """The ingested text of the manuscript."""
+        """The ingested text of the manuscript, as documents and passages."""
         self.require_library()
         return SqlitePassageStore(self.database)
 
@@ -264,7 +270,7 @@ class Workspace:
 
     @cached_property
     def jobs(self) -> "JobQueue":
-        """The queue of documents to process."""
+        """The queue of documents to ingest, shared with other processes."""
         return self.stores.jobs
 
     # Services
@@ -319,7 +325,7 @@ class Workspace:
         )
 
     def finder(self) -> "PassageFinder":
-        """Return the service that finds passages.
+        """Return the service that finds the passages for a question.
 
         Raises:
             NotFound: Nothing was ingested here.
@@ -344,7 +350,9 @@ class Workspace:
 
     @cached_property
     def freshness(self) -> "FreshnessService":
-        """The service that checks whether cited passages are still in the text."""
+        """The service that finds where cited passages are now, or whether they are
+        gone.
+        """
         return FreshnessService(self.passages)
 
     def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":
@@ -363,9 +371,7 @@ class Workspace:
         return self._session
 
     def reset_sessions(self) -> None:
-        """Discard the session service, so that the next use applies a changed
-        consent.
-        """
+        """Discard the session service, so that a changed consent takes effect."""
         self._session = None
 
     def _create_sessions(self, *, may_ask: bool) -> "AvatarSessionService":

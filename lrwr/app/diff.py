@@ -47,9 +47,7 @@ class DiffPoint:
 
 @dataclass(frozen=True, slots=True)
 class SkippedDocument:
-    """A document that is left out of the comparison, and why, as a clause or
-    sentence.
-    """
+    """A document that is left out of the comparison; `reason` is text for the user."""
 
     document: DocumentId
     reason: str
@@ -123,13 +121,14 @@ async def diff_manuscript(
 ) -> ManuscriptDiff:
     """Compare two states of the manuscript at the absolute paths `targets`.
 
-    Nothing is sent, and the library is not changed. Copies are made in the empty folder
-    `place`; delete it after the event loop was closed, because a thread of a cancelled
-    comparison may still write there. `emit` receives the events of the ingestions.
+    Nothing is sent, and the library is not changed. Copies are made in `place`, an
+    empty folder; delete it after the event loop was closed, because a thread of a
+    cancelled comparison may still write there. `emit` receives the events of the
+    ingestions.
 
     Raises:
         NotFound: There is no library, no repository or no such revision.
-        SettingsProblem: The request is contradictory, or a part of the manuscript is
+        SettingsProblem: The request is contradictory, or some of the manuscript is
             outside the repository.
         LrwrError: git failed.
     """

@@ -122,7 +122,9 @@ class Keyring:
         return key
 
     def modal_token(self) -> "ModalToken":
-        """Return the API token of Modal, whose containers may send texts to OpenAI.
+        """Return the API token of Modal, which runs lrwr's function.
+
+        That function may send texts to OpenAI, so consent to both services is needed.
 
         Raises:
             RunnerUnavailable: Consent or the token is missing, or the system keyring is
@@ -210,7 +212,7 @@ class ExternalAccess:
         return OpenAIEmbedder(connection, client, key, count)
 
     def modal_calls(self) -> "ModalFunctionClient | None":
-        """Return the client that calls lrwr's function at Modal; None if it is not
+        """Return the client that calls lrwr's function at Modal; None if not
         configured.
 
         Raises:
@@ -228,7 +230,7 @@ class ExternalAccess:
         return calls
 
     def hosted_reranker(self) -> "CohereReranker | None":
-        """Return the reranker on a server, or None if none is configured.
+        """Return the reranker at Cohere, or None if another or none is configured.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -293,8 +295,9 @@ class ExternalAccess:
         return tracer
 
     def experiments(self) -> "LangSmithExperimentLog | None":
-        """Return the client that sends evaluation results to LangSmith; None if traces
-        are off.
+        """Return the client that sends evaluation results to LangSmith.
+
+        None if traces are off.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -387,8 +390,7 @@ def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
 
 
 def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
-    """Return which settings turn a service on, what it would be sent, and to which
-    host.
+    """Return what a service would be sent, to which host, and which settings say so.
 
     The user reads it when asked to allow the service.
     """
@@ -446,7 +448,7 @@ def create_chat_model(
 
 
 def describe_refusal(error: LrwrError) -> str:
-    """Return the message and the hint of an error as one text."""
+    """Return the message and the hint of an error as two sentences."""
     return f"{error}. {error.hint}"
 
 

@@ -83,8 +83,9 @@ class ArmSet:
 
 
 class EvalFinderFactory:
-    """Creates passage finders of one library for search variants; they share their
-    models.
+    """Creates passage finders of one library for search variants.
+
+    All of them share the same models.
     """
 
     def __init__(self, workspace: Workspace, parts: RetrievalComponents) -> None:
@@ -104,9 +105,7 @@ class EvalFinderFactory:
         return self.workspace.egress.hosted_reranker() or local
 
     def finder(self, variant: SearchVariant) -> PassageFinder:
-        """Return a service that finds passages with the pipeline and steps of
-        `variant`.
-        """
+        """Return a service that finds passages in the way that `variant` describes."""
         records, pipeline = self.parts.records, variant.pipeline
         if pipeline not in self._indexes:
             self._indexes[pipeline] = self.parts.open_vector_index(pipeline)
@@ -161,9 +160,10 @@ async def open_arms(
 ) -> AsyncIterator[ArmSet]:
     """Yield the arms (ways to search) that an evaluation compares.
 
-    There is one for each of `steps`, in their order, unless it needs a model that is
-    off. With `whole`, the whole text is one more arm if it fits the largest of
-    `budgets`, in tokens. `clock` returns seconds and measures the duration of searches.
+    There is one for each of `steps`, in their order; what needs a model that is off is
+    left out of it. With `whole`, the whole text is one more arm if it fits the largest
+    of `budgets`, in tokens. `clock` returns seconds and measures the duration of
+    searches.
 
     Raises:
         NotFound: A pipeline has ingested nothing.
@@ -316,8 +316,7 @@ class SessionAnswerer:
         return self._session.model
 
     async def answer(self, question: str, as_of: str) -> "GroundedAnswer":
-        """Return the answer to `question` from the story up to `as_of`, such as
-        "chapter 3".
+        """Return the answer to `question`, using the story up to `as_of` ("ch3").
 
         An empty `as_of` means the whole story.
 

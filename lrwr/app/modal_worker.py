@@ -108,9 +108,10 @@ def read_document(request: bytes) -> bytes:
 
 
 class OrderAnalysisStore:
-    """An `AnalysisStore` with the data that came with a document; it writes nothing.
+    """An `AnalysisStore` with the data of an order (a document to process).
 
-    `replies_made` has the replies of models so far, to be sent back with the result.
+    It writes nothing. `replies_made` has the replies of models so far, to be sent back
+    with the result.
     """
 
     def __init__(self, order: ModalOrder) -> None:
@@ -119,8 +120,7 @@ class OrderAnalysisStore:
         self.replies_made: list[ModelCallReplies] = []
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances between neighbouring sentences that came with the
-        document.
+        """Return the distances between neighbouring sentences that came with the order.
 
         Both arguments are ignored.
         """
@@ -128,17 +128,14 @@ class OrderAnalysisStore:
         return self._seams
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the reply "[]" for each of `keys` whose reply the sender has stored
-        already.
+        """Return the reply "[]" for each of `keys` that the sender has a reply for.
 
         So the model is not asked again; the sender uses its stored reply.
         """
         return {key: "[]" for key in keys if key in self._kept}
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Add replies of a model, by key, and their usage to those that will be sent
-        back.
-        """
+        """Collect replies of a model, by key, and their usage, to be sent back."""
         self.replies_made.append(ModelCallReplies(replies, usage))
 
 
@@ -280,7 +277,7 @@ class ModalDeployment:
 def plan_modal_deployment(
     settings: Settings, connection: ModalConnection
 ) -> ModalDeployment:
-    """Return the deployment that the settings describe; nothing is sent."""
+    """Return what would be deployed at Modal with these settings; nothing is sent."""
     uses_openai = "openai" in (settings.model.use, settings.embedding.model)
     return ModalDeployment(
         app=connection.app,
@@ -327,7 +324,7 @@ async def deploy_to_modal(
 
 
 def build_modal_app(plan: ModalDeployment) -> "App":
-    """Return the app of Modal's client library: one function and its container
+    """Return the app as Modal's client needs it: one function and its container
     image.
     """
     import modal

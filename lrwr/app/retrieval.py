@@ -43,9 +43,7 @@ EDGE_MIN_CHUNKS = 6_000
 
 @dataclass(frozen=True, slots=True)
 class IndexedRecords:
-    """The stored data that a search reads; `load_canon` returns the user's
-    decisions.
-    """
+    """The stored data that a search reads; `load_canon` returns the decisions."""
 
     database: "SqliteDatabase"
     passages: "PassageStore"
@@ -54,8 +52,9 @@ class IndexedRecords:
 
 
 class Embedders:
-    """The embedding models of one library, loaded on first use and closed by
-    `stack`.
+    """The embedding models of one library, loaded on first use.
+
+    `stack` closes them.
     """
 
     def __init__(self, egress: ExternalAccess, stack: AsyncExitStack) -> None:
@@ -212,7 +211,7 @@ class RetrievalComponents:
         )
 
     def calibrations(self) -> CalibrationTable:
-        """Return how scores become confidences (calibrations), by the kind of search.
+        """Return how scores become confidences (calibrations), by ranking and pipeline.
 
         The library's own calibrations replace those that were shipped with lrwr.
         """
@@ -248,12 +247,14 @@ class RetrievalComponents:
 
     @cached_property
     def local_reranker(self) -> "Reranker | None":
-        """The reranker on this machine, which also ranks sentences of extractive answers."""
+        """The reranker on this machine, which also ranks sentences that answers quote.
+
+        None if reranking or embeddings are off.
+        """
         return self.create_local_reranker(self.settings.pipeline)
 
     def create_local_reranker(self, pipeline: Pipeline) -> "Reranker | None":
-        """Return a reranker on this machine that uses the word frequencies of
-        `pipeline`.
+        """Return a reranker on this machine, with the word frequencies of `pipeline`.
 
         None if reranking or embeddings are off.
         """

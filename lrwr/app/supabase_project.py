@@ -89,9 +89,7 @@ class SupabaseProject:
 
     @property
     def request_logger(self) -> "EgressLogger | None":
-        """Records requests in the send log; None if the project runs on this
-        machine.
-        """
+        """Records requests in the send log; None if Supabase runs on this machine."""
         return None if self.sign_in.project.own else self._egress.request_logger
 
     async def token(self) -> str:
@@ -123,10 +121,9 @@ class SupabaseProject:
         return SupabaseReplica(database, self.records(link), now)
 
     def files(self, link: LibraryLink) -> "FileStore | None":
-        """Return the store of a library's files in the project; closed with the
-        connection.
+        """Return the store of a library's files in the Supabase project.
 
-        None if `records.files` is off.
+        It is closed with the connection. None if `records.files` is off.
         """
         if not self._egress.settings.records.files:
             return None
@@ -135,10 +132,9 @@ class SupabaseProject:
         return files
 
     def file_store(self, link: LibraryLink) -> SupabaseFileStore:
-        """Return the store of a library's files in the project, even if `records.files`
-        is off.
+        """Return the store of a library's files in the Supabase project.
 
-        The caller closes it.
+        `records.files` is ignored. The caller closes the store.
         """
         return SupabaseFileStore(
             self.sign_in.project,
@@ -149,9 +145,7 @@ class SupabaseProject:
         )
 
     def own(self, database: SqliteDatabase) -> SqliteDatabase:
-        """Return `database`; from now on it is closed when this connection is
-        closed.
-        """
+        """Return `database`, which is closed together with this connection."""
         self._stack.push_async_callback(database.aclose)
         return database
 
@@ -159,8 +153,8 @@ class SupabaseProject:
 class SupabaseStores:
     """The stores of a library that has everything in a Supabase project.
 
-    The local file is a replica, updated from the project before it is read; `say`
-    receives a notice when that fails. `now` returns seconds since 1970.
+    The local file is a replica, updated from the Supabase project before it is read;
+    `say` receives a notice when that fails. `now` returns seconds since 1970.
     """
 
     def __init__(
@@ -179,7 +173,7 @@ class SupabaseStores:
 
     @cached_property
     def database(self) -> SqliteDatabase:
-        """The local replica, which is updated from the Supabase project before each
+        """The local replica; it is updated from the Supabase project before each
         read.
         """
         path = self._project.library.database
@@ -187,7 +181,9 @@ class SupabaseStores:
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
-        """The chunks, vectors and facts that an ingestion extracts from documents."""
+        """Stores the chunks, vectors and facts that an ingestion extracts from
+        documents.
+        """
         return SupabaseKnowledgeStore(
             self.database,
             self._replica,
@@ -199,23 +195,25 @@ class SupabaseStores:
 
     @cached_property
     def casts(self) -> "CastStore":
-        """The cast of the story and who speaks each quotation."""
+        """Stores the characters of the story, and who speaks each quotation."""
         return SupabaseCastStore(self.database, self._replica, self._records)
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """Cached replies of language models."""
+        """Stores replies of language models, so that the same request is not sent
+        again.
+        """
         return SupabaseAnalysisStore(self.database, self._records, now=self._now)
 
     @cached_property
     def jobs(self) -> SupabaseJobQueue:
-        """The queue of documents to process."""
+        """The queue of documents to ingest, shared with other machines."""
         return SupabaseJobQueue(self._project.rpc, self._link.library)
 
     @cached_property
     def files(self) -> "FileStore | None":
-        """The manuscript files in the project's storage; None if `records.files` is
-        off.
+        """The manuscript files in the Supabase project; None if `records.files`
+        is off.
         """
         return self._project.files(self._link)
 
@@ -231,8 +229,8 @@ class SupabaseStores:
         )
 
     async def pause(self) -> None:
-        """Wait `JOB_CHECK_INTERVAL` seconds between two checks of jobs of other
-        processes.
+        """Wait `JOB_CHECK_INTERVAL` seconds, before other machines' jobs are
+        checked.
         """
         await asyncio.sleep(JOB_CHECK_INTERVAL)
 

@@ -22,11 +22,12 @@ async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
 
 
 async def write_thread_file(workspace: Workspace, thread: ThreadId, file: Path) -> None:
-    """Write a thread to a Markdown file that does not exist yet.
+    """Write a thread to `file`, a Markdown file that does not exist yet.
 
     Raises:
         NotFound: There is no such thread.
-        SettingsProblem: The file exists, does not end in `.md`, or is in the manuscript.
+        SettingsProblem: The file exists, does not end in `.md`, or is in the
+            manuscript.
         LrwrError: The file cannot be written.
     """
     check_output_file(file, workspace.settings, [".md"], force=None)

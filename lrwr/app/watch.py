@@ -187,9 +187,7 @@ class AnswerFreshnessMonitor:
         self._detector: StaleAnswerDetector | None = None
 
     async def record_baseline(self) -> None:
-        """Record which answers cite changed passages already; call it before the first
-        save.
-        """
+        """Record which answers cite changed passages; call it before the first save."""
         if not self._workspace.is_ingested:
             return
         try:
@@ -198,8 +196,7 @@ class AnswerFreshnessMonitor:
             self._report(error)
 
     async def add_affected_answers(self, event: WatchEvent) -> WatchEvent:
-        """Return `event`; the report of a save gets the answers whose passages it
-        changed.
+        """Return `event`, with the answers whose passages it changed if it is a save.
 
         If the library cannot be read, `say` is called and nothing is added.
         """

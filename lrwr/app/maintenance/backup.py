@@ -90,10 +90,10 @@ def pack_archive(
 
 
 def unpack_archive(source: Path, folder: Path) -> BackupManifest:
-    """Extract the files of the backup `source` into `folder`, checking sizes and
-    hashes.
+    """Extract the files of the backup `source` into `folder`.
 
-    Only known names are accepted, so nothing can be written outside `folder`.
+    Sizes and hashes are checked. Only known names are accepted, so nothing can be
+    written outside `folder`.
 
     Raises:
         NotFound: There is no such file.
@@ -216,7 +216,7 @@ def _unpack_one(
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """The file of a backup, its size in bytes, and its manifest."""
+    """A backup that was written: its file, its size in bytes, and its manifest."""
 
     file: Path
     size: int

@@ -8,9 +8,7 @@ from lrwr.core.model.errors import LrwrError
 
 
 class HealthState(StrEnum):
-    """The state of what a check of `lrwr doctor` tested. Only `BROKEN` makes it
-    fail.
-    """
+    """The state of what a check tested. Only `BROKEN` makes `lrwr doctor` fail."""
 
     OK = "ok"
     WARNING = "warning"
@@ -54,7 +52,7 @@ def is_healthy(findings: Iterable[HealthFinding]) -> bool:
 def pluralize(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun, such as "1 passage" or "2,000 passages".
 
-    `plural` is the plural of `noun` if it is not formed with an "s".
+    `noun` is singular; `plural` defaults to `noun` with an "s".
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 

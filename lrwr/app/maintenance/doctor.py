@@ -111,7 +111,7 @@ class DoctorContext:
 
 
 async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
-    """Run all checks and return their findings, always in the same order.
+    """Run all checks of `lrwr doctor`; return their results, always in the same order.
 
     Nothing is changed. Only the configured services, the user's own model server and
     the loopback ports of `context.servers` are contacted; no text of the user is sent.

@@ -74,7 +74,7 @@ class LocalData:
 
     @property
     def size(self) -> int:
-        """The total size of all parts in bytes."""
+        """The total size of all files of lrwr in the state folder, in bytes."""
         return sum(part.size for part in self.parts)
 
 

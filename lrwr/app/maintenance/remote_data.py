@@ -186,15 +186,14 @@ async def remove_collections(
 async def delete_hosted_library(
     settings: Settings, env: Mapping[str, str], library: Library, home: HostedLocation
 ) -> RemoteDeletion:
-    """Delete the library at `home` from its Supabase project: files first, then all
-    rows.
+    """Delete the library at `home` from Supabase: its files first, then all rows.
 
     `env` has the environment variables. Requests are recorded in the send log as long
     as the library exists, except those that check the sign-in.
 
     Raises:
         LrwrError: The configured project or the signed-in account is not the library's,
-            or the project did not answer.
+            or Supabase did not answer.
     """
     sign_in = create_supabase_sign_in(settings, env)
     await _check_home(sign_in, home)

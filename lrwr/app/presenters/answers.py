@@ -29,8 +29,10 @@ NO_MODEL = "No language model configured: showing quotations only."
 
 
 def strip_links(text: str) -> str:
-    """Return `text` with each wiki link (`[[…]]`) replaced by the last part of its
-    text.
+    """Return `text` with each wiki link replaced by its label.
+
+    The label of `[[Nell|she]]` is "she", that of `[[Nell]]` is "Nell". Citations such
+    as `[[1]]` are unchanged.
     """
     return _LINK.sub(r"\1", text)
 
@@ -79,8 +81,7 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
 
 
 def format_spending(turns: Sequence[Turn]) -> str:
-    """Return tokens and price of the last turn, and with several turns also their
-    total.
+    """Return tokens and price of the last turn; with several turns, also the total.
 
     `turns` are those of a thread, oldest first. Tokens sent and received are added up;
     those received are estimated. Empty if no turn called a language model.
@@ -104,8 +105,7 @@ def _format_usage(turns: Sequence[Turn]) -> str:
 
 
 def describe_turn_cost(turn: Turn) -> str:
-    """Return model calls, tokens and price of a turn as a sentence, such as "1 call:
-    …".
+    """Return model calls, tokens and price of a turn as a sentence ("1 call: …").
 
     Tokens received are estimated, so the total is marked "about". Empty if the turn
     called no language model.
@@ -119,8 +119,7 @@ def describe_turn_cost(turn: Turn) -> str:
 
 
 def describe_answering_model(settings: Settings, model: str) -> str:
-    """Return a sentence that names the model that answers, and where questions are
-    sent.
+    """Return a sentence that says which model answers, and where questions are sent.
 
     `model` is the model's name. If it is empty, the sentence says that answers only
     quote the text.

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 
 def format_line_range(document: str, lines: "LineRange") -> str:
-    """Return `document:first-last`, or `document:line` for a single line; lines count
-    from 1.
+    """Return `document:first-last`, or `document:line` if it is one line.
+
+    Lines count from 1, `last` is inclusive.
     """
     name = sanitize_line(document)
     if lines.first == lines.last:
@@ -185,9 +186,7 @@ def describe_passage_chapter(passage: "Passage") -> str:
 
 
 def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
-    """Return `text` in pieces; each occurrence of one of `words` has the tone
-    "strong".
-    """
+    """Return `text` in pieces; occurrences of any of `words` have the tone "strong"."""
     return [
         StyledText(piece, "strong") if hit else piece
         for piece, hit in split_highlighted_words(text, words)

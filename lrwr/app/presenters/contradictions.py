@@ -49,9 +49,7 @@ def render_contradictions(
 
 
 def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
-    """Return a contradiction as JSON: both sides with their evidence, and who
-    found it.
-    """
+    """Return a contradiction as JSON: both sides with quotations, and who found it."""
     return {
         "id": contradiction.id,
         "about": contradiction.about,

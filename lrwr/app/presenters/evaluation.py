@@ -111,9 +111,7 @@ def render_report_markdown(sections: Sequence[ReportSection], title: str) -> str
 
 
 def format_run_title(run: EvalRun) -> str:
-    """Return the title of an evaluation run: "Evaluation of" and its local date and
-    time.
-    """
+    """Return the title of an evaluation run, with its local date and time."""
     return f"Evaluation of {format_local_time(run.made)}"
 
 
@@ -371,7 +369,7 @@ def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
     """Yield sentences that compare two evaluation runs.
 
     They count the common questions, name differences between the runs' conditions, and
-    say for each common arm which measures differ.
+    say for each common arm (way to search) which measures differ.
     """
     yield (
         f"{format_count(len(run_comparison.matched.questions), 'question')} in both runs;"

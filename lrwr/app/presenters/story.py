@@ -148,7 +148,7 @@ def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:
 def render_evidence(
     evidence: "Iterable[TextEvidence]", shown_value: str = ""
 ) -> Iterator[StyledLine]:
-    """Yield a line for each piece of `evidence`: its location and its quotation.
+    """Yield a line with location and quotation for each passage in `evidence`.
 
     The quotation is left out if it equals `shown_value`, which the user sees already.
     """
@@ -177,8 +177,8 @@ def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[Style
 
 
 def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]:
-    """Yield the entries of a timeline under chapter headings, in the order of
-    `moments`.
+    """Yield the lines of a timeline's entries, in their order, under chapter
+    headings.
     """
     for chapter, chapter_moments in groupby(
         moments, lambda moment: format_chapter_name(moment.evidence)
@@ -190,9 +190,7 @@ def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]
 
 
 def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
-    """Yield the lines of one timeline entry: kind, text and characters; then its
-    quotation.
-    """
+    """Yield the lines of a timeline entry: kind, text, characters and quotation."""
     characters = ", ".join(moment.characters)
     yield StyledLine(
         (

@@ -44,8 +44,9 @@ def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
 
 
 def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
-    """Return a character's name, aliases, gender, certainty, first location and number
-    of mentions as JSON.
+    """Return a character's names, gender, first location and mentions as JSON.
+
+    `certainty` says how sure it is that this is a character; `mentions` is a number.
     """
     first = profile.first_seen
     return {
@@ -111,7 +112,7 @@ def element_as_json(element: WorldElement) -> JsonObject:
 
 
 def narrative_event_as_json(event: NarrativeEvent) -> JsonObject:
-    """Return an event of the story with its characters and evidence as JSON."""
+    """Return an event of the story with its characters and its quotation as JSON."""
     return {
         "description": event.description,
         "characters_involved": event.characters_involved,
@@ -122,7 +123,7 @@ def narrative_event_as_json(event: NarrativeEvent) -> JsonObject:
 
 
 def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
-    """Return what one character tells another, with the evidence, as JSON.
+    """Return what one character tells another, with the quotation, as JSON.
 
     `hearer` is None if unknown.
     """
@@ -135,9 +136,9 @@ def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
 
 
 def relation_as_json(relation: CharacterRelation) -> JsonObject:
-    """Return a relationship between two characters, with its evidence, as JSON.
+    """Return a relationship between two characters as JSON, with its quotations.
 
-    `kind` and `valence` are None if unknown.
+    `kind` and `valence` (such as friendly) are None if unknown.
     """
     return {
         "source": relation.source,
@@ -150,7 +151,9 @@ def relation_as_json(relation: CharacterRelation) -> JsonObject:
 
 
 def moment_as_json(moment: TimelineMoment) -> JsonObject:
-    """Return one entry of the timeline as JSON: kind, text, characters and evidence."""
+    """Return one entry of the timeline as JSON: kind, text, characters and
+    quotation.
+    """
     return {
         "kind": moment.kind,
         "text": moment.text,
@@ -217,9 +220,9 @@ def gap_as_json(gap: Gap) -> JsonObject:
 
 
 def claim_as_json(claim: BibleClaim) -> JsonObject:
-    """Return a claim (one value of a story bible entry) with its evidence as JSON.
+    """Return one value of a story bible entry, with the quotations that support it.
 
-    The key `attribute`, the claim's label, is left out if the label is empty.
+    The key `attribute`, the value's label, is left out if the label is empty.
     """
     return {
         **({"attribute": claim.label} if claim.label else {}),

@@ -30,8 +30,7 @@ def format_age(seconds: float) -> str:
 
 
 def format_tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) -> str:
-    """Return tokens and price of model calls, such as "9 tokens sent, 2 received
-    ($0.01)".
+    """Return tokens and price of model calls: "9 tokens sent, 2 received ($0.01)".
 
     `cost` is in US dollars, None if unknown. `about` marks the numbers as an estimate.
     """
@@ -134,5 +133,7 @@ class StyledTable:
 
 
 def styled_line(*pieces: LinePiece, indent: int = 0) -> StyledLine:
-    """Return a line of `pieces`, indented by `indent` columns and without evidence."""
+    """Return a line of `pieces`, indented by `indent` columns, that has no
+    quotation.
+    """
     return StyledLine(pieces, indent)

@@ -55,9 +55,7 @@ def format_thread_title(thread: Thread) -> str:
 
 
 def describe_speaker(state: NarrativeState) -> str:
-    """Return who answers: the name of the character that the chat plays, or
-    `ANALYST`.
-    """
+    """Return who answers: the name of a character, or `ANALYST`."""
     in_character = state.mode is AnswerMode.IN_CHARACTER
     return state.character if in_character and state.character else ANALYST
 
@@ -91,10 +89,9 @@ def get_citation_places(
 
 
 def cut_around_words(text: str, words: Sequence[str]) -> str:
-    """Return an excerpt of `text` on one line, around the first occurrence of any of
-    `words`.
+    """Return an excerpt of `text` on one line, around the first of `words` in it.
 
-    Without an occurrence, the excerpt is the beginning of `text`.
+    If none of `words` occurs, the excerpt is the beginning of `text`.
     """
     line, at = " ".join(text.split()), 0
     for piece, hit in split_highlighted_words(line, words):
@@ -327,8 +324,7 @@ def render_thread_matches(
 
 
 def thread_as_json(thread: Thread) -> dict[str, object]:
-    """Return a thread without its turns as JSON: id, title, number of turns, times,
-    scope.
+    """Return a thread without its turns as JSON: id, title, counts, times and scope.
 
     Times are in seconds since 1970. The scope is who answers, and the horizon.
     """

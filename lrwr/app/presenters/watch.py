@@ -103,10 +103,9 @@ def _name_documents(documents: Sequence[DocumentDelta]) -> str:
 def describe_passage_changes(
     documents: Sequence[DocumentDelta], noun: str = "passage"
 ) -> str:
-    """Return how many passages of `documents` changed, such as ": 2 passages changed, 1
-    new".
+    """Return how many passages changed, such as ": 2 passages changed, 1 new".
 
-    `noun` is the singular word for what is counted. Empty if all documents were
+    `noun` is the singular word for what is counted in `documents`. Empty if all were
     deleted, or if nothing changed and one was renamed; ": the same passages" if nothing
     changed.
     """
@@ -199,8 +198,7 @@ def _describe_cost(report: SaveReport) -> str:
 
 
 def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, str]:
-    """Return the message for an event of `lrwr watch`, and the text for the status
-    line.
+    """Return an event of `lrwr watch` as a message, and as text for the status line.
 
     Either is empty if the event needs none.
     """

@@ -66,8 +66,7 @@ def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
 
 
 def build_experiments(report: EvalReport) -> tuple[Experiment, ...]:
-    """Return the results of an evaluation run for LangSmith: one experiment for each
-    arm.
+    """Return the results of an evaluation run: one LangSmith experiment for each arm.
 
     Arms (ways to search) have the order of the run's plan. Runs with the same plan have
     experiments with the same keys.

@@ -30,7 +30,7 @@ MOST_DOCUMENTS = 100
 class TracedProcessingService(DocumentProcessingService):
     """Ingests the manuscript, and sends `tracer` a trace of each ingestion at its end.
 
-    `now` returns seconds since 1970. `parts` are the arguments of
+    `now` returns seconds since 1970. `parts` are further arguments of
     `DocumentProcessingService`.
     """
 
@@ -44,8 +44,8 @@ class TracedProcessingService(DocumentProcessingService):
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Ingest changed documents and return the report; send a trace unless
-        `dry_run`.
+        """Ingest changed documents, and return the report; unless `dry_run`, send a
+        trace.
 
         Arguments are those of `DocumentProcessingService.process`.
         """
@@ -92,7 +92,7 @@ class IngestionTraceRecorder:
         self._emit(event)
 
     def to_span(self) -> TraceSpan:
-        """Return the trace of the ingestion; steps that are not finished end now."""
+        """Return the trace of the ingestion; steps that have not ended end now."""
         for document in list(self._open):
             self._finish(document, "")
         ended = self._now()

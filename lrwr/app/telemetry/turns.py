@@ -42,7 +42,7 @@ PARALLEL_STEPS: Mapping[str, str] = MappingProxyType({"search": "plan"})
 class TracedSessionService(AvatarSessionService):
     """Answers questions, and sends `tracer` a trace of each turn when it has ended.
 
-    `parts` are the arguments of `AvatarSessionService`.
+    `parts` are further arguments of `AvatarSessionService`.
     """
 
     def __init__(self, tracer: LangSmithTracer, **parts: Any) -> None:
@@ -117,7 +117,7 @@ class TurnTraceRecorder:
                 pass
 
     def to_span(self) -> TraceSpan:
-        """Return the trace of the turn; steps that are not finished end now."""
+        """Return the trace of the turn; steps that have not ended end now."""
         ended = self._now()
         self._end_steps(ended)
         turn = self._done.turn if self._done else None

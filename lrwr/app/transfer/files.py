@@ -184,14 +184,14 @@ async def upload_files(
     records: "SupabaseRecords",
     report_progress: TransferProgress,
 ) -> FileTransferResult:
-    """Upload the files that were not changed since they were ingested, unless there
-    already.
+    """Upload files that the Supabase project lacks and that are as they were ingested.
 
-    Files in the Supabase project that no document uses any more are deleted there.
-    `root` is the library's folder, `targets` are the manuscript's folders and files.
+    Files there that no document uses any more are deleted. `root` is the library's
+    folder, `targets` are the manuscript's folders and files. `report_progress` receives
+    the step, the number of finished files and the total.
 
     Raises:
-        LrwrError: The project did not answer or refused.
+        LrwrError: Supabase did not answer or refused.
     """
     file_digests = await _load_file_digests(database)
     remote_digests = await remote_files.stored_names()
@@ -225,13 +225,13 @@ async def download_files(
     into: Path | None,
     report_progress: TransferProgress,
 ) -> FileTransferResult:
-    """Download missing files into the folder `state_dir`, and copy all to the folder
-    `into`.
+    """Download missing files into `state_dir`, and copy all files to the folder `into`.
 
     With `into` None, nothing is copied. Existing files are never overwritten.
+    `report_progress` receives the step, the number of finished files and the total.
 
     Raises:
-        LrwrError: The project did not answer, a file cannot be written, or a different
+        LrwrError: Supabase did not answer, a file cannot be written, or a different
             file with the same name exists in `into`.
     """
     file_digests, local_files = (

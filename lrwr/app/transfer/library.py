@@ -38,10 +38,10 @@ _READ_HERE = "select count(*) from processed"
 
 @dataclass(frozen=True, slots=True)
 class LibraryPushResult:
-    """The result of an upload to the project at `host`, where the library is called
-    `name`.
+    """The result of an upload to the library called `name` at `host`.
 
-    `begun` says that the library was created there; `records` counts uploaded rows.
+    `begun` says that the library was created there. `records` and `files` count what
+    was sent.
     """
 
     host: str
@@ -53,10 +53,9 @@ class LibraryPushResult:
 
 @dataclass(frozen=True, slots=True)
 class LibraryPullResult:
-    """The result of a download from the project at `host`, where the library is called
-    `name`.
+    """The result of a download of the library called `name` from `host`.
 
-    `records` counts downloaded rows.
+    `records` and `files` count what was received.
     """
 
     host: str
@@ -69,8 +68,7 @@ class LibraryPullResult:
 async def open_transfer(
     workspace: Workspace, report_progress: PushProgressCallback
 ) -> AsyncIterator["LibraryTransfer"]:
-    """Yield the object that uploads and downloads a library; close its connections on
-    exit.
+    """Yield the object that uploads and downloads a library; close it on exit.
 
     `report_progress` receives the name of the current step, the number of finished
     items and the total (0 if unknown).
@@ -110,12 +108,11 @@ class LibraryTransfer:
         return self._project.sign_in.project.host
 
     async def begin(self) -> Account:
-        """Check that the Supabase project can be used, and return the signed-in
-        account.
+        """Check that the Supabase project can be used; return the signed-in account.
 
         Raises:
             LrwrError: No account is signed in, the user denied Supabase, tables are
-                missing, or the project did not answer.
+                missing, or Supabase did not answer.
         """
         if self._account is not None:
             return self._account

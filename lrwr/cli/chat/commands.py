@@ -85,8 +85,7 @@ class PlainCommand:
 
 
 async def handle_character(chat: PlainChatState, arguments: str) -> None:
-    """Ask about the character named `arguments` from now on; "nobody" removes the
-    choice.
+    """Ask about the character named `arguments` from now on; "nobody" ends that.
 
     If `arguments` is empty, list all characters up to the horizon.
 
@@ -172,8 +171,7 @@ async def handle_mode(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
-    """Use only what the character witnessed, or, at the next call, the whole story
-    again.
+    """Turn on or off that answers use only what the character witnessed.
 
     Raises:
         NotFound: No character is chosen.
@@ -187,8 +185,9 @@ async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_threads(chat: PlainChatState, arguments: str) -> None:
-    """Continue the thread whose number, title or id is `arguments`; if empty, list
-    threads.
+    """Continue the thread with the number, title or id `arguments`.
+
+    If `arguments` is empty, list all threads.
 
     Raises:
         NotFound: There is no such thread.
@@ -359,9 +358,7 @@ def _list_commands() -> Iterator[tuple[str, str, str]]:
 
 
 def print_chat_scope(chat: PlainChatState) -> None:
-    """Print the scope of the next question: thread, who answers, about whom,
-    horizon.
-    """
+    """Print what the next question uses: thread, who answers, character and horizon."""
     scope = chat.sitting
     phrases = [f"“{scope.title}”" if scope.title else "New thread"]
     phrases.append(f"{scope.speaker or 'the analyst'} answers")

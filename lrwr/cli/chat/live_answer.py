@@ -61,8 +61,7 @@ class LiveAnswer:
         return event
 
     def show(self, event: TurnEvent) -> None:
-        """Print an event: text of the answer to stdout; on a terminal, stages to
-        stderr.
+        """Print text of the answer to stdout; on a terminal, also stages to stderr.
 
         The beginning of a wiki link is held back until the link is complete.
         """
@@ -89,8 +88,7 @@ class LiveAnswer:
             self._held = ""
 
     def end(self, turn: Turn) -> None:
-        """Print citations, web pages and remarks of a turn to stdout, and its cost to
-        stderr.
+        """Print citations, web pages and remarks of a turn, and its cost to stderr.
 
         Without a language model the answer consists of quotations, so citations show
         only locations.

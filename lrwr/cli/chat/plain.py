@@ -57,7 +57,9 @@ class LineReader:
 
     @classmethod
     def of_stdin(cls) -> "LineReader":
-        """Return a reader of standard input."""
+        """Return a reader of standard input; it has `terminal` if stdout is one,
+        too.
+        """
         return cls(sys.stdin.isatty() and sys.stdout.isatty())
 
     def add_history(self, texts: Sequence[str]) -> None:
@@ -160,7 +162,7 @@ class PlainChat:
         self._interrupted = False
 
     def run(self) -> None:
-        """Run until the input ends or the user quits."""
+        """Read and answer questions until the input ends or the user quits."""
         if self._lines.terminal:
             self._chat.output.info(
                 "Type /help for the commands; press Ctrl-D or type /quit to leave."

@@ -341,10 +341,9 @@ app.add_typer(gaps_app, name="gaps")
 async def load_bible(
     settings: Settings, output: Output, as_of: str | None = None
 ) -> Bible:
-    """Return the story bible up to the point `as_of` ("ch3"), or for None of all the
-    story.
+    """Return the story bible up to the point `as_of`, such as "ch3".
 
-    `output` receives notices of the library.
+    None means the whole story. `output` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here, or there is no such point.

@@ -106,9 +106,7 @@ class DecisionContext:
 
     @property
     def known(self) -> list[DocumentId]:
-        """The ids of all documents of the library, in story order, spelled as in
-        decisions.
-        """
+        """The ids of all documents in story order, spelled as in decisions."""
         return [normalize_canon_path(document) for document in self.order.outlines]
 
     def document(self, text: str) -> DocumentId:

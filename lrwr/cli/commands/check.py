@@ -67,8 +67,10 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """What to check: only the files `paths`, if any, and the story up to the point
-    `as_of`.
+    """What `lrwr check` should check.
+
+    Only contradictions in the files `paths` are reported, if there are any paths; and
+    only the story up to the point `as_of` is used.
     """
 
     paths: Sequence[str] = ()
@@ -77,8 +79,9 @@ class CheckRequest:
 
 @dataclass(frozen=True, slots=True)
 class CheckScope:
-    """The story data to check: up to `horizon` and in `documents`; None means no
-    limit.
+    """The story data to check: up to `horizon`, in `documents`.
+
+    None means no limit.
     """
 
     known: StoryKnowledge
@@ -86,10 +89,9 @@ class CheckScope:
     documents: tuple[DocumentId, ...] | None
 
     async def find_by_rules(self) -> tuple[Contradiction, ...]:
-        """Return the contradictions that rules find, in text order; intended ones
-        included.
+        """Return the contradictions that rules find, in text order.
 
-        They are computed in a worker thread.
+        Intended ones are included. They are computed in a worker thread.
         """
         return await asyncio.to_thread(
             find_contradictions, self.known, self.horizon, self.documents
@@ -121,7 +123,9 @@ class ModelCheckResult:
 
     @property
     def found(self) -> tuple[Contradiction, ...]:
-        """All contradictions, those found by rules first."""
+        """All contradictions: first those of the rules, then those of the language
+        model.
+        """
         return (*self.ruled, *self.verdict.found)
 
 
@@ -225,10 +229,9 @@ def _check_with_model(
 async def run_rule_check(
     settings: Settings, output: Output, request: CheckRequest
 ) -> tuple[Contradiction, ...]:
-    """Return the contradictions that rules find, in text order; no language model is
-    used.
+    """Return the contradictions that rules find, in text order.
 
-    `output` receives notices of the library.
+    No language model is used. `output` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here, or a file or point does not exist.

@@ -153,9 +153,7 @@ def _show_differences(manuscript_diff: ManuscriptDiff, output: Output) -> None:
 
 
 def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
-    """Return the comparison of two states of the manuscript as JSON; see
-    docs/diff.md.
-    """
+    """Return the comparison of two states of the story as JSON; see docs/diff.md."""
     difference = manuscript_diff.difference
     groups = {
         kind: [c for c in difference.changes if c.kind is kind]

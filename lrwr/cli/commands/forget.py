@@ -192,9 +192,7 @@ def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
 def deletion_result_as_json(
     plan: DeletionPlan, deletion_result: DeletionResult
 ) -> dict[str, object]:
-    """Return as JSON what `lrwr forget` should delete, what it deleted, and the
-    failures.
-    """
+    """Return what was to be deleted, what was deleted, and the failures as JSON."""
     return {
         **deletion_plan_as_json(plan),
         "gone": list(deletion_result.deleted),

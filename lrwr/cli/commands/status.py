@@ -85,8 +85,7 @@ def status_command(context: typer.Context, as_json: JsonOption = False) -> None:
 async def collect_status(
     settings: Settings, say: Callable[[str], None]
 ) -> dict[str, object]:
-    """Return the contents of the library and the changes to ingest, as `--json` prints
-    them.
+    """Return the contents of the library and the changes to ingest, as for `--json`.
 
     Changes are found by file times and sizes; no document is read and no service
     contacted. `say` receives notices of the library.

@@ -30,8 +30,7 @@ from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
 def require_chat_model(
     workspace: Workspace, *, judging: bool = False, may_ask: bool = True
 ) -> ChatModel:
-    """Return the language model that answers, or with `judging` the one that judges
-    answers.
+    """Return the language model that answers, or with `judging` the one that judges.
 
     With `may_ask` False the model has only its name; a call raises an error.
 

@@ -56,8 +56,7 @@ def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> N
 async def run_calibration(
     settings: Settings, output: Output, path: Path, *, save: bool, as_json: bool
 ) -> None:
-    """Calibrate search confidence on the questions in the file `path`, and print
-    figures.
+    """Calibrate search confidence on the questions in `path`, and print figures.
 
     With `save`, the library uses the new calibrations from now on.
 
@@ -150,7 +149,7 @@ def describe_ranking(ranking: str) -> str:
 
 
 def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
-    """Return a sentence for each calibration, which was fitted on the user's
+    """Return a sentence for each calibration; they were fitted on the user's
     questions.
     """
     return [
@@ -162,8 +161,7 @@ def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
 
 
 def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
-    """Print how many questions one ranking answers, and the quality of its
-    calibrations.
+    """Print how many questions one ranking answers, and how good calibrations are.
 
     The shipped calibration and the new one are columns of a table.
     """
@@ -186,10 +184,9 @@ def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
 def print_calibration_advice(
     output: Output, trials: Sequence[CalibrationTrial], saved: Path | None
 ) -> None:
-    """Print how to read the figures, and in which file (`saved`) calibrations were
-    stored.
+    """Print how to read the figures, and where calibrations were stored.
 
-    `saved` is None if nothing was stored.
+    `saved` is their file, None if they were not stored.
     """
     output.info(
         "AUROC: how often a question whose answer was found has a higher confidence than"

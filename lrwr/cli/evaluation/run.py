@@ -73,10 +73,10 @@ class EvalResult:
 async def run_evaluation(
     settings: Settings, output: Output, eval_request: EvalRequest
 ) -> EvalResult | None:
-    """Run an evaluation and return its report; None after a dry run, which prints an
-    estimate.
+    """Run an evaluation and return its report.
 
-    The user is asked for consent to the services that it needs.
+    The user is asked for consent to the services that it needs. A dry run prints an
+    estimate and returns None.
 
     Raises:
         NotFound: The library is empty, or the file of questions does not exist.

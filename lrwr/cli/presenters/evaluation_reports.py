@@ -68,8 +68,7 @@ def deliver_report(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Print a report as text or JSON, and unless `file` is None, write it there as
-    Markdown.
+    """Print a report as text or JSON, and write it as Markdown to `file` unless None.
 
     `remarks` are sentences on its limitations. With `force`, an existing file is
     replaced.

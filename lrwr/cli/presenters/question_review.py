@@ -43,9 +43,7 @@ PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 
 async def load_manuscript_texts(settings: Settings, output: Output) -> ManuscriptTexts:
-    """Return the texts of the ingested documents by id; empty if nothing is
-    ingested.
-    """
+    """Return the texts of the ingested documents by id; empty if there are none."""
     async with open_workspace(settings, say=output.warn) as workspace:
         try:
             passages = workspace.passages
@@ -62,8 +60,9 @@ def resolve_question_file(settings: Settings, given_file: Path | None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class QuestionReview:
-    """A review of one file of test questions. `book` has the manuscript's texts by
-    document.
+    """A review of one file of test questions.
+
+    `book` has the manuscript's texts by document; they are only read.
     """
 
     file: Path
@@ -72,9 +71,7 @@ class QuestionReview:
 
     @property
     def interactive(self) -> bool:
-        """Whether questions can be shown one by one: input and output are a
-        terminal.
-        """
+        """Whether input and output are a terminal, so that questions can be asked."""
         return self.output.interactive and is_terminal(sys.stdin)
 
     def show(self, *, every: bool, as_json: bool) -> None:
@@ -98,8 +95,7 @@ class QuestionReview:
         self.show_progress()
 
     def change(self, changes: Sequence[tuple[str, QuestionChange]]) -> None:
-        """Apply `changes`, pairs of a question's id and its change: all, or none if one
-        fails.
+        """Apply all `changes`, pairs of a question's id and its change, or none.
 
         Raises:
             NotFound: A question does not exist.

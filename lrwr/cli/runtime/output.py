@@ -88,10 +88,9 @@ class Output:
 
     @contextmanager
     def paged(self) -> Iterator[None]:
-        """Collect what is written to stdout, and show it in the pager if it exceeds a
-        screen.
+        """Collect what is written to stdout; show it in a pager if it exceeds a screen.
 
-        Has no effect if the pager is off, or stdout is not a terminal.
+        Has no effect if the pager is off, or stdin or stdout is not a terminal.
         """
         if not self._pager:
             yield
@@ -129,8 +128,7 @@ class Output:
             self._err.write_line(pieces, indent)
 
     def notice(self, *pieces: LinePiece, indent: int = 0) -> None:
-        """Write a remark that belongs to the answer: to stdout, or to stderr with
-        `as_json`.
+        """Write a remark on the answer to stdout, or to stderr with `as_json`.
 
         Use it for what limits the answer: skipped steps, missing models, outdated data.
         It is indented by `indent` columns.
@@ -151,7 +149,7 @@ class Output:
         self.info(StyledText("warning: ", "bad"), sentence)
 
     def error(self, error: LrwrError) -> None:
-        """Write the message of `error` to stderr, and its hint, if any, on the next
+        """Write the message of `error` to stderr, and its hint, if any, on a new
         line.
         """
         self.info(StyledText("lrwr: ", "bad"), str(error))
@@ -248,8 +246,8 @@ class Stream:
         )
 
     def clean(self, pieces: Sequence[LinePiece]) -> list[StyledText]:
-        """Return `pieces` without terminal controls; unencodable characters
-        become `?`.
+        """Return `pieces` without terminal controls; `?` replaces unencodable
+        characters.
         """
         encoding = self._file.encoding
         return [
@@ -261,8 +259,8 @@ class Stream:
 
     @cached_property
     def renderer(self) -> "TerminalRenderer":
-        """The object that renders text with rich, imported on first use because it is
-        slow.
+        """The object that renders text with rich; imported on first use, which
+        is slow.
         """
         from lrwr.cli.runtime.terminal import TerminalRenderer
 
@@ -275,8 +273,7 @@ class Stream:
         )
 
     def write(self, text: str) -> None:
-        """Write `text` at once; exit the program with code 0 if the reader closed the
-        pipe.
+        """Write `text` at once; exit with code 0 if the reader closed the pipe.
 
         After `start_buffer`, the text is only collected.
         """
@@ -295,8 +292,9 @@ class Stream:
         self._buffer = []
 
     def flush_buffer(self) -> None:
-        """Write what was collected since `start_buffer`; in a pager if it exceeds a
-        screen.
+        """Write what was collected since `start_buffer`, in a pager if it is long.
+
+        It is long if it exceeds the height of the terminal.
         """
         text, self._buffer = "".join(self._buffer or ()), None
         if text.count("\n") < _height(self._file):

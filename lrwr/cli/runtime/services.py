@@ -89,8 +89,8 @@ async def open_search_services(
 ) -> AsyncIterator[Workspace]:
     """Yield the workspace for a search; close it on exit.
 
-    Before, the user is asked for missing consents and told about services that are used
-    for the first time. With `as_json`, nobody is asked.
+    First, the user is asked for missing consents and informed about services that are
+    used for the first time. With `as_json`, nobody is asked.
 
     Raises:
         NotFound: Nothing is ingested here, or only by the other pipeline.
@@ -103,8 +103,7 @@ async def open_search_services(
 
 
 async def require_passages(workspace: Workspace) -> None:
-    """Raise an error if only the pipeline that is not configured has ingested
-    something.
+    """Raise an error if the configured pipeline, unlike the other, ingested nothing.
 
     Otherwise a search would report that the text does not contain a word it contains.
 

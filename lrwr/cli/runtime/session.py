@@ -19,9 +19,9 @@ def start_session(
 ) -> tuple[Settings, Output]:
     """Return the settings of the library that contains `start`, and the output.
 
-    `start` is the working directory unless given. `flags` override settings by dotted
-    name ("search.limit"); None means that the option was not used. Options given before
-    the command name come from `context.obj`. Prints the warnings of the settings.
+    `start` None means the working directory. `flags` override settings by dotted name
+    ("search.limit"); a value None means that the option was not used. Options before
+    the command's name come from `context.obj`. Warnings about the settings are printed.
 
     Raises:
         SettingsProblem: A file, variable or option has an invalid value.
@@ -41,8 +41,7 @@ def start_session(
 
 
 def create_output(context: typer.Context) -> Output:
-    """Return the output for a command that works although settings files may be
-    invalid.
+    """Return the output for a command that works even with invalid settings files.
 
     It uses only the options of the command line.
     """

@@ -59,9 +59,7 @@ def check_python(version: tuple[int, int, int], lrwr: str) -> HealthFinding:
 
 
 def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
-    """Report which of the settings `files` were read, and warnings about their
-    content.
-    """
+    """Report which of `files` settings were read from, and warnings about them."""
     read_files = [str(path) for path in files if path.is_file()]
     sources = {origin.source for origin in settings.origins.values()}
     detail = (

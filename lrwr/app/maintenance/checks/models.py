@@ -21,7 +21,10 @@ _ANOTHER = "Set it, in `[model]`, to a model that this key may use."
 
 
 def check_model(facts: EmbeddingModelReport) -> HealthFinding:
-    """Check the embedding model's file, and its vectors for a test sentence."""
+    """Check the report on the embedding model: its file, and its self-test.
+
+    The self-test compares vectors of test sentences with those that lrwr shipped.
+    """
     part = "embedding"
     if facts.genuine is None:
         detail = f"Your own model, {facts.weights}: {facts.dimensions} dimensions."
@@ -69,9 +72,7 @@ class LanguageModelStatus:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all configured models, the main one first, without
-        duplicates.
-        """
+        """The names of all configured models, each once, the main one first."""
         return tuple(dict.fromkeys((self.connection.name, *self.others)))
 
 
@@ -112,9 +113,7 @@ def check_services(
 def check_language_model(
     language_model_status: LanguageModelStatus | None,
 ) -> HealthFinding:
-    """Check whether the language model can be used; None as argument means that it is
-    off.
-    """
+    """Check whether the language model can be used; it is off if the status is None."""
     part = "language model"
     if language_model_status is None:
         detail = "`[model] use` is off: lrwr shows quotes and writes no answers."

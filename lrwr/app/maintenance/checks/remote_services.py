@@ -67,9 +67,7 @@ Connected = TypeVar("Connected", bound=_Timed)
 
 @dataclass(frozen=True, slots=True)
 class ServerEmbeddingSpace:
-    """The vector space of an embedding server's model, and the length of its
-    vectors.
-    """
+    """The vector space of an embedding server's model, and its number of dimensions."""
 
     space: str
     dimensions: int
@@ -200,10 +198,10 @@ async def check_openai(
 async def check_web(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask Tavily, the web search service, how much the account has used. Free of
-    charge.
+    """Ask Tavily, which searches the web, how much the account has used.
 
-    The request is recorded with `request_logger`; None records nothing.
+    This is free of charge. The request is recorded with `request_logger`; None records
+    nothing.
     """
     part = "web search"
     refusal = keyring.consent_refusal("tavily")

@@ -126,11 +126,9 @@ def describe_working_copy(
 
 
 def find_project_refusal(keyring: Keyring) -> LrwrError | None:
-    """Return the error that says why the Supabase project may not be contacted, or
-    None.
+    """Return the error that forbids to contact the Supabase project; None if it may be.
 
-    If the project is only a copy, no consent is needed, but a denial of the user
-    counts.
+    If that is only a copy of the library, no consent is needed, but a denial counts.
     """
     refusal = keyring.consent_refusal(SUPABASE_SERVICE)
     if refusal is not None:
