@@ -168,7 +168,7 @@ def _share(share: float | None) -> str:
 
 def _constant(calibration: Calibration) -> str:
     terms = "".join(
-        f'\n            Term("{t.signal}", {t.weight:.3f}, {t.mean:.4f}, {t.scale:.4f}),'
+        f'\n            SignalTerm("{t.signal}", {t.weight:.3f}, {t.mean:.4f}, {t.scale:.4f}),'
         for t in calibration.terms
     )
     return (

@@ -1,3 +1,1 @@
-"""Upload and download of a library (`lrwr push`, `lrwr pull`) with a Supabase
-project.
-"""
+"""Upload and download of a library to and from Supabase (`lrwr push`, `lrwr pull`)."""

@@ -1,4 +1,1 @@
-"""The commands, in one module for each group of them.
-
-They import slow modules only when they run.
-"""
+"""The commands, one module for each group; imported when a command is called."""

@@ -1,3 +1,1 @@
-"""Functions that read and change the library; screens run them in the service
-thread.
-"""
+"""Library reads and changes for the screens, run in the service thread."""
