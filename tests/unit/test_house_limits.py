@@ -54,14 +54,17 @@ def definitions(path: Path, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
     return (node for node in ast.walk(tree) if isinstance(node, kinds))
 
 
-def length(node: ast.ClassDef | Function) -> int:
+def length(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a definition without its docstring and those of its methods."""
     assert node.end_lineno is not None
-    whole = node.end_lineno - node.lineno + 1
-    if isinstance(node, ast.ClassDef) or ast.get_docstring(node) is None:
-        return whole
-    docstring = node.body[0]
-    assert docstring.end_lineno is not None
-    return whole - (docstring.end_lineno - docstring.lineno + 1)
+    return node.end_lineno - node.lineno + 1 - docstring_lines(node)
+
+
+def docstring_lines(node: ast.AST) -> int:
+    documented = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = [inner for inner in ast.walk(node) if isinstance(inner, documented)]
+    docstrings = [inner.body[0] for inner in nodes if ast.get_docstring(inner)]
+    return sum((d.end_lineno or d.lineno) - d.lineno + 1 for d in docstrings)
 
 
 def too_long(path: Path) -> Iterator[str]:
