@@ -144,11 +144,9 @@ class DocumentProcessingService:
     """Updates the library to the present state of the manuscript.
 
     Work is queued as jobs that any process on the same library may take, so the next
-    run continues an interrupted one.
+    run continues an interrupted one. `worker` identifies this process to the queue.
 
     Args:
-        worker: Identifies this process to the job queue.
-        attributor: Attributes speakers after processing; None skips that.
         pause: Waits between two checks of jobs held by another process.
         complete: Process documents that an earlier run left unfinished.
         missing_too: Delete documents that never had a file on this machine.
@@ -184,13 +182,9 @@ class DocumentProcessingService:
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Run `read` and then `attribute_speakers`, or with `dry_run` only `read`;
-        return the report.
+        """Run `read` and, unless `dry_run`, `attribute_speakers`; return the report.
 
-        Raises:
-            NotFound: The manuscript folder does not exist.
-            SettingsProblem: The canon file is invalid.
-            StoreProblem: The library cannot be read or written.
+        Raises the errors of both methods.
         """
         report = await self.read(emit, dry_run=dry_run, verify=verify)
         if not dry_run:
@@ -204,11 +198,10 @@ class DocumentProcessingService:
 
         Afterwards all documents are searchable; speakers are not attributed yet. A
         document that cannot be read is reported and its stored version remains. Waits
-        for documents that another process works on. If `scan` was called before, its
-        result is used, once.
+        for documents that another process works on. Uses the result of an earlier
+        `scan`, once.
 
         Args:
-            emit: Receives the events of the ingestion.
             dry_run: Report what would be done; write nothing.
             verify: Read every file, even if its revision is unchanged.
 

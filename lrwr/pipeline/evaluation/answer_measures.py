@@ -124,8 +124,8 @@ def citation_precision(
 ) -> float | None:
     """Return the share of citations that cover a gold quote; None without citations.
 
-    `gold` holds, for each gold quote, the places where it occurs. See
-    `covers_answer_place`.
+    `gold` holds, for each gold quote (words of the text that answer the question), the
+    places where it occurs. See `covers_answer_place`.
     """
     places = [place for quote in gold for place in quote]
     return _share(
@@ -141,9 +141,9 @@ def citation_recall(
 ) -> float | None:
     """Return the share of gold quotes that citations cover; None without gold quotes.
 
-    `gold` holds, for each gold quote, the places where it occurs. With `every`, the
-    answer needs all quotes. Otherwise the result is 1.0 if any one is covered, else
-    0.0.
+    `gold` holds, for each gold quote (words of the text that answer the question), the
+    places where it occurs. With `every`, the answer needs all quotes. Otherwise the
+    result is 1.0 if any one is covered, else 0.0.
     """
     pieces = [_to_piece(citation) for citation in citations]
     covered = [
@@ -268,11 +268,12 @@ _REPLY_TOKENS = 250
 
 @dataclass(frozen=True, slots=True)
 class AnswerMethod:
-    """How the answers of an arm (a way of retrieving text) are produced.
+    """How answers to evaluation questions are produced.
 
-    `answer` produces one. `recipe` describes everything that the answers depend on.
-    `usage` is the estimated usage of one answer by `model`; `model` is empty if no
-    language model is asked.
+    `answer` produces one from a question, an arm (way of retrieving text) and the
+    retrieved text. `recipe` describes everything that the answers depend on. `usage` is
+    the estimated usage of one answer by `model`; `model` is empty if no language model
+    is asked.
     """
 
     recipe: str
@@ -283,11 +284,11 @@ class AnswerMethod:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMeasure:
-    """Measures the answers of arms, by `compute_answer_figures` and by judges.
+    """Measures the answers to questions, by `compute_answer_figures` and by judges.
 
-    `answering` maps names of arms to the method that answers; other arms get no
-    figures. `price` returns the price of a usage of a model in US dollars, None if
-    unknown. `repeats` is how often each answer is judged.
+    `answering` maps names of arms (ways of retrieving text) to the method that answers;
+    answers of other arms are not measured. `price` returns the price of a usage of a
+    model in US dollars, None if unknown. `repeats` is how often each answer is judged.
     """
 
     spans: SpanMeasure
@@ -299,7 +300,7 @@ class AnswerMeasure:
 
     @property
     def recipe(self) -> str:
-        """A text that changes with anything that the figures depend on besides
+        """A text that changes with anything that the measured values depend on besides
         question, arm and library; part of keys of stored results.
         """
         methods = (
@@ -310,8 +311,9 @@ class AnswerMeasure:
         return "\n".join(["answers 1", *methods, *judges, tries])
 
     def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Return the names of the figures that a question has in the arm called
-        `arm`.
+        """Return the names of the figures (measured values) of a question.
+
+        `arm` is the name of the arm, the way of retrieving text.
         """
         if arm not in self.answering:
             return ()
@@ -329,7 +331,7 @@ class AnswerMeasure:
         """Return the estimated usage of each model call for a question, with the
         model's name.
 
-        `arm` is the name of an arm. Nothing is sent.
+        `arm` is the name of the arm, the way of retrieving text. Nothing is sent.
         """
         method = self.answering.get(arm)
         if method is None:
@@ -343,8 +345,8 @@ class AnswerMeasure:
     async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Answer the question and return the figures by name, and the reasons of those
-        that failed.
+        """Answer the question and return figures (measured values) by name, and the
+        reasons of those that failed.
 
         Raises:
             NotFound: A gold quote does not occur in its file.
@@ -406,8 +408,8 @@ def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
 def build_reader_answer_method(
     reader: ContextReader, spans: SpanMeasure, budget: int
 ) -> AnswerMethod:
-    """Return the method by which `reader` answers from the first `budget` tokens that
-    an arm retrieves.
+    """Return the method by which `reader` answers from the first `budget` tokens of the
+    retrieved text.
     """
 
     async def answer(

@@ -102,11 +102,11 @@ class ReaderInput:
 
 @dataclass(frozen=True, slots=True)
 class ContextReader:
-    """Answers questions from retrieved text with a language model, with one prompt for
-    all arms.
+    """Answers questions from retrieved text with a language model.
 
-    `price` returns the price of a usage in US dollars, None if unknown. `clock` returns
-    seconds. `mark` generates the delimiter around passages; no passage contains it.
+    The prompt is the same for all arms (ways of retrieving text). `price` returns the
+    price of a usage in US dollars, None if unknown. `clock` returns seconds. `mark`
+    generates the delimiter around passages; no passage contains it.
     """
 
     chat: ChatModel

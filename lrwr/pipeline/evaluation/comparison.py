@@ -71,16 +71,16 @@ _PHRASES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ArmComparison:
-    """One figure (measured value) of the arms `a` and `b`, on the questions where both
-    have it.
+    """One figure (measured value) of two arms (ways of retrieving text), `a` and `b`.
 
-    `difference` is b minus a. `chance` is the p-value of that difference, and `mcnemar`
-    that of McNemar's exact test, None unless the figure is always 0 or 1. `corrected`
-    is the greater of the two, corrected for the number of secondary figures; the
-    headline figure is not corrected. `needed` is the number of questions that would
-    show a difference of this size, infinite if there is no difference. `failed_a`,
-    `failed_b` and `lost` count questions where the figure failed in a, in b, and in
-    either. `also` is the number of secondary figures. Means are 0.0 without questions.
+    It covers the questions for which both have the figure. `difference` is b minus a.
+    `chance` is the p-value of that difference, and `mcnemar` that of McNemar's exact
+    test, None unless the figure is always 0 or 1. `corrected` is the greater of the
+    two, corrected for the number of secondary figures; the headline figure is not
+    corrected. `needed` is the number of questions that would show a difference of this
+    size, infinite if there is no difference. `failed_a`, `failed_b` and `lost` count
+    questions where the figure failed in a, in b, and in either. `also` is the number of
+    secondary figures. Means are 0.0 without questions.
     """
 
     figure: str
@@ -123,9 +123,10 @@ class ArmComparison:
 
 @dataclass(frozen=True, slots=True)
 class ArmMean:
-    """An arm's mean of a figure over the questions that have it; None if none has.
+    """The mean of a figure (measured value) of one arm (way of retrieving text).
 
-    `questions` is their number; `failed` counts those for which the figure failed.
+    `questions` counts the questions that have the figure; the mean is None if none has.
+    `failed` counts those for which the figure failed.
     """
 
     arm: str
@@ -136,8 +137,9 @@ class ArmMean:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """The mean of each arm for one kind of question; `kind` None means all
-    questions.
+    """The mean of each arm (way of retrieving text) for one kind of question.
+
+    `kind` None means all questions.
     """
 
     kind: QuestionKind | None
@@ -153,9 +155,10 @@ def compare_arms(
     headline: str = HEADLINE,
     seed: int = 0,
 ) -> list[ArmComparison]:
-    """Compare two arms question by question; return one comparison per figure, in the
-    order of `figures`.
+    """Compare two arms (ways of retrieving text) question by question, in each of
+    `figures`.
 
+    The result is in the order of `figures`, which are names of measured values.
     `groups` maps question ids to groups (files), which are resampled together; a
     question without one is its own group. P-values of all figures except `headline` are
     corrected together. Each arm has at least one outcome, and at most one per question.
@@ -192,11 +195,12 @@ def compare_arms(
 def group_means_by_kind(
     arms: Mapping[str, Sequence[QuestionOutcome]], figure: str
 ) -> list[KindRow]:
-    """Return the arms' means of `figure` for each kind of question present, in the
-    order of `QuestionKind`, then for all questions.
+    """Return the mean of a figure for each arm and kind of question.
 
-    A cell covers the questions for which its arm has the figure. Nothing is tested by
-    kind.
+    `figure` is the name of a measured value; `arms` maps names of arms (ways of
+    retrieving text) to outcomes. Rows are in the order of `QuestionKind`, only kinds
+    that occur, then one for all questions. A cell covers the questions that have the
+    figure. Nothing is tested by kind.
     """
     present_kinds = {outcome.kind for outcomes in arms.values() for outcome in outcomes}
     kinds: list[QuestionKind | None] = [
@@ -408,22 +412,23 @@ def _mean_cell(
 
 
 def is_lower_better(figure: str) -> bool:
-    """Return whether a lower value of the figure called `figure` is better, as for
-    `seconds`.
+    """Return whether a lower value of `figure`, a measured value such as `seconds`, is
+    better.
     """
     return figure.partition("@")[0] in _LOWER_IS_BETTER
 
 
 def describe_figure(figure: str) -> str:
-    """Return a description of the figure called `figure`, for the middle of a
-    sentence.
+    """Return a description of `figure`, the name of a measured value, for the middle of
+    a sentence.
     """
     return _figure_phrases(figure)[1]
 
 
 def format_figure(figure: str, value: float, digits: int) -> str:
-    """Return the value of a figure with `digits` decimals and its unit: "$" for
-    dollars, "s" for seconds, else none.
+    """Return a measured value with `digits` decimals and its unit.
+
+    The unit depends on the name `figure`: "$" for dollars, "s" for seconds, else none.
     """
     shown = f"{value:,.{digits}f}"
     if figure == "dollars":

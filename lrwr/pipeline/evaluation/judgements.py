@@ -25,7 +25,7 @@ _TRY = "#"
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """A judge's repeated scores for one figure of one answer.
+    """A judge's repeated scores of one answer for one figure, such as faithfulness.
 
     Each of `tries` is a score from 0.0 to 1.0, or a sentence that says why there is
     none.
@@ -56,8 +56,9 @@ class JudgeScores:
 
 @dataclass(frozen=True, slots=True)
 class JudgePanelResult:
-    """The scores of all judges for one answer, by figure, and the usage of the
-    judges.
+    """The scores of all judges for one answer, by figure, and the usage of the judges.
+
+    A figure is a measured value such as faithfulness.
     """
 
     figures: Mapping[str, JudgeScores]
@@ -66,7 +67,7 @@ class JudgePanelResult:
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigureSummary:
-    """One judged figure over many answers.
+    """One judged figure, such as faithfulness, over many answers.
 
     `value` is the mean over the answers; None if too many tries failed, or all.
     `answers` and `tries` are their numbers, `failed` that of failed tries. `spread` is
@@ -115,12 +116,11 @@ async def judge_answer(
 def panel_result_to_figures(
     opinion: JudgePanelResult,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the judged figures of an answer and the reasons of failed ones, for
-    storage.
+    """Return the judges' mean scores of an answer by figure, and the reasons of failed
+    ones, for storage.
 
-    A figure is the mean of its tries and fails only if all tries fail. Each try is
-    added under the figure's name, `#` and its number from 1; see
-    `panel_result_from_figures`.
+    A figure, such as faithfulness, fails only if all tries fail. Each try is added
+    under the figure's name, `#` and its number from 1; see `panel_result_from_figures`.
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -170,7 +170,8 @@ def panel_result_from_figures(
 def summarize_panel_results(
     opinions: Iterable[JudgePanelResult], *, most_failed: float = MOST_FAILED
 ) -> list[JudgeFigureSummary]:
-    """Return a summary of each judged figure, in the order of first occurrence.
+    """Return a summary of each judged figure over many answers, in the order of first
+    occurrence.
 
     If more than the share `most_failed` of the tries of a figure failed, its value is
     None.

@@ -25,7 +25,8 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedContext:
-    """All pieces that an arm retrieves for one question, best first.
+    """All pieces that an arm (way of retrieving text) retrieves for a question, best
+    first.
 
     `seconds` is the duration of the retrieval. `low` says whether the confidence of the
     search was low; None if it made no estimate.
@@ -43,12 +44,12 @@ class Arm(Protocol):
 
     @property
     def name(self) -> str:
-        """The arm's short name, the same in every run."""
+        """The short name of this way of retrieving text, the same in every run."""
         ...
 
     @property
     def description(self) -> str:
-        """A sentence that describes the arm."""
+        """A sentence that describes this way of retrieving text."""
         ...
 
     @property
@@ -59,8 +60,8 @@ class Arm(Protocol):
         ...
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
-        """Return the text that the arm retrieves for a question, within the question's
-        horizon.
+        """Return the text retrieved for a question, within the question's horizon, best
+        first.
 
         Raises:
             NotFound: The question's horizon does not exist in the story.
@@ -71,7 +72,8 @@ class Arm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """The figures (measured values) of one question in one arm.
+    """The figures (measured values) of one question in one arm (way of retrieving
+    text).
 
     `question` is its id. `figures` are by name, each 0.0 to 1.0 except `seconds`,
     `tokens` and `dollars`. `failed` maps figures that could not be measured to the
@@ -91,8 +93,7 @@ def cut_to_token_budget(
     """Return the first pieces that fit into `budget` tokens; the last one is cut at its
     end.
 
-    Of the cut piece, the share of characters that corresponds to the remaining tokens
-    is kept.
+    Tokens of the cut piece are estimated: its characters are cut in proportion.
     """
     context_pieces: list[ContextPiece] = []
     for piece in pieces:

@@ -159,8 +159,9 @@ def has_gold(
     """Return whether passages hold the answer: any gold quote, or with `every` all of
     them.
 
-    Each item of `gold` lists the places of one quote; covering one place covers the
-    quote. See `covers_answer_place`.
+    Each item of `gold` lists the places of one gold quote (words of the text that
+    answer the question); covering one place covers the quote. See
+    `covers_answer_place`.
     """
     covered = [
         any(

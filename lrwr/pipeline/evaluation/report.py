@@ -28,12 +28,12 @@ NEVER = ("leak", "answer_leak")
 
 @dataclass(frozen=True, slots=True)
 class ArmReport:
-    """The results of one arm.
+    """The results of one arm (way of retrieving text).
 
-    `means` are by figure, over the questions that have it; `failed` counts, by figure,
-    the questions for which it failed; figures in `unreliable` failed too often to have
-    a mean. `median_seconds` and `p95_seconds` are the median and the 95th percentile of
-    the search time; None if it was not measured.
+    `means` are by figure (measured value), over the questions that have it; `failed`
+    counts, by figure, the questions for which it failed; figures in `unreliable` failed
+    too often to have a mean. `median_seconds` and `p95_seconds` are the median and the
+    95th percentile of the search time; None if it was not measured.
     """
 
     name: str
@@ -49,10 +49,11 @@ class ArmReport:
 @dataclass(frozen=True, slots=True)
 class EvalAlarm:
     """A result that must not happen, such as a spoiler, in `questions` of `of`
-    questions of an arm.
+    questions.
 
-    `figure` is the figure that shows it. With a `reason` it is a failure: `figure` then
-    names all figures that failed for this reason, and the counts are of tries.
+    `arm` is the way of retrieving text, `figure` the measured value that shows it. With
+    a `reason` it is a failure: `figure` then names all figures that failed for this
+    reason, and the counts are of tries.
     """
 
     arm: str
@@ -64,11 +65,13 @@ class EvalAlarm:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """The report on a run, as it is shown to the user.
+    """The report on an evaluation run, for the user.
 
-    `headline` is the figure chosen before the run; `figures` are all, the headline
-    first. `kinds` maps the headline to its rows by kind of question. `pairs` are the
-    comparisons of each pair of arms, in the order of `figures`.
+    `headline` is the figure (measured value) chosen before the run; `figures` are all,
+    the headline first. `arms` are the results of each way of retrieving text. `kinds`
+    maps the headline to its rows by kind of question. `pairs` are the comparisons of
+    each pair of arms, in the order of `figures`. `alarms` are results that must not
+    happen.
     """
 
     run: EvalRun
@@ -83,8 +86,8 @@ class EvalReport:
 def build_eval_report(run: EvalRun, *, pairs: Sequence[tuple[str, str]]) -> EvalReport:
     """Return the report on a run, which may be incomplete.
 
-    `pairs` are names of arms to compare: the difference is the second minus the first.
-    Pairs of which the run lacks an arm are skipped.
+    `pairs` are names of arms (ways of retrieving text) to compare: the difference is
+    the second minus the first. Pairs of which the run lacks an arm are skipped.
     """
     headline = choose_headline_figure(run.plan.budgets)
     by_arm = {arm.name: _outcomes(run, arm.name) for arm in run.plan.arms}
@@ -273,8 +276,8 @@ def count_questions_by_kind(run: EvalRun) -> list[tuple[QuestionKind, int]]:
 class RunComparison:
     """Two runs compared on their common questions.
 
-    For each arm in both runs, `arms` has the comparisons of the second run with the
-    first.
+    For each arm (way of retrieving text) in both runs, `arms` has the comparisons of
+    the second run with the first.
     """
 
     matched: RunOverlap

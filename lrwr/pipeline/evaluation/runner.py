@@ -39,8 +39,8 @@ OTHER_RUN = "Another evaluation of this library is running"
 
 
 class EvalMeasure(Protocol):
-    """Computes figures (measured values, such as recall) from the text that an arm
-    retrieves.
+    """Computes figures (measured values, such as recall) for a question, from retrieved
+    text.
     """
 
     @property
@@ -50,15 +50,16 @@ class EvalMeasure(Protocol):
 
     @property
     def recipe(self) -> str:
-        """A text that changes with anything that the figures depend on besides
+        """A text that changes with anything that the measured values depend on besides
         question, arm and library; part of keys of stored results.
         """
         ...
 
     def figure_names(self, question: EvalQuestion, arm: str) -> Sequence[str]:
-        """Return the names of the figures that a question has in the arm called `arm`.
+        """Return the names of the figures (measured values) of a question.
 
-        If the measurement fails, all of them are recorded as failed.
+        `arm` is the name of the arm, the way of retrieving text. If the measurement
+        fails, all of them are recorded as failed.
         """
         ...
 
@@ -68,15 +69,16 @@ class EvalMeasure(Protocol):
         """Return the estimated usage of each model call for a question, with the
         model's name.
 
-        `arm` is the name of an arm. The estimate is rather too high than too low.
-        Nothing is sent.
+        `arm` is the name of the arm, the way of retrieving text. The estimate is rather
+        too high than too low. Nothing is sent.
         """
         ...
 
     async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Return figures by name, and the reasons of figures that failed.
+        """Return figures (measured values) by name, and the reasons of figures that
+        failed.
 
         The figure `dollars` is the price in US dollars.
 
@@ -104,8 +106,8 @@ class EvalLock(Protocol):
 class RunStart:
     """Event: the run with the id `run` starts or continues.
 
-    Of its `total` results (one per arm, question and measure), `kept` were measured
-    before an interruption and `reused` come from earlier runs.
+    Of its `total` results (one per question, way of retrieving text and measure),
+    `kept` were measured before an interruption and `reused` come from earlier runs.
     """
 
     run: str
@@ -116,10 +118,11 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Event: the result of one arm, question and measure was stored.
+    """Event: one result was stored, of the measure `part`.
 
-    `outcome` has all figures so far of that arm and question; `part` is the measure's
-    name. `done` is the number of stored results of the run.
+    There is one result per question, arm (way of retrieving text) and measure.
+    `outcome` has all values so far of that question and arm. `done` is the number of
+    stored results of the run.
     """
 
     outcome: QuestionOutcome
@@ -135,9 +138,9 @@ RunEvent: TypeAlias = RunStart | RunProgress
 class RunEstimate:
     """What a run will compute, estimated without sending anything.
 
-    Of `total` results (one per arm, question and measure), `reused` come from earlier
-    runs. `searches` is the number of searches, `usage` that of language models.
-    `dollars` is None if a price is unknown.
+    Of `total` results (one per question, way of retrieving text and measure), `reused`
+    come from earlier runs. `searches` is the number of searches, `usage` that of
+    language models. `dollars` is None if a price is unknown.
     """
 
     total: int
@@ -149,7 +152,7 @@ class RunEstimate:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """Arms and measures of a run, in the order of the plan.
+    """Arms (ways of retrieving text) and measures of a run, in the order of the plan.
 
     The first of `measures` uses no language model. `budget` limits the price of the
     others in US dollars, 0.0 for no limit; calls in progress are finished. `together`

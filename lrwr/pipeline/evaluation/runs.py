@@ -29,7 +29,7 @@ DOLLARS, LEAK = "dollars", "leak"
 
 @dataclass(frozen=True, slots=True)
 class EvalComponent:
-    """An arm or a measure of a run.
+    """An arm (way of retrieving text) or a measure of a run.
 
     `told` is its description. `recipe` is a text that changes with anything that its
     results depend on.
@@ -44,10 +44,10 @@ class EvalComponent:
 class EvalPlan:
     """What an evaluation run computes: each of `parts` for each question and arm.
 
-    `parts` are the measures. `budgets` are amounts of retrieved text, in tokens, at
-    which arms are compared. `library` is a hash of the library's state, `lrwr` the
-    version of the program. `models` maps uses to names of models. `seed` is for
-    resampling.
+    `parts` are the measures, `arms` the ways of retrieving text. `budgets` are amounts
+    of retrieved text, in tokens, at which arms are compared. `library` is a hash of the
+    library's state, `lrwr` the version of the program. `models` maps uses to names of
+    models. `seed` is for resampling.
     """
 
     questions: tuple[EvalQuestion, ...]
@@ -69,7 +69,8 @@ class EvalPlan:
 
 @dataclass(frozen=True, slots=True)
 class OutcomePart:
-    """The stored result of one arm, question and measure (`part`).
+    """The stored result of one question, arm (way of retrieving text) and measure
+    (`part`).
 
     `key` is a hash of everything it depends on; equal keys are measured once. `figures`
     are measured values by name; `failed` maps others to the reason. `first` is the id
@@ -86,7 +87,7 @@ class OutcomePart:
 
     @property
     def succeeded(self) -> bool:
-        """Whether no figure failed; single tries of a judge may have failed."""
+        """Whether all values were measured; single tries of a judge may have failed."""
         return all(is_single_try_figure(name) for name in self.failed)
 
     @property
@@ -109,10 +110,10 @@ class EvalRun:
 
     @cached_property
     def outcomes(self) -> tuple[QuestionOutcome, ...]:
-        """The figures of each question in each arm, by arm, then question, in the order
-        of the plan.
+        """The measured values of each question in each arm (way of retrieving text).
 
-        Questions without a result are left out.
+        Sorted by arm, then question, in the order of the plan. Questions without a
+        result are left out.
         """
         parts_by_pair: dict[tuple[str, str], list[OutcomePart]] = {}
         for line in self.lines:
@@ -136,7 +137,9 @@ class EvalRun:
 
     @property
     def complete(self) -> bool:
-        """Whether there is a result for each arm, question and measure of the plan."""
+        """Whether there is a result for each question, way of retrieving text and
+        measure of the plan.
+        """
         return len(self.lines) >= self.part_count
 
 
@@ -158,11 +161,11 @@ class RunOverlap:
 def assemble_outcome(
     question: EvalQuestion, arm: str, lines: Sequence[OutcomePart]
 ) -> QuestionOutcome:
-    """Combine the results of all measures for one question in the arm called `arm`.
+    """Combine the results of all measures for one question in one arm.
 
-    `leak` is the maximum and `dollars` the sum over the measures. If an earlier one of
-    `lines` has a figure of the same name, such as `seconds`, the name of the measure is
-    put before it.
+    `arm` is the name of the way of retrieving text. Of `leak`, the maximum is used, of
+    `dollars` the sum. If an earlier one of `lines` has a value of the same name, such
+    as `seconds`, the name of the measure is put before it.
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}

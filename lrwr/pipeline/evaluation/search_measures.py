@@ -226,7 +226,8 @@ BUDGETED = ("recall", "precision", "iou")
 
 @dataclass(frozen=True, slots=True)
 class SpanMeasure:
-    """Measures how much of the gold quotes an arm retrieves; uses no language model.
+    """Measures how much of the gold quotes (words of the text that answer a question)
+    is retrieved; uses no language model.
 
     `budgets` are in tokens, at least one.
     """
@@ -237,14 +238,15 @@ class SpanMeasure:
 
     @property
     def recipe(self) -> str:
-        """A text that changes with anything that the figures depend on besides the
-        retrieved text.
+        """A text that changes with anything that the measured values depend on besides
+        the retrieved text.
         """
         return f"spans 1: {', '.join(map(str, self.budgets))}"
 
     def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Return the names of the figures that a question has in the arm called
-        `arm`.
+        """Return the names of the figures (measured values) of a question.
+
+        `arm` is the name of the arm, the way of retrieving text.
         """
         names = ["seconds", "tokens"]
         names += ["leak"] if question.as_of else []
@@ -265,7 +267,8 @@ class SpanMeasure:
     async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Return the retrieval figures by name; no figure fails on its own.
+        """Return the retrieval figures (measured values) by name; the second mapping is
+        empty.
 
         The arm that returns the whole text has no figures that depend on rank.
 
@@ -289,6 +292,8 @@ class SpanMeasure:
     async def gold(self, question: EvalQuestion) -> list[list[AnswerPlace]]:
         """Return, for each gold quote of a question, the places where it occurs, at
         least one.
+
+        A gold quote is words of the text that answer the question.
 
         Raises:
             NotFound: A quote does not occur in its file.
@@ -323,7 +328,8 @@ async def locate_gold(
 ) -> list[AnswerPlace]:
     """Return every place where a gold quote occurs in its document, at least one.
 
-    `gold.file` may be the end of a document's path, if only one document matches.
+    A gold quote is words of the text that answer a question. `gold.file` may be the end
+    of a document's path, if only one document matches.
 
     Raises:
         NotFound: No document or more than one matches, or the quote does not occur

@@ -141,7 +141,7 @@ def _restrict(variant: SearchVariant, *, embeds: bool, reranks: bool) -> SearchV
 
 @dataclass(frozen=True, slots=True)
 class IndexedLibrary:
-    """The library from which every arm retrieves text.
+    """The library from which all evaluated ways of retrieving text read.
 
     `count` returns the numbers of tokens of texts; `clock` returns seconds.
     """
@@ -215,8 +215,8 @@ class SearchArm:
 
         Raises:
             NotFound: The question's horizon does not exist in the story.
-            ServiceUnavailable: A part of the search failed; the rest alone would be
-                another arm.
+            ServiceUnavailable: A part of the search failed; the rest alone would not be
+                comparable.
             StoreProblem: The library cannot be read.
         """
         indexed_library, horizon = (

@@ -97,7 +97,8 @@ def make_question_id(kind: QuestionKind, text: str, as_of: str = "") -> str:
 def question_from_draft(
     draft: QuestionDraft, material: SourceMaterial
 ) -> EvalQuestion | None:
-    """Return the question of a draft, with the words at its places as gold quotes.
+    """Return the question of a draft; the words at the draft's places become its gold
+    quotes.
 
     None if a quote is shorter than 12 characters or occurs twice in its file.
     """
@@ -124,7 +125,9 @@ def question_from_draft(
 
 
 def has_overlap(places: Sequence[AnswerPlace], used: Sequence[AnswerPlace]) -> bool:
-    """Return whether a place of `places` shares a character with one of `used`."""
+    """Return whether any of `places` overlaps any of `used`: the same document, and at
+    least one character in both spans.
+    """
     return any(
         place.document == other.document
         and place.span.start < other.span.end

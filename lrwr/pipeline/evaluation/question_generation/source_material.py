@@ -248,7 +248,7 @@ class SourceMaterial:
     rare_names: tuple[str, ...] = ()
 
     def text_at(self, place: AnswerPlace) -> str:
-        """Return the text at a place on one line."""
+        """Return the text at `place`, a span of a document, on one line."""
         text = self.texts[place.document]
         return " ".join(text[place.span.start : place.span.end].split())
 
@@ -334,8 +334,8 @@ class SourceMaterial:
         ]
 
     def gold_at(self, place: AnswerPlace) -> GoldQuote | None:
-        """Return the words at a place as a gold quote; None if they occur twice in
-        their file.
+        """Return the words at `place`, a span of a document, as a gold quote, which
+        answers a question; None if they occur twice in their file.
         """
         quote = self.text_at(place)
         standing = find_quote_places(quote, place.document, self.texts[place.document])
