@@ -174,7 +174,8 @@ class Passages(_Strict):
 
 
 class ExtractedClaim(_Strict):
-    """A statement of a model about the character `who`, with its quotation.
+    """A statement of a model about the character `who`; `quote` are its words in the
+    text.
 
     `what` is the name of an attribute if `kind` is "attribute", else empty.
     """
@@ -187,10 +188,10 @@ class ExtractedClaim(_Strict):
 
 
 class ExtractedRelation(_Strict):
-    """A relation of the character `who` to the character `to`, with its quotation.
+    """A relation of the character `who` to the character `to`.
 
     `kind` is what the text calls it, such as "sister"; `valence` whether it is
-    friendly.
+    friendly; `quote` are words of the text that show it.
     """
 
     who: str
@@ -203,7 +204,8 @@ class ExtractedRelation(_Strict):
 class ExtractedElement(_Strict):
     """An element of the world: a setting, technology, faction, artifact or rule.
 
-    `about` describes it, `people` are connected characters; `quote` is its quotation.
+    `about` describes it, `people` are connected characters, and `quote` are words of
+    the text that show it.
     """
 
     name: str
@@ -214,7 +216,8 @@ class ExtractedElement(_Strict):
 
 
 class ExtractedEvent(_Strict):
-    """An event of the story, with its quotation.
+    """An event of the story, described by `what`; `quote` are words of the text that
+    show it.
 
     `people` are the characters involved. Each of `feelings` has the form "NAME:
     feeling". `tag` is its Story Grid element.
@@ -228,7 +231,10 @@ class ExtractedEvent(_Strict):
 
 
 class ExtractedDisclosure(_Strict):
-    """A fact that the character `who` tells the characters `to`, with its quotation."""
+    """A fact that the character `who` tells the characters `to`.
+
+    `quote` are the words of the text in which that happens.
+    """
 
     who: str
     to: list[str]

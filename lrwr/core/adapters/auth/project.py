@@ -57,9 +57,7 @@ class SupabaseConnection:
 
     @property
     def host(self) -> str:
-        """The host name of the Supabase project, followed by the port if the URL has
-        one.
-        """
+        """The host name of the Supabase project, without a port."""
         return parse_host(self.url)
 
 

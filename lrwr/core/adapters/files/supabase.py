@@ -217,9 +217,9 @@ class SupabaseFileStore:
     """The `FileStore` port over Supabase Storage.
 
     Files are stored as `<account>/<library>/<sha256>` in one bucket, where `account`
-    and `library` are ids; the Supabase project allows an account its own folder only.
-    `token` returns the access token. No failed request is repeated. Any method may
-    raise the errors of `SupabaseStorageClient.request`.
+    and `library` are ids; an account can access its own folder only. `token` returns
+    the access token. No failed request is repeated. Any method may raise the errors of
+    `SupabaseStorageClient.request`.
     """
 
     def __init__(

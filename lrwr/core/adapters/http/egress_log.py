@@ -55,13 +55,14 @@ class LoggableResponse(Protocol):
 class EgressLogEntry:
     """The entry of one request, `about`, in the send log.
 
-    async with aclosing(EgressLogEntry(logger, about)) as entry: await
-    entry.record_request(len(body)) ...                                     # send the
-    request entry.record_response(ok=True, is_complete=True, received=lambda: size)
+        async with aclosing(EgressLogEntry(logger, about)) as entry:
+            await entry.record_request(len(body))
+            ...                                     # send the request
+            entry.record_response(ok=True, is_complete=True, received=lambda: size)
 
     The entry is written by `record_request` and completed by `aclose`. An entry without
-    a response is completed as "no response seen". If `logger` is None, closing does
-    nothing, and no `record_` method may be called.
+    a response is completed as "no response seen". If `logger` is None, `record_request`
+    may not be called, and nothing is written.
     """
 
     def __init__(self, logger: EgressLogger | None, about: OutboundRequest) -> None:

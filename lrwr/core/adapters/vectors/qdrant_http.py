@@ -184,7 +184,7 @@ class QdrantConnection:
 
     @property
     def host(self) -> str:
-        """The server's host name, followed by the port if the URL has one."""
+        """The server's host name, without a port."""
         return parse_host(self.url)
 
 

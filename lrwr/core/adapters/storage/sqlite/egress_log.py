@@ -108,7 +108,7 @@ class SqliteEgressLog:
         """Return totals of all requests since `since`, and the newest `limit` requests.
 
         `since` is in seconds since 1970. Totals are sorted by bytes sent, largest
-        first; requests by time, newest first. All belongs to one state of the log.
+        first; requests by time, newest first. Both belong to one state of the log.
 
         Raises:
             StoreProblem: The log cannot be read.

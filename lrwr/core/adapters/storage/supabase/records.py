@@ -152,7 +152,7 @@ class SupabaseRecords:
         if_content: str | None = None,
         if_digest: str | None = None,
     ) -> PutResult:
-        """Write a record, and complete the claimed job, atomically.
+        """Write a record, and complete the job of `claim`, atomically.
 
         An identical record is not written again. A record without a body deletes the
         stored one. Changing or deleting a document deletes its attribution. With
