@@ -64,19 +64,17 @@ class Stores(Protocol):
 
     @property
     def knowledge(self) -> "KnowledgeStore":
-        """Stores the chunks, vectors and facts that an ingestion extracts from
-        documents.
-        """
+        """The store of chunks, vectors and facts, which ingestions extract."""
         ...
 
     @property
     def casts(self) -> "CastStore":
-        """Stores the characters of the story, and who speaks each quotation."""
+        """The store of characters, and of who speaks each quotation."""
         ...
 
     @property
     def analysis(self) -> "AnalysisStore":
-        """Stores replies of language models, so that the same request is not sent
+        """The store of replies of language models; a stored one is not requested
         again.
         """
         ...
@@ -98,9 +96,7 @@ class Stores(Protocol):
 
     @property
     def pause(self) -> Callable[[], Awaitable[None]] | None:
-        """Waits between two checks of other processes' jobs; None if no wait is
-        needed.
-        """
+        """Waits before other processes' jobs are checked again; None to go on."""
         ...
 
 
@@ -118,19 +114,17 @@ class LocalStores:
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
-        """Stores the chunks, vectors and facts that an ingestion extracts from
-        documents.
-        """
+        """The store of chunks, vectors and facts, which ingestions extract."""
         return SqliteKnowledgeStore(self.database, now=self._now)
 
     @cached_property
     def casts(self) -> "CastStore":
-        """Stores the characters of the story, and who speaks each quotation."""
+        """The store of characters, and of who speaks each quotation."""
         return SqliteCastStore(self.database)
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """Stores replies of language models, so that the same request is not sent
+        """The store of replies of language models; a stored one is not requested
         again.
         """
         return SqliteAnalysisStore(self.database, now=self._now)
@@ -350,9 +344,7 @@ class Workspace:
 
     @cached_property
     def freshness(self) -> "FreshnessService":
-        """The service that finds where cited passages are now, or whether they are
-        gone.
-        """
+        """The service that finds out where cited passages are now, if anywhere."""
         return FreshnessService(self.passages)
 
     def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":

@@ -124,7 +124,7 @@ class Keyring:
     def modal_token(self) -> "ModalToken":
         """Return the API token of Modal, which runs lrwr's function.
 
-        That function may send texts to OpenAI, so consent to both services is needed.
+        If that function gets embeddings from OpenAI, consent to it is needed, too.
 
         Raises:
             RunnerUnavailable: Consent or the token is missing, or the system keyring is
@@ -212,8 +212,9 @@ class ExternalAccess:
         return OpenAIEmbedder(connection, client, key, count)
 
     def modal_calls(self) -> "ModalFunctionClient | None":
-        """Return the client that calls lrwr's function at Modal; None if not
-        configured.
+        """Return the client that calls lrwr's function at Modal.
+
+        None if Modal is not configured.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.

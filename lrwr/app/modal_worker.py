@@ -324,9 +324,7 @@ async def deploy_to_modal(
 
 
 def build_modal_app(plan: ModalDeployment) -> "App":
-    """Return the app as Modal's client needs it: one function and its container
-    image.
-    """
+    """Return the app for Modal's client: one function and its container image."""
     import modal
 
     app = modal.App(plan.app, include_source=False)

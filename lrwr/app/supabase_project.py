@@ -173,17 +173,13 @@ class SupabaseStores:
 
     @cached_property
     def database(self) -> SqliteDatabase:
-        """The local replica; it is updated from the Supabase project before each
-        read.
-        """
+        """The local replica, updated from the Supabase project before each read."""
         path = self._project.library.database
         return self._project.own(SqliteDatabase(path, first=self._refresher))
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
-        """Stores the chunks, vectors and facts that an ingestion extracts from
-        documents.
-        """
+        """The store of chunks, vectors and facts, which ingestions extract."""
         return SupabaseKnowledgeStore(
             self.database,
             self._replica,
@@ -195,12 +191,12 @@ class SupabaseStores:
 
     @cached_property
     def casts(self) -> "CastStore":
-        """Stores the characters of the story, and who speaks each quotation."""
+        """The store of characters, and of who speaks each quotation."""
         return SupabaseCastStore(self.database, self._replica, self._records)
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """Stores replies of language models, so that the same request is not sent
+        """The store of replies of language models; a stored one is not requested
         again.
         """
         return SupabaseAnalysisStore(self.database, self._records, now=self._now)
@@ -212,7 +208,7 @@ class SupabaseStores:
 
     @cached_property
     def files(self) -> "FileStore | None":
-        """The manuscript files in the Supabase project; None if `records.files`
+        """The store of manuscript files in the project; None if `records.files`
         is off.
         """
         return self._project.files(self._link)
@@ -229,9 +225,7 @@ class SupabaseStores:
         )
 
     async def pause(self) -> None:
-        """Wait `JOB_CHECK_INTERVAL` seconds, before other machines' jobs are
-        checked.
-        """
+        """Wait `JOB_CHECK_INTERVAL` seconds before other machines' jobs are checked."""
         await asyncio.sleep(JOB_CHECK_INTERVAL)
 
     @cached_property

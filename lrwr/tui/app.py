@@ -92,8 +92,7 @@ def resolve_theme(name: str, env: Mapping[str, str]) -> str:
 
 
 class WritingRoom(RoomApp, inherit_bindings=False):
-    """The terminal application: applies theme and key settings, and shows the chat
-    screen.
+    """The terminal application: applies settings, and shows the chat screen.
 
     `report_crash` turns an unexpected error into one that can be shown.
     """

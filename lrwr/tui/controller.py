@@ -145,9 +145,7 @@ class ChatController:
         self._screen.query_one(StatusLine).update_fields(index=freshness)
 
     async def fill_prompt_history(self) -> None:
-        """Load the questions of earlier threads, which the Up key recalls in the
-        prompt.
-        """
+        """Load the questions of earlier threads, which the Up key recalls."""
         try:
             questions = await self._services.run(load_past_questions)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -156,9 +154,7 @@ class ChatController:
             self._screen.query_one(PromptInputArea).question_history.load(questions)
 
     async def fill_prompt_completions(self) -> None:
-        """Load the names and chapters that complete command arguments, unless up to
-        date.
-        """
+        """Load the names and chapters that complete commands, unless up to date."""
         as_of = self._screen.scope.as_of
         prompt = self._screen.query_one(PromptInputArea)
         before = prompt.completions
@@ -184,10 +180,10 @@ class ChatController:
         )
 
     async def stream_turn(self, question: str, view: TurnView) -> None:
-        """Ask `question` with the current scope, and show the answer in `view` as it
-        arrives.
+        """Ask `question` within the current scope, and show the answer in `view`.
 
-        An error is shown in `view` instead of being raised.
+        The answer is shown as it arrives. An error is shown in `view` instead of being
+        raised.
         """
         scope = self._screen.scope
         turn = self._services.stream(
@@ -203,8 +199,7 @@ class ChatController:
             await view.fail(str(problem), problem.hint)
 
     async def show_stopped_turn(self, question: str, view: TurnView) -> None:
-        """Show in `view` the part of a stopped answer to `question` that was saved, if
-        any.
+        """Show in `view` the saved beginning of a stopped answer to `question`, if any.
 
         Raises:
             LrwrError: The library cannot be read.

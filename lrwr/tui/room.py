@@ -77,9 +77,7 @@ class RoomScreen(Screen[None]):
         return cast("RoomApp", self.app)
 
     def load(self) -> object:
-        """Start a worker that loads the library's state and shows it; may be called
-        again.
-        """
+        """Start a worker that loads and shows the library; may be called again."""
         raise NotImplementedError
 
     def show_spending(self) -> None:

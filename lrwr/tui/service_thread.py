@@ -97,7 +97,7 @@ class ServiceThread(Generic[ServicesT]):
         *,
         keeps: str = "",
     ) -> AsyncGenerator[ResultT, None]:
-        """Yield the items of `work`, in order, as they are produced.
+        """Yield the items of `work` as they are produced.
 
         If the generator is closed early, the work is closed and awaited first. `keeps`
         describes what the work saves when it ends; it is added to `lost` if saving

@@ -177,9 +177,7 @@ def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[Style
 
 
 def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]:
-    """Yield the lines of a timeline's entries, in their order, under chapter
-    headings.
-    """
+    """Yield the lines of `moments`, in their order, under chapter headings."""
     for chapter, chapter_moments in groupby(
         moments, lambda moment: format_chapter_name(moment.evidence)
     ):

@@ -65,11 +65,11 @@ def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
 
 
 def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:
-    """Return the profile of a character of `bible` as JSON: names, facts with evidence,
-    relationships and open gaps.
+    """Return the profile of a character of `bible` as JSON.
 
-    `not_evaluated` lists the fields that only a language model can fill, if none
-    analysed the manuscript and they are empty.
+    It has names, facts with quotations, relationships and open gaps. `not_evaluated`
+    lists the fields that only a language model can fill, if none analysed the
+    manuscript and they are empty.
     """
     model_claims = {
         "personality_traits": _claims(profile.personality_traits),
@@ -138,7 +138,7 @@ def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
 def relation_as_json(relation: CharacterRelation) -> JsonObject:
     """Return a relationship between two characters as JSON, with its quotations.
 
-    `kind` and `valence` (such as friendly) are None if unknown.
+    `kind` ("sister") and `valence` ("ally") are None if unknown.
     """
     return {
         "source": relation.source,
@@ -151,9 +151,7 @@ def relation_as_json(relation: CharacterRelation) -> JsonObject:
 
 
 def moment_as_json(moment: TimelineMoment) -> JsonObject:
-    """Return one entry of the timeline as JSON: kind, text, characters and
-    quotation.
-    """
+    """Return a timeline entry as JSON: kind, text, characters and quotation."""
     return {
         "kind": moment.kind,
         "text": moment.text,

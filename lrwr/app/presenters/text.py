@@ -133,7 +133,8 @@ class StyledTable:
 
 
 def styled_line(*pieces: LinePiece, indent: int = 0) -> StyledLine:
-    """Return a line of `pieces`, indented by `indent` columns, that has no
-    quotation.
+    """Return a line of `pieces` without a quotation.
+
+    `indent` is in columns.
     """
     return StyledLine(pieces, indent)

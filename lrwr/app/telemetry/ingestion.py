@@ -44,10 +44,10 @@ class TracedProcessingService(DocumentProcessingService):
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Ingest changed documents, and return the report; unless `dry_run`, send a
-        trace.
+        """Ingest changed documents, and return the report.
 
-        Arguments are those of `DocumentProcessingService.process`.
+        A trace is sent, unless `dry_run`. Arguments are those of
+        `DocumentProcessingService.process`.
         """
         if dry_run:
             return await super().process(emit, dry_run=dry_run, verify=verify)

@@ -57,8 +57,9 @@ class LineReader:
 
     @classmethod
     def of_stdin(cls) -> "LineReader":
-        """Return a reader of standard input; it has `terminal` if stdout is one,
-        too.
+        """Return a reader of standard input.
+
+        `terminal` is true if both stdin and stdout are a terminal.
         """
         return cls(sys.stdin.isatty() and sys.stdout.isatty())
 

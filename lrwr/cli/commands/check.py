@@ -123,9 +123,7 @@ class ModelCheckResult:
 
     @property
     def found(self) -> tuple[Contradiction, ...]:
-        """All contradictions: first those of the rules, then those of the language
-        model.
-        """
+        """All contradictions: those of the rules, then those of the language model."""
         return (*self.ruled, *self.verdict.found)
 
 
@@ -335,8 +333,9 @@ async def load_check_scope(workspace: Workspace, request: CheckRequest) -> Check
 def print_model_check(
     result: ModelCheckResult, settings: Settings, output: Output
 ) -> None:
-    """Print how many contradictions a language model found, what it cost, and how many
-    pairs of statements were not analysed and why.
+    """Print how many contradictions a language model found, and what it cost.
+
+    Also print how many pairs of statements were not analysed, and why.
     """
     verdict, session = result.verdict, result.session
     parts = [

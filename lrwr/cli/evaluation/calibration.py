@@ -149,9 +149,7 @@ def describe_ranking(ranking: str) -> str:
 
 
 def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
-    """Return a sentence for each calibration; they were fitted on the user's
-    questions.
-    """
+    """Return a sentence for each calibration, all fitted on the user's questions."""
     return [
         f"Search confidence, {describe_ranking(calibration.ranking)}: fitted on your"
         f" questions ({calibration.questions}), AUROC {_two(calibration.auroc)}, weak"

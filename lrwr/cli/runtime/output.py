@@ -149,9 +149,7 @@ class Output:
         self.info(StyledText("warning: ", "bad"), sentence)
 
     def error(self, error: LrwrError) -> None:
-        """Write the message of `error` to stderr, and its hint, if any, on a new
-        line.
-        """
+        """Write the message of `error` to stderr, and below it the hint, if any."""
         self.info(StyledText("lrwr: ", "bad"), str(error))
         if error.hint:
             self.info(StyledText("hint: ", "strong"), error.hint)
@@ -246,7 +244,7 @@ class Stream:
         )
 
     def clean(self, pieces: Sequence[LinePiece]) -> list[StyledText]:
-        """Return `pieces` without terminal controls; `?` replaces unencodable
+        """Return `pieces` without terminal controls, and `?` for unencodable
         characters.
         """
         encoding = self._file.encoding
@@ -259,9 +257,7 @@ class Stream:
 
     @cached_property
     def renderer(self) -> "TerminalRenderer":
-        """The object that renders text with rich; imported on first use, which
-        is slow.
-        """
+        """The object that renders text with rich, which is imported on first use."""
         from lrwr.cli.runtime.terminal import TerminalRenderer
 
         return TerminalRenderer(

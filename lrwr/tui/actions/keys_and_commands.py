@@ -41,9 +41,7 @@ class Action:
 
     @property
     def handler_name(self) -> str:
-        """The action's name in `controller.ACTION_HANDLERS`; empty without a handler
-        there.
-        """
+        """The action's name in `controller.ACTION_HANDLERS`; empty if it has none."""
         match = DO_ACTION.fullmatch(self.action)
         return match[1] if match else ""
 

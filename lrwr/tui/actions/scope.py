@@ -37,10 +37,9 @@ def _one_at_a_time(handler: ActionHandler) -> ActionHandler:
 
 @_one_at_a_time
 async def choose_character(screen: RoomScreen, words: str) -> None:
-    """Ask about the character named `words` from now on; if empty, show a list to
-    choose.
+    """Ask about the character named `words`; "everyone" or "nobody" removes the choice.
 
-    "everyone" or "nobody" removes the choice.
+    If `words` is empty, show a list to choose from.
 
     Raises:
         NotFound: No character up to the current horizon has this name, or several have.
@@ -87,8 +86,7 @@ async def choose_horizon(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def switch_mode(screen: RoomScreen, words: str) -> None:
-    """Let the analyst or the character answer; `words` is the mode, such as
-    `analytical`.
+    """Let the analyst or the character answer; `words` is the mode ("analytical").
 
     If `words` is empty, switch to the other mode. If no character is selected, show a
     list to choose one who answers.

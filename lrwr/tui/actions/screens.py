@@ -16,7 +16,7 @@ from lrwr.tui.widgets.status import StatusLine
 
 
 async def show_help(screen: RoomScreen, words: str) -> None:
-    """Show the help, filtered by `words`."""
+    """Show all keys and commands, filtered by `words`."""
     await screen.app.push_screen_wait(HelpScreen(screen.room.keymap, words))
 
 
@@ -72,7 +72,10 @@ NOTICE_SECONDS = 8.0
 
 
 async def toggle_watch(screen: RoomScreen, words: str) -> None:
-    """Start or stop watching the manuscript for saves; `words` may be `on` or `off`."""
+    """Start or stop watching the manuscript for saves, each of which is then ingested.
+
+    `words` "on" only starts and "off" only stops; anything else toggles.
+    """
     requested = {"on": True, "off": False}.get(words.strip().lower())
     watching = any(w.group == WATCH_GROUP and w.is_running for w in screen.workers)
     if watching and not requested:

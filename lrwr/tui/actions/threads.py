@@ -29,8 +29,7 @@ TURN_GROUPS = frozenset({"turn", "stopped"})
 
 
 async def choose_thread(screen: RoomScreen, words: str) -> None:
-    """Show the list of threads, filtered by `words`, and open the one that the user
-    chooses.
+    """Show the list of threads, filtered by `words`, and open the chosen one.
 
     Raises:
         NotFound: No manuscript was ingested, or the thread was deleted meanwhile.
@@ -80,8 +79,9 @@ async def rename_thread(screen: RoomScreen, words: str) -> None:
 
 
 async def export_thread(screen: RoomScreen, words: str) -> None:
-    """Write the current thread as Markdown to the file `words`; if empty, ask for a
-    file.
+    """Write the current thread as Markdown to the file `words`.
+
+    If `words` is empty, ask the user for a file.
 
     Raises:
         NotFound: The thread has no turn yet.

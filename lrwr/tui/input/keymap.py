@@ -92,8 +92,7 @@ def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ..
 
 
 def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys of an action in Textual's notation: configured ones, else the
-    defaults.
+    """Return the keys of an action, configured or default, in Textual's notation.
 
     `keymap` is the result of `parse_keymap`.
     """
@@ -102,9 +101,7 @@ def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def format_key(key: str) -> str:
-    """Return the name of a key as shown to the user, such as Ctrl+O, F2 or
-    Alt+Enter.
-    """
+    """Return the name of a key as users know it, such as Ctrl+O, F2 or Alt+Enter."""
     *modifiers, name = normalize_key(key).split("+")
     character = key_to_character(name) or ""
     name = character if character.isprintable() and character.strip() else name

@@ -73,9 +73,7 @@ def suggest_completions(
 
 
 def is_complete_command(text: str, context: CompletionContext) -> bool:
-    """Return whether `text` is the full name of a command, or a command and a known
-    argument.
-    """
+    """Return whether `text` is a command's full name, or has a known argument."""
     name, space, words = text.removeprefix("/").casefold().partition(" ")
     action = list_commands().get(name)
     if action is None or not space:
@@ -132,10 +130,9 @@ class TypedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class TypedCommand:
-    """Prompt input that is a command: its name without slash, and its argument
-    (`words`).
+    """Prompt input that is a command: its `name` without slash, and its argument.
 
-    `words` is empty if there is no argument.
+    `words` is the argument, empty if there is none.
     """
 
     name: str
@@ -144,8 +141,9 @@ class TypedCommand:
 
 @dataclass(frozen=True, slots=True)
 class UnclearInput:
-    """Prompt input with a slash that is no known command; `why` is the message
-    to show.
+    """Prompt input with a slash that is no known command.
+
+    `why` is the message to show.
     """
 
     why: str
@@ -208,8 +206,7 @@ class PromptHistory:
         return self._questions[-self._steps_back] if self._steps_back else None
 
     def load(self, questions: Sequence[str]) -> None:
-        """Insert the questions of earlier sessions, oldest first, before those of this
-        one.
+        """Insert questions of earlier sessions, oldest first, before those of this one.
 
         Of equal questions only the last is listed.
         """
@@ -233,10 +230,10 @@ class PromptHistory:
         return self.shown
 
     def newer(self, text: str) -> str | None:
-        """Return the question after the one shown, or the draft; None if the draft is
-        shown.
+        """Return the question after the one shown, or at last the draft.
 
-        `text` is the present text of the prompt, which may become the draft.
+        None if the draft is shown already. `text` is the present text of the prompt,
+        which may become the draft.
         """
         if not self._steps_back:
             return None

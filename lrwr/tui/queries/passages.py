@@ -221,8 +221,7 @@ class FileLocation:
 
 
 async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLocation:
-    """Return the current location of a citation's words in the file, or the last known
-    one.
+    """Return where the words of a citation are in the file, or were at last.
 
     Raises:
         NotFound: The file does not exist.

@@ -180,8 +180,7 @@ def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
 async def load_completion_context(
     workspace: "Workspace", as_of: str, before: CompletionContext
 ) -> CompletionContext:
-    """Return the values that complete commands: characters up to `as_of`, and all
-    chapters.
+    """Return what completes commands: characters up to `as_of`, and all chapters.
 
     An empty `as_of` means the whole story. If library, canon and horizon have not
     changed since `before` was loaded, `before` is returned. Without a library there are
@@ -228,11 +227,10 @@ class OpenGaps:
 async def load_open_gaps(
     workspace: "Workspace", as_of: str, thread: "ThreadId | None"
 ) -> OpenGaps:
-    """Return the open questions (gaps) up to the horizon `as_of`, empty for the whole
-    story.
+    """Return the open questions (gaps) up to the horizon `as_of`.
 
-    `thread` is the current thread, None for a new one; its answers may have reported
-    gaps.
+    An empty `as_of` means the whole story. `thread` is the current thread, whose
+    answers may have reported gaps; None for a new one.
 
     Raises:
         NotFound: No manuscript was ingested, or the horizon does not exist.

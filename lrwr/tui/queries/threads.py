@@ -215,10 +215,10 @@ async def load_stopped_turn(
 async def stream_answer(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Yield the events of answering the question `text` within `scope`, `TurnDone`
-    last.
+    """Yield the events of answering the question `text`, `TurnDone` last.
 
-    See `AvatarSessionService.ask` for further errors.
+    `scope` selects thread, character, mode and horizon. See `AvatarSessionService.ask`
+    for further errors.
 
     Raises:
         NotFound: No manuscript was ingested.

@@ -99,7 +99,7 @@ class TextInputScreen(ModalScreen[str | None]):
         self.query_one(Input).focus()
 
     def action_submit(self) -> None:
-        """Submit the text, after keys that were typed earlier are processed."""
+        """Close with the text, after keys that were typed earlier are processed."""
         line = self.query_one(Input)
         line.call_later(line.action_submit)
 
@@ -109,7 +109,7 @@ class TextInputScreen(ModalScreen[str | None]):
         self.dismiss(self.query_one(Input).value.strip() or None)
 
     def action_close(self) -> None:
-        """Close without a result."""
+        """Close with the result None."""
         self.dismiss(None)
 
 

@@ -60,10 +60,13 @@ class GapsScreen(MasterDetailScreen[None]):
         self._message = ""
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return the open gaps: those that answers of this thread reported, then the
-        others, last those postponed on this screen.
+        """Return the open gaps in three groups, each with a heading.
 
-        Each group has a heading.
+        First those that answers of this thread reported, then the others, last those
+        that were postponed on this screen.
+
+        Raises:
+            NotFound: No manuscript was ingested, or the horizon does not exist.
         """
         scope, room = self.room.scope, self.room.room
         open_gaps = await room.service_thread.run(

@@ -195,7 +195,7 @@ class RoomCommandProvider(Provider):
     """Provides the command palette with actions and themes."""
 
     async def discover(self) -> Hits:
-        """Yield all actions, in the order of the help, for an empty query."""
+        """Yield the actions of the chat screen, for an empty query."""
         for action in self._actions():
             yield DiscoveryHit(
                 self._label(action), self._run(action), action.title, action.help
@@ -203,7 +203,7 @@ class RoomCommandProvider(Provider):
         yield DiscoveryHit(Content("Theme"), self.app.search_themes, help=THEME_HELP)
 
     async def search(self, query: str) -> Hits:
-        """Yield actions and themes that match `query`."""
+        """Yield actions and themes that match `query`, with scores for ranking."""
         matcher = self.matcher(query)
         for action in self._actions():
             texts = (action.title, f"/{action.slash}", action.help)

@@ -100,22 +100,19 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.nothing = "The list is empty."
 
     async def rows(self) -> Sequence[ListRow]:
-        """Load and return all rows in the order of display; the screen applies the
-        filter.
-        """
+        """Load and return all rows in display order; the screen applies the filter."""
         return ()
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return further rows for the filter `text`, from a slower search; none by
-        default.
+        """Return further rows for the filter `text` from a slower search.
+
+        There are none by default.
         """
         del text
         return ()
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return the details of the row with the key `key`, to be shown beside the
-        list.
-        """
+        """Return the details of the row with the key `key`."""
         del key
         return ()
 
@@ -176,8 +173,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         return ""
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the rows that match the filter, then those of `extra` that are not among
-        them.
+        """Show the rows that match the filter, then the others of `extra`.
 
         The row with the key `at` is highlighted, if any; without `at`, the best match
         or the row highlighted before.
@@ -251,7 +247,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.query_one(LineList).show(lines)
 
     def action_enter(self) -> None:
-        """Handle Enter, after keys that were pressed earlier are processed."""
+        """Do what Enter does in the focused widget, after keys pressed earlier."""
         match self.focused:
             case Input() as find:
                 find.call_later(find.action_submit)
@@ -291,10 +287,9 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             self.room.show_error(error)
 
     def action_step(self, by: int) -> None:
-        """Move the highlight to the next row if `by` is positive, else to the previous
-        one.
+        """Move the highlight down if `by` is positive, else up, by one row.
 
-        If the details have the focus, it moves there.
+        If the details have the focus, it moves by one line there.
         """
         active = self._active_list
         (active.action_cursor_down if by > 0 else active.action_cursor_up)()
@@ -322,8 +317,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.query_one(RowList).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Insert typed characters into the filter, even if another widget has the
-        focus.
+        """Insert typed characters into the filter, whichever widget has the focus.
 
         Screens with `FOCUS_FILTER` False use letters as keys instead.
         """

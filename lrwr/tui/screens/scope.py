@@ -36,9 +36,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         self._stops: dict[str, HorizonStop] = {}
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return a row for the whole story, then chapters and their scenes in story
-        order.
-        """
+        """Return a row for the whole story, then chapters and scenes in story order."""
         as_of = self.room.scope.as_of
         stops = await self.room.room.service_thread.run(
             lambda workspace: list_horizon_stops(workspace, as_of)
@@ -48,13 +46,11 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *map(_stop_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return a description of the horizon with the key `key`, and of its effect on
-        answers.
-        """
+        """Return a description of the horizon with the key `key` and of its effect."""
         return _render_stop(self._stops.get(key))
 
     def first(self) -> str:
-        """Return the key of the current horizon."""
+        """Return the key of the current horizon, or that of the whole story."""
         return next(
             (key for key, stop in self._stops.items() if stop.present), WHOLE_STORY
         )
@@ -132,7 +128,10 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         self._bible: Bible | None = None
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return "(everyone)", then the characters up to the horizon."""
+        """Return a row "(everyone)", then the characters up to the horizon.
+
+        Characters mentioned most come first.
+        """
         scope = self.room.scope
         self._bible = await self.room.room.service_thread.run(
             lambda workspace: load_story(workspace, scope.as_of)
@@ -162,13 +161,11 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         return render_character(profile, self._bible)
 
     def select(self, key: str) -> None:
-        """Close the screen; the character of `key` is the result, and the mode is
-        unchanged.
-        """
+        """Close with the character of `key`; the answer mode is not changed."""
         self.dismiss(CharacterChoice(_name(key), talk=False))
 
     def action_talk(self) -> None:
-        """Close the screen; the highlighted character is chosen and will answer."""
+        """Close with the highlighted character, who will also answer."""
         if self.key and self.key != EVERYONE:
             self.dismiss(CharacterChoice(_name(self.key), talk=True))
 

@@ -53,9 +53,7 @@ class StoryScreen(MasterDetailScreen[None]):
         return ()
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return the details of item `number`, counted from 0, of the screen's list of
-        `bible`.
-        """
+        """Return the details of item `number`, from 0, of the list in `bible`."""
         del number, bible
         return ()
 
@@ -131,18 +129,14 @@ class WorldScreen(StoryScreen):
         super().__init__(room, "World", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each world element of `bible`, in order of first
-        occurrence.
-        """
+        """Return a row for each world element, in the order of first occurrence."""
         return [
             ListRow(str(number), element.name, describe_element(element))
             for number, element in enumerate(bible.world)
         ]
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return the facts about world element `number`, counted from 0, with
-        quotations.
-        """
+        """Return the facts about world element `number`, from 0, with quotations."""
         return render_element(bible.world[number])
 
 
@@ -163,13 +157,11 @@ class TimelineScreen(StoryScreen):
         self.hint = "Type a character's name or words of an event…"
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each event of `bible` in story order, with chapter
-        headings.
-        """
+        """Return a row for each event in story order, under chapter headings."""
         return list(_rows(bible))
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return event `number`, counted from 0, with its chapter and quotation."""
+        """Return event `number`, from 0, with its chapter and quotation."""
         moment = bible.timeline[number]
         yield StyledLine((StyledText(format_chapter_name(moment.evidence), "strong"),))
         yield from render_moment(moment)

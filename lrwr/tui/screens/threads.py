@@ -79,10 +79,10 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         return self.room.scope.thread or ""
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return the threads whose questions or answers contain words of `text`, best
-        first.
+        """Return the threads that contain words of `text`, best match first.
 
-        A heading comes before them. Empty if there are none.
+        Questions and answers are searched. A heading comes first; empty if nothing
+        matches.
         """
         matches = await self.room.room.service_thread.run(
             lambda workspace: search_threads(workspace, text)

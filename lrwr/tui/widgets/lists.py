@@ -49,8 +49,9 @@ class ListRow:
 
 
 class SearchableRows:
-    """Rows with two searches, both fast enough to run at each key; `all` has all
-    rows.
+    """Rows with two searches that are fast enough to run at each key.
+
+    `all` has all rows.
     """
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
@@ -58,8 +59,7 @@ class SearchableRows:
         self._names: list[tuple[str, ...]] | None = None
 
     def rank(self, query: str) -> list[ListRow]:
-        """Return the rows that are similar to `query`, best match first, without
-        headings.
+        """Return the rows similar to `query`, best match first, without headings.
 
         An empty query returns all rows, with headings, in their order.
         """
@@ -75,10 +75,9 @@ class SearchableRows:
         return [row for _, row in sorted(matches, key=lambda pair: -pair[0])]
 
     def filter(self, query: str) -> list[ListRow]:
-        """Return the rows that contain every word of `query`, in their order, with
-        headings.
+        """Return the rows that contain every word of `query`, under their headings.
 
-        Case is ignored. An empty query returns all rows.
+        Their order is unchanged, and case is ignored. An empty query returns all rows.
         """
         words = _normalize(query).split()
         if not words:
@@ -184,9 +183,7 @@ class BrowseList(OptionList):
         self.highlighted = clicked
 
     def move_page(self, by: int) -> None:
-        """Move the highlight by `by` pages, to the nearest item that can be
-        selected.
-        """
+        """Move the highlight by `by` pages; headings are skipped."""
         page = max(1, self.size.height - 1) * by
         last = len(self.options) - 1
         at = min(max(0, (self.highlighted or 0) + page), last)
@@ -215,8 +212,9 @@ class RowList(BrowseList):
         return "" if at is None else self._shown[at].key
 
     def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
-        """Show `rows`; highlight the one with the key `at`, else the first that can be
-        selected.
+        """Show `rows`; highlight the one with the key `at`, else the first.
+
+        Headings are not highlighted.
         """
         self._shown = list(rows)
         enabled = [number for number, row in enumerate(self._shown) if not row.heading]
@@ -236,8 +234,7 @@ class RowList(BrowseList):
             self.add_options(map(_option, rows[start : start + BATCH]))
 
     def key_after(self, key: str) -> str:
-        """Return the key of the row after the one with `key`; at the end, of the row
-        before it.
+        """Return the key of the row below the one with `key`, or at the end above it.
 
         Empty if there is no other row, or none with `key`.
         """

@@ -97,7 +97,7 @@ def _cell(content: Content, classes: str) -> _Cell:
 
 
 class MarkdownReply(Markdown):
-    """A language model's answer as Markdown; links are removed."""
+    """Shows a language model's answer as Markdown, without links, as it is streamed."""
 
     def __init__(self, text: str = "") -> None:
         super().__init__(sanitize_text(strip_links(text)), open_links=False)
@@ -118,7 +118,7 @@ class MarkdownReply(Markdown):
         await self._flush()
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
-        """Return the widget class for a Markdown block."""
+        """Return the widget class for a kind of Markdown block; called by Textual."""
         block_class = super().get_block_class(block_name)
         if issubclass(block_class, _TEXT_BLOCKS):
             return _with_citations(block_class)

@@ -63,9 +63,7 @@ class SuggestionList(OptionList, can_focus=False):
         self._shown: tuple[Suggestion, ...] = ()
 
     def show(self, suggestions: tuple[Suggestion, ...], chosen: int | None) -> None:
-        """Show `suggestions` and highlight the one with the index `chosen`; None
-        highlights none.
-        """
+        """Show `suggestions`, and highlight the one at index `chosen` unless None."""
         if suggestions != self._shown:
             self._shown = suggestions
             self.set_options(_build_options(suggestions))
@@ -128,8 +126,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.text = text
 
     class Command(Message):
-        """Posted when the user sends a command: its name without slash, and its
-        argument.
+        """Posted when the user sends the command `name`, without its slash.
 
         `words` is the argument, empty if there is none.
         """
@@ -196,9 +193,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._suggest()
 
     def action_send(self) -> None:
-        """Accept the chosen suggestion; without one, send the question or run the
-        command.
-        """
+        """Accept the chosen suggestion; if there is none, send the input."""
         self.call_later(self._send)
 
     def action_newline(self) -> None:
@@ -218,15 +213,18 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._set_suggestions((), None)
 
     def action_older(self) -> None:
-        """Recall the previous question."""
+        """Show the previous question of the history in the prompt."""
         self._recall(self.question_history.older(self.text), first_line=True)
 
     def action_newer(self) -> None:
-        """Recall the next question, or the draft."""
+        """Show the next question of the history, or at last the draft."""
         self._recall(self.question_history.newer(self.text), first_line=False)
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Move up in the suggestions or the text; on the first line, in the history."""
+        """Move up in the suggestions or the text; on the first line, in the history.
+
+        With `select`, extend the selection of text instead.
+        """
         if select or not (self._suggestions or self._on_edge(first=True)):
             super().action_cursor_up(select)
         elif self._suggestions:
@@ -235,7 +233,10 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.action_older()
 
     def action_cursor_down(self, select: bool = False) -> None:
-        """Move down in the suggestions or the text; on the last line, in the history."""
+        """Move down in the suggestions or the text; on the last line, in the history.
+
+        With `select`, extend the selection of text instead.
+        """
         if select or not (self._suggestions or self._on_edge(first=False)):
             super().action_cursor_down(select)
         elif self._suggestions:

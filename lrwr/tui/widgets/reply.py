@@ -98,9 +98,7 @@ class VerbatimReply(Static):
         self._draw()
 
     def settle(self, text: str, unsupported: Sequence[Span]) -> None:
-        """Show `text`, the answer as it was stored, with the spans `unsupported`
-        highlighted.
-        """
+        """Show the stored answer `text`, with the spans `unsupported` highlighted."""
         self._text, spans = _sanitize_with_spans(text, unsupported)
         self.update(render_citation_marks(self._text, spans))
 
@@ -116,9 +114,7 @@ class VerbatimReply(Static):
 
 
 def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
-    """Return `text` with clickable citations and the spans `unsupported`
-    highlighted.
-    """
+    """Return `text` with clickable citations, and highlighted `unsupported` spans."""
     marked = [ContentSpan(span.start, span.end, UNSUPPORTED) for span in unsupported]
     return Content(text, spans=[*marked, *find_citation_marks(text)])
 

@@ -26,9 +26,7 @@ MAX_SHOWN_CHARS = 4_000
 
 
 class SourceView(Static):
-    """One cited passage with its location; if selected, also with the text
-    around it.
-    """
+    """One cited passage with its location; if selected, with the text around it."""
 
     ALLOW_SELECT = True
 
@@ -46,16 +44,14 @@ class SourceView(Static):
 
     @property
     def place(self) -> str:
-        """The passage's location for display; the current one once `fill` was
-        called.
-        """
+        """The passage's location as text; the current one after `fill`."""
         if self.context is not None:
             return self.context.place
         return sanitize_text(format_place(self.citation.document, self.citation.lines))
 
     @property
     def words(self) -> str:
-        """The passage's text for display; the current one once `fill` was called."""
+        """The passage's text; the current one after `fill`."""
         return self.context.words if self.context else sanitize_text(self.citation.text)
 
     def fill(self, context: "CitationContext") -> None:
@@ -151,10 +147,10 @@ SourceItem = SourceView | PageView
 
 
 class Sources(VerticalScroll):
-    """Lists the sources of one turn; the selected passage is shown with the text around
-    it.
+    """Lists the sources of one turn; one of them is selected.
 
-    `keymap` maps action ids to configured keys.
+    The selected passage is shown with the text around it. `keymap` maps action ids to
+    configured keys.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -193,7 +189,7 @@ class Sources(VerticalScroll):
         await self._replace([_message(INTRODUCTION)])
 
     async def clear(self) -> None:
-        """Remove all sources before those of another answer arrive."""
+        """Remove all sources, and say that a search is running."""
         await self.show_sources((), (), is_final=False)
 
     async def show(self, turn: Turn) -> None:
@@ -249,8 +245,9 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     def fill(self, contexts: "Sequence[CitationContext]") -> None:
-        """Show passages as they are in the current text; others in `contexts` are
-        ignored.
+        """Show passages as they are in the current text.
+
+        Items of `contexts` for passages that are not shown are ignored.
         """
         by_number = {context.number: context for context in contexts}
         for view in self.query_children(SourceView):
@@ -264,15 +261,12 @@ class Sources(VerticalScroll):
             view.refresh(layout=True)
 
     def reload_contexts(self) -> None:
-        """Ask again for the current text of all passages, because it may have
-        changed.
-        """
+        """Ask for the current text of all passages again; it may have changed."""
         if citations := [view.citation for view in self.query_children(SourceView)]:
             self.post_message(self.ContextsNeeded(citations))
 
     def jump(self, number: str) -> bool:
-        """Select the source with the citation number `number`; return whether it
-        exists.
+        """Select the source with this citation number; return whether it exists.
 
         If not, a notification says so.
         """
@@ -289,8 +283,9 @@ class Sources(VerticalScroll):
         self.jump(number)
 
     def action_move(self, by: int) -> None:
-        """Move the selection by `by` sources, down if positive, at most to the end of
-        the list.
+        """Move the selection by `by` sources, down if positive.
+
+        It stops at the ends of the list.
         """
         views = self.views
         if not views:

@@ -99,17 +99,16 @@ class SplitView(Horizontal):
         return was_over
 
     def jump(self, number: str) -> None:
-        """Select the source with the citation number `number`, and focus the
-        sources.
-        """
+        """Select the source with this citation number, and focus the sources."""
         if self.sources.jump(number):
             self._is_over = self._is_beside = True
             self._arrange(self.size.width)
             self.sources.focus()
 
     async def show(self, turns: Sequence[Turn]) -> None:
-        """Show the end of a thread with `turns`, oldest first, and the last answer's
-        sources.
+        """Show the end of a thread, and the sources of its last answer.
+
+        `turns` are oldest first.
         """
         await self.transcript.show(turns)
         if turns:
@@ -141,9 +140,7 @@ class SplitView(Horizontal):
             await self.sources.add_page(page)
 
     async def finish(self, view: TurnView, turn: Turn) -> None:
-        """Show the finished turn in `view`, and only the sources that its answer
-        cites.
-        """
+        """Show the finished turn in `view`, with only the sources that it cites."""
         await view.finish(turn)
         if self.transcript.chosen is view:
             await self.sources.show(turn)

@@ -57,9 +57,7 @@ class StatusLine(Horizontal):
         self.status = replace(self.status, **fields)
 
     def mark_fresh(self, text: str) -> None:
-        """Show `text` and how long ago that was, such as "2 min ago", in the `index`
-        field.
-        """
+        """Show `text` and its age, such as "2 min ago", in the `index` field."""
         self._fresh_since = text, time.monotonic()
         self._show_age()
 

@@ -33,8 +33,7 @@ MORE_BELOW = "▼ more below · press End"
 
 
 class Transcript(VerticalScroll):
-    """Shows part of a thread, and mounts more turns when the user scrolls to an end of
-    it.
+    """Shows some turns of a thread, and more when the user scrolls to an end.
 
     It scrolls with new text as long as the end of the thread is visible.
     """
@@ -158,9 +157,7 @@ class Transcript(VerticalScroll):
         self._load_more()
 
     async def on_key(self, event: events.Key) -> None:
-        """Pass typed characters to the prompt, except the digits 1 to 9, which select
-        sources.
-        """
+        """Pass typed characters to the prompt, except digits that select sources."""
         typed = event.character or ""
         plain = event.is_printable and "+" not in event.key
         if plain and typed not in DIGITS:

@@ -106,9 +106,7 @@ class TurnView(Vertical):
         await self._reply.write(text)
 
     async def finish(self, turn: Turn) -> None:
-        """Show the finished turn, with remarks such as "low confidence" below the
-        answer.
-        """
+        """Show the finished turn, with remarks below its answer."""
         self.turn = turn
         await self._end()
         output = turn.output
@@ -117,9 +115,7 @@ class TurnView(Vertical):
         await self.mount_all(self._build_notes(turn))
 
     async def fail(self, message: str, hint: str) -> None:
-        """End the turn; show the error `message` and its hint, unless the hint is
-        empty.
-        """
+        """End the turn and show the error `message`, and its hint unless empty."""
         await self._end()
         notes = [Static(sanitize_text(message), markup=False, classes="note bad")]
         if hint:
@@ -127,9 +123,7 @@ class TurnView(Vertical):
         await self.mount_all(notes)
 
     async def stop(self) -> None:
-        """End the turn and mark its answer as stopped; the saved part is shown
-        later.
-        """
+        """End the turn and show that it was stopped; the saved text is shown later."""
         await self._end()
         await self.mount(_note(AnswerNote("stopped", "stopped")))
 

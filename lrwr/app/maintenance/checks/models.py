@@ -21,9 +21,9 @@ _ANOTHER = "Set it, in `[model]`, to a model that this key may use."
 
 
 def check_model(facts: EmbeddingModelReport) -> HealthFinding:
-    """Check the report on the embedding model: its file, and its self-test.
+    """Check the report on the embedding model: its file and its self-test.
 
-    The self-test compares vectors of test sentences with those that lrwr shipped.
+    The self-test computes a vector whose value is known.
     """
     part = "embedding"
     if facts.genuine is None:
