@@ -112,23 +112,21 @@ class Canon:
 
 
 def normalize_canon_text(text: str) -> str:
-    """Return a name or heading in Unicode NFC, trimmed, with one space between
-    words.
-    """
+    """Return `text`, a name or heading, in Unicode NFC, trimmed, with single spaces."""
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 def normalize_canon_path(text: str) -> DocumentId:
-    """Return a path in the manuscript as a document id: Unicode NFC, without leading
-    "./".
+    """Return `text`, a path in the manuscript, as a document id.
 
-    File systems may use other Unicode forms.
+    It is in Unicode NFC, because file systems may use other forms, and without leading
+    "./".
     """
     return DocumentId(unicodedata.normalize("NFC", text).removeprefix("./"))
 
 
 def normalize_canon_name(text: str) -> str:
-    """Return a name normalized by `normalize_canon_text`.
+    """Return `text`, a name, in the form that `normalize_canon_text` gives it.
 
     Raises:
         SettingsProblem: It is empty or contains control characters.
@@ -143,7 +141,8 @@ def normalize_canon_name(text: str) -> str:
 
 
 def normalize_canon_answer(text: str) -> str:
-    """Return an answer normalized by `normalize_canon_text`, so a single line.
+    """Return `text`, an answer, as one line, in the form that `normalize_canon_text`
+    gives it.
 
     Raises:
         SettingsProblem: It is empty or contains control characters.

@@ -48,7 +48,8 @@ class QuoteMatcher:
     found: int = 0
 
     def find(self, quote: str) -> tuple[Span, ...]:
-        """Return the spans of a quotation in the document, and count it.
+        """Return the spans in the document of `quote`, words that the model quoted;
+        count them.
 
         Small deviations from the text are tolerated. Empty if the excerpt lacks the
         quotation.
@@ -85,7 +86,8 @@ class QuoteMatcher:
         *details: tuple[str, str],
         certainty: Certainty = Certainty.VERIFIED,
     ) -> Fact:
-        """Return a fact about `subject` whose evidence is the text at `spans`.
+        """Return a fact that `field` of `subject` is `value`, with the text at `spans`
+        as evidence.
 
         `details` are pairs of a name and a text; those with an empty text are dropped.
         Each text is put on one line.
@@ -114,8 +116,9 @@ class QuoteMatcher:
         spans: tuple[Span, ...],
         subject: str = "",
     ) -> Fact:
-        """Return a fact of probable certainty: the model's opinion about the text at
-        `spans`.
+        """Return a fact of probable certainty that `field` of `subject` is `value`.
+
+        It is the model's opinion about the text at `spans`.
         """
         probable = Certainty.PROBABLE
         return self.fact(about, subject, field, value, spans, certainty=probable)

@@ -133,10 +133,10 @@ class ModelServerClient:
     def create_openai_client(
         self, base_url: str, key: str, http: "DefaultAsyncHttpxClient", timeout: float
     ) -> "AsyncOpenAI":
-        """Return a client of the `openai` package over `http`, without retries of its
-        own.
+        """Return a client of the `openai` package for the server at `base_url`, over
+        `http`.
 
-        `timeout` is in seconds.
+        It does not retry by itself. `key` is the API key, `timeout` is in seconds.
 
         Raises:
             RuntimeError: `http()` was not called before.

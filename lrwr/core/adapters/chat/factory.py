@@ -38,9 +38,9 @@ _LOCAL_RETRY_SECONDS = 10.0
 class ModelRole(StrEnum):
     """A task of language models; the settings may name a model for each.
 
-    The planner plans how to answer a question, the analyst extracts facts from the
-    manuscript, the avatar answers questions, and the judge judges contradictions and
-    answers.
+    The planner plans how to answer a question. The analyst extracts facts from the
+    manuscript and judges contradictions. The avatar answers questions. The judge scores
+    answers in `lrwr eval`.
     """
 
     PLANNER = "planner"

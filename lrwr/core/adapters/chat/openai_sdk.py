@@ -89,9 +89,10 @@ def create_unlogged_http_client(**options: Any) -> openai.DefaultAsyncHttpxClien
 def create_openai_client(
     base_url: str, key: str, http: openai.DefaultAsyncHttpxClient, timeout: float
 ) -> openai.AsyncOpenAI:
-    """Return a client of the `openai` package over `http`, without retries of its own.
+    """Return a client of the `openai` package for the server at `base_url`, over
+    `http`.
 
-    `timeout` is in seconds.
+    It does not retry by itself. `key` is the API key, `timeout` is in seconds.
     """
     return openai.AsyncOpenAI(
         api_key=key,

@@ -67,6 +67,9 @@ class LocalEmbedder:
         end.
 
         Texts longer than the model's limit are counted completely.
+
+        Raises:
+            ServiceUnavailable: The tokenizer cannot be loaded.
         """
         encoded = self._untruncated_tokenizer.encode_batch_fast(
             list(texts), add_special_tokens=False
@@ -77,11 +80,18 @@ class LocalEmbedder:
         """Return one vector of length 1.0 per text, in the order of `texts`.
 
         The array has the shape (texts, dimensions).
+
+        Raises:
+            ServiceUnavailable: The model cannot be loaded, or failed.
         """
         return await asyncio.to_thread(self._embed, texts)
 
     def loaded(self) -> "MiniLM":
-        """Return the model; the first call loads it. Thread-safe."""
+        """Return the model; the first call loads it. Thread-safe.
+
+        Raises:
+            ServiceUnavailable: The model cannot be loaded.
+        """
         with self._loading:
             return self._model
 

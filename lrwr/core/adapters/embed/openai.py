@@ -94,7 +94,9 @@ def _is_number(value: object) -> bool:
 
 
 def build_blank_vector(dimensions: int) -> "UnitVector":
-    """Return the vector of a text of white space: equal numbers, and length 1.0."""
+    """Return the vector of a text of white space, with `dimensions` equal numbers and
+    length 1.0.
+    """
     return np.full(dimensions, 1 / math.sqrt(dimensions), dtype=np.float32)
 
 

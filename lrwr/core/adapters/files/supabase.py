@@ -70,7 +70,8 @@ class SupabaseStorageClient:
     ) -> bytes:
         """Send a request to Storage and return the body of the response.
 
-        `path` follows `/storage/v1/object/` in the URL.
+        `method` is the HTTP method; `path` follows `/storage/v1/object/` in the URL.
+        Headers with the key and the access token are added to `headers`.
 
         Raises:
             NotFound: The file does not exist or belongs to another account.
@@ -235,7 +236,11 @@ class SupabaseFileStore:
         self._folder = f"{account}/{library}/"
 
     async def put(self, content: bytes) -> str:
-        """Upload `content`, and return its SHA-256. Idempotent."""
+        """Upload `content`, and return its SHA-256. Idempotent.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
+        """
         name = await asyncio.to_thread(hash_file_content, content)
         path = f"{STORAGE_BUCKET}/{self._folder}{name}"
         storage_json = parse_storage_json(
@@ -249,6 +254,7 @@ class SupabaseFileStore:
         """Return the content of the file with this SHA-256.
 
         Raises:
+            LrwrError: The Supabase project does not answer or refuses.
             NotFound: No such file is stored.
             StoreProblem: The file is damaged: it does not match its SHA-256.
         """
@@ -267,6 +273,9 @@ class SupabaseFileStore:
         """Return the SHA-256 of every stored file of the library.
 
         A file that is added or deleted during the listing may be missing.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         listed: list[str] = []
         while page := await self._list_page(len(listed)):
@@ -280,6 +289,9 @@ class SupabaseFileStore:
         """Delete the files with the SHA-256 in `names`, and return the number deleted.
 
         Missing files are ignored.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         paths = [
             f"{self._folder}{name}"

@@ -137,7 +137,7 @@ class EgressLogEntry:
             self._outcome = RequestOutcome.ANSWERED
 
     def record_usage(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Record the numbers of tokens that the server received and returned."""
+        """Record the numbers of tokens of the request and of the response."""
         self._usage = Usage(1, prompt_tokens, completion_tokens)
 
     async def aclose(self) -> None:

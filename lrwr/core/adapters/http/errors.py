@@ -230,10 +230,10 @@ def parse_retry_after(headers: Mapping[str, str], *, now: float) -> float | None
 
 
 def parse_rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until all used-up rate limits are reset; None if none is used
-    up.
+    """Return the seconds until all used-up rate limits in `headers` are reset.
 
     `x-ratelimit-remaining-tokens: 0` with `x-ratelimit-reset-tokens: 1m2s` gives 62.0.
+    None if no limit is used up.
     """
     waits = [
         _parse_duration(headers.get(f"x-ratelimit-reset-{limit}", ""))

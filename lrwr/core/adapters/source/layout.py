@@ -322,7 +322,9 @@ def find_scene_breaks(text: str) -> Iterator[int]:
 
 
 def trim_prose_span(text: str, start: int, end: int) -> Span:
-    """Return the span from `start` to `end`, without white space at both ends."""
+    """Return the span of `text` from `start` to `end`, without white space at both
+    ends.
+    """
     piece = text[start:end]
     indent = len(piece) - len(piece.lstrip())
     return Span(start + indent, max(start + indent, start + len(piece.rstrip())))
@@ -342,13 +344,17 @@ class ProseRegions:
         self._ends = [cut.end for cut in self._cuts]
 
     def parts(self, start: int, end: int) -> tuple[Span, ...]:
-        """Return the spans of prose between two offsets, trimmed, in text order."""
+        """Return the spans of prose between the offsets `start` and `end`, in text
+        order.
+
+        They have no white space at both ends.
+        """
         pieces = (trim_prose_span(self._text, *gap) for gap in self._gaps(start, end))
         return tuple(piece for piece in pieces if len(piece))
 
     def any(self, start: int, end: int) -> bool:
-        """Return whether there is any prose between two offsets, other than white
-        space.
+        """Return whether there is prose other than white space between the offsets
+        `start` and `end`.
         """
         gaps = self._gaps(start, end)
         return any(

@@ -90,6 +90,9 @@ class EdgeShard:
         """Open the shard in `folder`, and check its version and number of vectors.
 
         `dimensions` is the length of a vector.
+
+        Raises:
+            ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
         with _native():
             shard = engine.EdgeShard.load(str(folder))
@@ -106,6 +109,9 @@ class EdgeShard:
 
         `dimensions` is the length of a vector, `epoch` the name of the change feed to
         follow.
+
+        Raises:
+            ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
         with _native():
             folder.mkdir(parents=True)
@@ -129,6 +135,9 @@ class EdgeShard:
         them.
 
         `changes` are ordered oldest first and not empty.
+
+        Raises:
+            ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
         upserts, deletions = compute_net_changes(changes)
         with _native():
@@ -149,6 +158,9 @@ class EdgeShard:
     ) -> StoredVectors:
         """Return the vectors of the `limit` chunks in `scope` nearest to `query`, and
         of all that tie with the last.
+
+        Raises:
+            ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
         with _native():
             scope_filter = build_scope_filter(scope, engine.Filter, _among, _at_most)
@@ -172,12 +184,20 @@ class EdgeShard:
                 requested *= 2
 
     def vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
-        """Return the vectors of those `chunks` that are in the shard."""
+        """Return the vectors of those `chunks` that are in the shard.
+
+        Raises:
+            ShardCorruption: The shard cannot be trusted, or the engine failed.
+        """
         with _native():
             return _as_stored(self._shard.retrieve(list(chunks), False, [_VECTOR]))
 
     def close(self) -> None:
-        """Flush the shard to disk and release its files."""
+        """Flush the shard to disk and release its files.
+
+        Raises:
+            ShardCorruption: The shard cannot be trusted, or the engine failed.
+        """
         with _native():
             try:
                 self._shard.flush()

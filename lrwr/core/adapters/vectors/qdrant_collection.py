@@ -71,6 +71,9 @@ class QdrantCollection:
         """Return how far the collection follows the library's change feed.
 
         None if it does not exist, or has another layout or vector length.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
         """
         if not await self._http.ask(lambda client: client.collection_exists(self.name)):
             return None
@@ -95,6 +98,9 @@ class QdrantCollection:
         It has no HNSW graph: every search compares all vectors in scope, so that it
         returns what an exact search returns. Vectors have length 1.0, so the dot
         product is the cosine, and the server need not normalize them again.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
         """
         with suppress(CollectionNotFound):
             await self._http.ask(lambda client: client.delete_collection(self.name))
@@ -113,7 +119,11 @@ class QdrantCollection:
         await self._write((), cursor)
 
     async def count(self) -> int:
-        """Return the number of vectors in the collection."""
+        """Return the number of vectors in the collection.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
+        """
         vectors = models.Filter(must=[models.HasVectorCondition(has_vector=_VECTOR)])
         counted = await self._http.ask(
             lambda client: client.count(self.name, count_filter=vectors, exact=True)
@@ -126,6 +136,9 @@ class QdrantCollection:
 
         `changes` are entries of the change feed, oldest first. After an error some of
         them may be stored.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
         """
         upserts, deletions = compute_net_changes(changes)
         if deletions:
@@ -144,6 +157,9 @@ class QdrantCollection:
         of all that tie with the last.
 
         `mark` is the collection's mark, with which documents are hashed.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
         """
         scope_filter = build_scope_filter(
             scope, models.Filter, partial(_among, mark), _at_most
@@ -158,7 +174,11 @@ class QdrantCollection:
             requested *= 2
 
     async def vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
-        """Return the vectors of those `chunks` that are in the collection."""
+        """Return the vectors of those `chunks` that are in the collection.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
+        """
         points: list[models.Record] = []
         for start in range(0, len(chunks), self.page):
             point_ids = [str(chunk) for chunk in chunks[start : start + self.page]]

@@ -61,7 +61,8 @@ class SqliteLexicalIndex:
     """Keyword search over chunks with SQLite FTS5; implements `LexicalIndex`.
 
     Scores are BM25, higher is better. `weights` are the weights of the indexed columns,
-    for each pipeline. Triggers of the database keep the indexes up to date.
+    for each pipeline. Triggers of the database keep the indexes up to date. Every
+    method raises StoreProblem if the library cannot be read.
     """
 
     def __init__(

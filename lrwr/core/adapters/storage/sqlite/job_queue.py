@@ -149,6 +149,8 @@ order by id desc limit :limit
 class SqliteJobQueue:
     """The `JobQueue` port in the library's SQLite file; `now` returns seconds since
     1970.
+
+    Every method raises StoreProblem if the library cannot be read or written.
     """
 
     def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
@@ -184,11 +186,11 @@ class SqliteJobQueue:
         """Claim the oldest job that waits or whose lease has ended; None if there is
         none.
 
-        The claim is a lease for `lease` seconds, unless it is renewed. Only jobs of
-        `documents` and `pipeline` are considered; None stands for all. Two workers
-        never hold jobs of one document and pipeline at a time. Leases of workers that
-        have died on this machine end at once. A job claimed `MAX_JOB_ATTEMPTS` times
-        without success fails.
+        `worker` is a name of `build_worker_name`. The claim is a lease for `lease`
+        seconds, unless it is renewed. Only jobs of `documents` and `pipeline` are
+        considered; None stands for all. Two workers never hold jobs of one document and
+        pipeline at a time. Leases of workers that have died on this machine end at
+        once. A job claimed `MAX_JOB_ATTEMPTS` times without success fails.
         """
         parameters: dict[str, object] = {
             "worker": worker,

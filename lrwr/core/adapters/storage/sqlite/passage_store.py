@@ -51,7 +51,8 @@ select
 class SqlitePassageStore:
     """The `PassageStore` port in SQLite: reads what search and answers need.
 
-    Outlines are cached until anything is written to the file.
+    Outlines are cached until anything is written to the file. Every method raises
+    StoreProblem if the library cannot be read.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
@@ -178,7 +179,8 @@ class SqliteChangeFeed:
     """The change feed: a numbered list of added and deleted chunks for vector indexes.
 
     An index stores the number of the last change that it applied. An entry carries the
-    chunk as it is when the feed is read, not as it was then.
+    chunk as it is when the feed is read, not as it was then. Every method raises
+    StoreProblem if the library cannot be read.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:

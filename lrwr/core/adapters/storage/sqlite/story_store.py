@@ -115,7 +115,8 @@ values (?, ?, ?, ?, ?)
 class SqliteStoryStore:
     """The `StoryStore` port in SQLite: reads what ingestion has stored about the story.
 
-    The decoded cast is cached until it changes.
+    The decoded cast is cached until it changes. Every method raises StoreProblem if the
+    library cannot be read.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
@@ -237,7 +238,10 @@ class SqliteStoryStore:
 
 
 class SqliteCastStore:
-    """The `CastStore` port in SQLite: stores the cast, who speaks and who appears."""
+    """The `CastStore` port in SQLite: stores the cast, who speaks and who appears.
+
+    Every method raises StoreProblem if the library cannot be read or written.
+    """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -300,7 +304,8 @@ class SqliteAnalysisStore:
     """The `AnalysisStore` port in SQLite: caches sentence distances and replies of
     models.
 
-    `now` returns seconds since 1970.
+    `now` returns seconds since 1970. Every method raises StoreProblem if the library
+    cannot be read or written.
     """
 
     def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:

@@ -162,7 +162,10 @@ _THREAD_COLUMN_COUNT = 6
 
 
 class SqliteThreadStore:
-    """The `ThreadStore` port in the library's SQLite file."""
+    """The `ThreadStore` port in the library's SQLite file.
+
+    Every method raises StoreProblem if the library cannot be read or written.
+    """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database

@@ -44,6 +44,9 @@ class SupabaseJobQueue:
 
         At most one job waits for each document and pipeline; a further order only
         changes whether it processes or deletes the document.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         if not orders:
             return 0
@@ -67,10 +70,13 @@ class SupabaseJobQueue:
         """Claim the oldest job that waits or whose lease has ended; None if there is
         none.
 
-        The claim is a lease for `lease` seconds, unless it is renewed. Only jobs of
-        `documents` and `pipeline` are considered; None stands for all. If no job is
-        free, the leases of workers that have died on this machine are ended, and the
-        claim is tried again.
+        `worker` is a name of `build_worker_name`. The claim is a lease for `lease`
+        seconds, unless it is renewed. Only jobs of `documents` and `pipeline` are
+        considered; None stands for all. If no job is free, the leases of workers that
+        have died on this machine are ended, and the claim is tried again.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         parameters: dict[str, RpcJson] = {
             "worker": worker,
@@ -95,6 +101,9 @@ class SupabaseJobQueue:
         from now.
 
         False if another worker has claimed the job meanwhile, or it has ended.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         return await self._call_with_claim(
             "renew_job", claim, lease=lease, stage=stage.value
@@ -104,16 +113,26 @@ class SupabaseJobQueue:
         """Mark a claimed job as failed; `error` and `hint` are sentences for the user.
 
         Does nothing if the claim has been lost.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         await self._call_with_claim("fail_job", claim, error=error, hint=hint)
 
     async def complete(self, claim: JobClaim) -> bool:
-        """Mark a claimed job as complete; False if the claim has been lost."""
+        """Mark a claimed job as complete; False if the claim has been lost.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
+        """
         return await self._call_with_claim("complete_job", claim)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
         """Return at most `limit` jobs, newest first; with `state`, only jobs in that
         state.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         state_name = state.value if state else None
         rows = await self._rpc.call(

@@ -125,9 +125,7 @@ class SupabaseRecords:
     """Reads and writes records, vectors and cached model replies of one library.
 
     `library` is its id, `writer` the id of the local replica, by which the Supabase
-    project tells the changes of different machines apart. Every method raises LrwrError
-    if the Supabase project does not answer or refuses, NotFound if the account has no
-    such library.
+    project tells the changes of different machines apart.
     """
 
     def __init__(self, rpc: SupabaseRpc, library: str, writer: str) -> None:
@@ -139,6 +137,10 @@ class SupabaseRecords:
     async def state(self, after: int) -> RemoteLibraryState:
         """Return the library's version, and whether other replicas changed it since
         version `after`.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
+            NotFound: The account has no such library.
         """
         rpc_json = await self._call_existing("state", writer=self._writer, after=after)
         with self._rpc.decoding():
@@ -159,6 +161,10 @@ class SupabaseRecords:
         `if_content`, the record is written only if the document with the same key was
         made from a file with that SHA-256. With `if_digest`, it replaces only a record
         with that digest; an empty digest means that no record may exist.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
+            NotFound: The account has no such library.
         """
         rpc_json = await self._call_existing(
             "put_record",
@@ -174,8 +180,11 @@ class SupabaseRecords:
             return decode_value(rpc_json, PutResult)
 
     async def manifest(self) -> RecordManifest:
-        """Return the entries of all records that are not deleted, without their
-        bodies.
+        """Return the entries of all records that are not deleted, without their bodies.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
+            NotFound: The account has no such library.
         """
         rpc_json = await self._call_existing("manifest")
         with self._rpc.decoding():
@@ -190,6 +199,8 @@ class SupabaseRecords:
         and more while their bodies have at most `most` characters together.
 
         Raises:
+            LrwrError: The Supabase project does not answer or refuses.
+            NotFound: The account has no such library.
             StoreProblem: A record does not match its digest.
         """
         rpc_json = await self._call_existing("changes", after=after, most=most)
@@ -205,6 +216,9 @@ class SupabaseRecords:
 
         The Supabase project stores the vectors of the others for at least a day from
         now.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         rpc_json = await self._call("missing_vectors", space=space, texts=list(texts))
         with self._rpc.decoding():
@@ -215,6 +229,9 @@ class SupabaseRecords:
 
         A vector is given as little-endian 32-bit floats. The Supabase project deletes
         it after a day unless a record refers to it.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         if vectors:
             await self._call(
@@ -229,6 +246,9 @@ class SupabaseRecords:
 
         `texts` are text hashes; those without a vector in `space` are missing in the
         result.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         rpc_json = await self._call("vectors", space=space, texts=list(texts))
         with self._rpc.decoding():
@@ -237,6 +257,9 @@ class SupabaseRecords:
     async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
         """Store replies of language models in the library; of two with one key, the one
         made later stays.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         if replies:
             rows = encode_postgres_json(encode_value(tuple(replies)))
@@ -245,6 +268,9 @@ class SupabaseRecords:
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
         """Return the cached replies of language models with a key in `keys`, ordered by
         key.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         rpc_json = await self._call("replies", keys=list(keys))
         with self._rpc.decoding():
@@ -255,6 +281,9 @@ class SupabaseRecords:
         key.
 
         Keys are compared by code points. Start with an empty `after`.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
         with self._rpc.decoding():
@@ -274,14 +303,22 @@ class SupabaseRecords:
 
 
 async def list_remote_libraries(rpc: SupabaseRpc) -> list[RemoteLibrary]:
-    """Return the libraries of the account in the Supabase project, ordered by name."""
+    """Return the libraries of the account in the Supabase project, ordered by name.
+
+    Raises:
+        LrwrError: The Supabase project does not answer or refuses.
+    """
     rows = await rpc.call("libraries")
     with rpc.decoding():
         return decode_value(rows, list[RemoteLibrary])
 
 
 async def list_applied_migrations(rpc: SupabaseRpc) -> frozenset[int]:
-    """Return the numbers of lrwr's SQL scripts that the Supabase project has run."""
+    """Return the numbers of lrwr's SQL scripts that the Supabase project has run.
+
+    Raises:
+        LrwrError: The Supabase project does not answer or refuses.
+    """
     numbers = await rpc.call("migrations")
     with rpc.decoding():
         return decode_value(numbers, frozenset[int])
@@ -291,14 +328,19 @@ async def create_remote_library(rpc: SupabaseRpc, name: str) -> str | None:
     """Create a library called `name`, and return its id.
 
     None if the account has a library of that name already.
+
+    Raises:
+        LrwrError: The Supabase project does not answer or refuses.
     """
     library_id = await rpc.call("new_library", name=name)
     return None if library_id is None else str(library_id)
 
 
 async def delete_remote_library(rpc: SupabaseRpc, library: str) -> bool:
-    """Delete the library with this id and all its data; False if the account has
-    none.
+    """Delete the library with this id and all its data; False if the account has none.
+
+    Raises:
+        LrwrError: The Supabase project does not answer or refuses.
     """
     return bool(await rpc.call("delete_library", library=library))
 

@@ -117,6 +117,9 @@ class SupabaseThreadApi:
     async def digests(self) -> dict[str, str]:
         """Return the digest of each thread's version by the thread's id, for deleted
         ones too.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         rpc_json = await self._call("thread_marks")
         with self._rpc.decoding():
@@ -126,6 +129,9 @@ class SupabaseThreadApi:
         """Return the thread with this id and all its turns, even if it is deleted.
 
         None if it does not exist.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         rpc_json = await self._call("thread_whole", thread=thread)
         with self._rpc.decoding():
@@ -137,6 +143,9 @@ class SupabaseThreadApi:
         Turns that only the Supabase project has remain. A new turn gets its local
         number, or the next free one if that is taken. Title, state and deletion are
         those of the version that changed later; `thread` wins a tie.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         row = encode_postgres_json(thread_record_to_json(thread))
         rpc_json = await self._call("put_thread", thread=row)
@@ -153,6 +162,9 @@ class SupabaseThreadApi:
         restored. `late` means that the turn is sent some time after it was asked: then
         a thread that was deleted after the question stays deleted, and a state set by a
         newer turn stays.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         rpc_json = await self._call(
             "keep_turn",
@@ -166,19 +178,29 @@ class SupabaseThreadApi:
             return TurnReceipt(int(rpc_json["spoken"]), str(rpc_json["digest"]))
 
     async def rename(self, thread: str, title: str) -> bool:
-        """Set the title of the thread with this id; False if it does not exist."""
+        """Set the title of the thread with this id; False if it does not exist.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
+        """
         return bool(await self._call("rename_thread", thread=thread, title=title))
 
     async def delete(self, thread: str, at: float) -> bool:
         """Mark a thread as deleted at the time `at`, in seconds since 1970.
 
         False if it does not exist.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         return bool(await self._call("delete_thread", thread=thread, at=at))
 
     async def restore(self) -> str | None:
         """Restore the thread that was deleted last, and return its id; None if none is
         deleted.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         back = await self._call("restore_thread")
         return None if back is None else str(back)
@@ -188,6 +210,9 @@ class SupabaseThreadApi:
         number.
 
         `before` is in seconds since 1970.
+
+        Raises:
+            LrwrError: The Supabase project does not answer or refuses.
         """
         count = await self._call("purge_threads", before=before)
         with self._rpc.decoding():
