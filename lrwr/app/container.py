@@ -74,9 +74,7 @@ class Stores(Protocol):
 
     @property
     def analysis(self) -> "AnalysisStore":
-        """The store of replies of language models; a stored one is not requested
-        again.
-        """
+        """The store of language models' replies, which are not requested twice."""
         ...
 
     @property
@@ -124,9 +122,7 @@ class LocalStores:
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """The store of replies of language models; a stored one is not requested
-        again.
-        """
+        """The store of language models' replies, which are not requested twice."""
         return SqliteAnalysisStore(self.database, now=self._now)
 
     @cached_property

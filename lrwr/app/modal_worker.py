@@ -120,9 +120,10 @@ class OrderAnalysisStore:
         self.replies_made: list[ModelCallReplies] = []
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances between neighbouring sentences that came with the order.
+        """Return the cosine distances of neighbouring sentences, which came with the
+        order.
 
-        Both arguments are ignored.
+        Keys are hashes of the sentences. Both arguments are ignored.
         """
         del document, space
         return self._seams

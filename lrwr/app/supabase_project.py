@@ -196,9 +196,7 @@ class SupabaseStores:
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """The store of replies of language models; a stored one is not requested
-        again.
-        """
+        """The store of language models' replies, which are not requested twice."""
         return SupabaseAnalysisStore(self.database, self._records, now=self._now)
 
     @cached_property
@@ -208,9 +206,7 @@ class SupabaseStores:
 
     @cached_property
     def files(self) -> "FileStore | None":
-        """The store of manuscript files in the project; None if `records.files`
-        is off.
-        """
+        """The store of manuscript files in Supabase; None if `records.files` is off."""
         return self._project.files(self._link)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Results of the doctor's checks, and formatting of numbers in them."""
+"""Results of the checks of `lrwr doctor`, and formatting of numbers in them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

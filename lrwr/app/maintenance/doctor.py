@@ -1,4 +1,4 @@
-"""The doctor: runs all health checks of a library and its services."""
+"""Runs all checks of `lrwr doctor` on a library and its services."""
 
 import asyncio
 import sys

@@ -63,18 +63,18 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 
 
 def sanitize_text(text: str) -> str:
-    """Return `text` without terminal escapes, controls and bidirectional overrides.
+    r"""Return `text` without terminal escapes, controls and bidirectional overrides.
 
-    Line ends become `\\n`; tabs stay. Idempotent.
+    `\r\n` becomes `\n`; tabs are unchanged. A second call changes nothing.
     """
     text = text.replace("\r\n", "\n")
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
 def sanitize_line(text: str) -> str:
-    """Return `text` as `sanitize_text` does, with `␊` for each line end.
+    """Return `text` with `␊` for each line end, so that it stays on one line.
 
-    So text that may contain line ends, such as a file name, stays on one line.
+    Nothing else is sanitized. Used for text such as file names.
     """
     return re.sub(r"\r\n|[\n\r]", "␊", text)
 
@@ -84,7 +84,10 @@ EXCERPT_CHARACTERS = 200
 
 
 def shorten_excerpt(text: str) -> str:
-    """Return `text` on one line, cut after a word at `EXCERPT_CHARACTERS` with " …"."""
+    """Return `text` on one line, cut after a word if it is too long, with " …".
+
+    The limit is `EXCERPT_CHARACTERS` characters.
+    """
     line = " ".join(text.split())
     if len(line) <= EXCERPT_CHARACTERS:
         return line

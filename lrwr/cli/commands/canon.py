@@ -96,7 +96,8 @@ OtherArgument = Annotated[str, typer.Argument(metavar="NAME", help="The other na
 class DecisionContext:
     """The decisions so far, and the documents that new ones can refer to.
 
-    `root` is the library's folder. `order` is empty before the first ingest.
+    `service` records decisions. `root` is the library's folder. `order` is empty before
+    the first ingest.
     """
 
     service: CanonService
@@ -106,16 +107,20 @@ class DecisionContext:
 
     @property
     def known(self) -> list[DocumentId]:
-        """The ids of all documents in story order, spelled as in decisions."""
+        """The ids of all documents of the library, spelled as in decisions (Unicode
+        NFC).
+        """
         return [normalize_canon_path(document) for document in self.order.outlines]
 
     def document(self, text: str) -> DocumentId:
-        """Return the document that `text` names: its id, its path or its file name.
+        """Return the document that `text` names, by its id or path or the end of it.
 
-        Relative paths start from the working directory.
+        Relative paths start from the working directory. An existing file that was not
+        ingested is accepted.
 
         Raises:
-            NotFound: There is no such document.
+            NotFound: There is no such document, or more than one; the hint suggests
+                some.
         """
         return resolve_document(
             text, document_ids=self.known, root=self.root, working_directory=Path.cwd()

@@ -79,9 +79,9 @@ class CheckRequest:
 
 @dataclass(frozen=True, slots=True)
 class CheckScope:
-    """The story data to check: up to `horizon`, in `documents`.
+    """The story data (`known`) to check, up to `horizon` and in `documents`.
 
-    None means no limit.
+    None as `horizon` or `documents` means no limit.
     """
 
     known: StoryKnowledge

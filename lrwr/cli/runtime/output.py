@@ -244,8 +244,8 @@ class Stream:
         )
 
     def clean(self, pieces: Sequence[LinePiece]) -> list[StyledText]:
-        """Return `pieces` without terminal controls, and `?` for unencodable
-        characters.
+        """Return `pieces` without terminal controls; `?` replaces what is
+        unencodable.
         """
         encoding = self._file.encoding
         return [

@@ -91,7 +91,9 @@ class ChatScreen(RoomScreen):
         return await controller.load_contexts(citations)
 
     def watch_scope(self, scope: ChatScope) -> None:
-        """Show the changed scope in the header."""
+        """Show `scope` in the header, because it changed, and the cost of its
+        thread.
+        """
         if self.is_mounted:
             self.query_one(RoomHeader).show_scope(scope)
             self.call_after_refresh(self.show_spending)

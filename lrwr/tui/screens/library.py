@@ -157,7 +157,7 @@ class LibraryScreen(ModalSheet[bool]):
         self._ingest(event.value.strip())
 
     def action_ingest(self) -> None:
-        """Ingest changed files."""
+        """Ingest the files that were changed, added or deleted."""
         self._ingest("")
 
     def action_close(self) -> None:

@@ -52,7 +52,7 @@ class SettingsScreen(ModalSheet[None]):
         self._query = query
 
     def compose(self) -> ComposeResult:
-        """Lay out filter, table, and the meaning of the highlighted setting."""
+        """Lay out filter, table, and the explanation of the highlighted setting."""
         with Vertical():
             yield Static("Settings", classes="title")
             yield Input(self._query, placeholder="Search settings…", compact=True)

@@ -64,7 +64,7 @@ class SplitView(Horizontal):
         self.sources = Sources(keymap)
 
     def compose(self) -> ComposeResult:
-        """Lay out both panes."""
+        """Lay out the transcript and the sources."""
         self.transcript.styles.width = f"{100 - self._sources_percent}fr"
         self.sources.styles.width = f"{self._sources_percent}fr"
         yield self.transcript
@@ -76,7 +76,7 @@ class SplitView(Horizontal):
         return self.size.width < MIN_WIDE_COLUMNS
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out both panes for the new width."""
+        """Lay out transcript and sources for the new width."""
         self._arrange(event.size.width)
 
     def toggle(self) -> None:

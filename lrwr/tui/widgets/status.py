@@ -68,7 +68,7 @@ class StatusLine(Horizontal):
             self.status = replace(self.status, index=index)
 
     def watch_status(self, status: StatusFields) -> None:
-        """Show the fields and hide empty ones."""
+        """Show the texts of `status`, and hide empty ones."""
         if not self.is_mounted:
             return
         for name in ("model", "index", "leaving", "spent"):

@@ -153,7 +153,7 @@ class Transcript(VerticalScroll):
             self.call_after_refresh(self._go_to_end)
 
     def on_mouse_scroll_up(self) -> None:
-        """Mount older turns, even if already scrolled to the top."""
+        """Mount older turns, even if the view is scrolled to the top already."""
         self._load_more()
 
     async def on_key(self, event: events.Key) -> None:

@@ -126,9 +126,10 @@ def describe_working_copy(
 
 
 def find_project_refusal(keyring: Keyring) -> LrwrError | None:
-    """Return the error that forbids to contact the Supabase project; None if it may be.
+    """Return the error that forbids contacting the Supabase project; None if allowed.
 
-    If that is only a copy of the library, no consent is needed, but a denial counts.
+    If the project is only a copy of the library, no consent is needed, but a denial
+    counts.
     """
     refusal = keyring.consent_refusal(SUPABASE_SERVICE)
     if refusal is not None:
