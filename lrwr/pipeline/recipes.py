@@ -76,7 +76,7 @@ class RecipeTools:
 
     @property
     def space(self) -> str:
-        """Name of the embedding space; empty without an embedder."""
+        """Name of the embedding space; empty if there is no embedding model."""
         return self.embedder.space if self.embedder else ""
 
 
@@ -174,7 +174,11 @@ class NaiveRecipe:
     async def learn(
         self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
-        """Split the document and embed the chunks whose text has no stored vector."""
+        """Return the knowledge of a document: its chunks, and vectors for texts that
+        have none stored.
+
+        `report` receives the progress.
+        """
         drafted = await self.draft(document, tools)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
         return Knowledge(

@@ -73,7 +73,7 @@ class NaiveRemoteInput:
         work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
-        """Return the knowledge unchanged."""
+        """Return the knowledge unchanged: pipeline a uses no language model."""
         del work, answers
         return knowledge
 

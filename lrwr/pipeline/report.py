@@ -76,7 +76,9 @@ class IngestProgress:
         self.emit = emit
 
     def count_processed(self, knowledge: Knowledge) -> None:
-        """Count a document that was processed and stored."""
+        """Count a document that was processed and stored, with its words, chunks and
+        tokens.
+        """
         document = knowledge.document
         if not self._is_first(document.id):
             return
@@ -94,13 +96,15 @@ class IngestProgress:
             self.emit(DocumentFinished(document))
 
     def count_deleted(self, document: DocumentId) -> None:
-        """Count a deleted document."""
+        """Count a document that was deleted from the library."""
         if self._is_first(document):
             self._report.forgotten += 1
             self.emit(DocumentFinished(document))
 
     def record_failure(self, document: DocumentId, error: LrwrError) -> None:
-        """Record a document that could not be read."""
+        """Add a document that could not be read, with its error, to the problems of the
+        report.
+        """
         if self._is_first(document):
             problem = problem_from_error(document, error)
             self._report.problems.append(problem)
@@ -154,7 +158,9 @@ def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
 
 
 def problem_from_error(document: DocumentId, error: LrwrError) -> DocumentProblem:
-    """Convert an error into the problem of a document."""
+    """Return the message, hint and exit code of an error as the problem of a
+    document.
+    """
     return DocumentProblem(document, str(error), error.hint, int(error.exit_code))
 
 

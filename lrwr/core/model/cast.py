@@ -9,7 +9,10 @@ from lrwr.core.model.text import Span
 
 
 class Gender(StrEnum):
-    """Gender of a character as the text's pronouns and titles suggest it."""
+    """Gender of a character: female, male or unknown.
+
+    It is inferred from pronouns, titles and given names, or stated in a note.
+    """
 
     FEMALE = "female"
     MALE = "male"
@@ -17,7 +20,11 @@ class Gender(StrEnum):
 
 
 class AttributionCue(StrEnum):
-    """The evidence by which a quotation was attributed to its speaker."""
+    """The kind of evidence by which a quotation was attributed to its speaker.
+
+    Such as a name or pronoun in the dialogue tag, an action beside it, or the
+    alternation of speakers.
+    """
 
     NAMED = "named"
     """A name next to a verb of speech: "…," said Nell."""

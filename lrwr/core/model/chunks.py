@@ -28,7 +28,9 @@ TextHash = NewType("TextHash", str)
 
 
 class Pipeline(StrEnum):
-    """Which pipeline created a chunk: `a` fixed-size chunks, `b` semantic chunks."""
+    """How passages are made: `a` fixed-size chunks, `b` semantic chunks with story
+    data.
+    """
 
     NAIVE = "a"
     AGENTIC = "b"

@@ -12,7 +12,9 @@ DocumentId = NewType("DocumentId", str)
 
 
 class DocumentType(StrEnum):
-    """What a document contains: story text (`SCENE`) or notes about the story."""
+    """What a document contains: story text (`SCENE`), or notes about characters,
+    settings or the world of the story.
+    """
 
     SCENE = "scene"
     CHARACTER = "character"
@@ -21,7 +23,7 @@ class DocumentType(StrEnum):
 
 
 class DocumentFormat(StrEnum):
-    """File format of a document, named by its file extension."""
+    """File format of a document, by its file extension: md, docx or txt."""
 
     MARKDOWN = "md"
     DOCX = "docx"
@@ -93,7 +95,9 @@ class Document:
 
 
 class BlockKind(StrEnum):
-    """Kind of a block in an exported document."""
+    """Kind of a block in an exported document: heading, text, list item or
+    quotation.
+    """
 
     HEADING = "heading"
     TEXT = "text"

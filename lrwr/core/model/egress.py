@@ -8,7 +8,10 @@ OutboundRequestId = NewType("OutboundRequestId", int)
 
 
 class RequestPurpose(StrEnum):
-    """What a request is for. The values are stored in the send log."""
+    """What a request is for, such as answering, embedding or web search.
+
+    The values are stored in the send log.
+    """
 
     READING = "reading"
     PLANNING = "planning"
@@ -62,7 +65,7 @@ class OutboundRequest:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the complete reply arrived."""
+        """Whether the complete reply arrived and was not an error."""
         return self.outcome is RequestOutcome.ANSWERED
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 
 class ExitCode(IntEnum):
-    """Exit code of a command."""
+    """Exit code of a command: 0 for success, 1 and above for each kind of error."""
 
     OK = 0
     FAILED = 1

@@ -8,7 +8,9 @@ from lrwr.core.model.text import Span
 
 
 class Certainty(StrEnum):
-    """How certain a fact is, from the most to the least certain."""
+    """How certain a fact is, from most to least: confirmed (by the author or user),
+    verified (in the text's words), probable, not evaluated.
+    """
 
     CONFIRMED = "confirmed"
     """The writer states it, in the canon file, in notes or in front matter."""
@@ -27,7 +29,11 @@ WRITER_KEEPER = "writer"
 
 
 class FactAbout(StrEnum):
-    """What a fact is about; this determines the meaning of `subject` and `field`."""
+    """What a fact is about; this determines the meaning of `subject` and `field`.
+
+    A passage, a scene, a character, the story's world, an event, something told by one
+    character to another, or a gap.
+    """
 
     PASSAGE = "passage"
     """A chunk; the subject is empty. Fields: `PassageField`."""
@@ -51,7 +57,9 @@ class FactAbout(StrEnum):
 
 
 class PassageField(StrEnum):
-    """Fields of facts about a chunk."""
+    """Names of the fields of facts about a chunk, such as its content type or a
+    character who is present.
+    """
 
     CONTENT_TYPE = "content_type"
     NARRATIVE_FUNCTION = "narrative_function"
@@ -62,7 +70,9 @@ class PassageField(StrEnum):
 
 
 class CharacterField(StrEnum):
-    """Fields of facts about a character."""
+    """Names of the fields of facts about a character, such as an alias, a trait or a
+    relationship.
+    """
 
     ALIAS = "alias"
     """Another name of the character."""
@@ -80,7 +90,9 @@ class CharacterField(StrEnum):
 
 
 class WorldField(StrEnum):
-    """Fields of facts about an element of the story's world."""
+    """Names of the fields of facts about the story's world: type, description, and
+    connected characters.
+    """
 
     ELEMENT_TYPE = "element_type"
     """Value: an `ElementType`."""
@@ -89,7 +101,7 @@ class WorldField(StrEnum):
 
 
 class ContentType(StrEnum):
-    """What a passage mainly consists of."""
+    """What a passage mainly consists of: dialogue, action, description or thoughts."""
 
     DIALOGUE = "dialogue"
     ACTION_REACTION = "action_reaction"
@@ -98,7 +110,9 @@ class ContentType(StrEnum):
 
 
 class NarrativeFunction(StrEnum):
-    """The purpose of a passage in the story."""
+    """The purpose of a passage in the story, such as worldbuilding, a plot event or
+    backstory.
+    """
 
     WORLDBUILDING = "worldbuilding"
     CHARACTER_REVEAL = "character_reveal"
@@ -108,7 +122,8 @@ class NarrativeFunction(StrEnum):
 
 
 class StoryGridTag(StrEnum):
-    """Position of a passage or an event in the course of its scene.
+    """Position of a passage or an event in the course of its scene, such as turning
+    point or climax.
 
     Source: Shawn Coyne, The Story Grid (2015).
     """
@@ -122,7 +137,9 @@ class StoryGridTag(StrEnum):
 
 
 class ElementType(StrEnum):
-    """Type of an element of the story's world."""
+    """Type of an element of the story's world: setting, technology, faction, artifact
+    or rule.
+    """
 
     SETTING = "setting"
     TECHNOLOGY = "technology"
@@ -132,7 +149,7 @@ class ElementType(StrEnum):
 
 
 class Valence(StrEnum):
-    """How one character relates to another."""
+    """How one character relates to another: ally, antagonist, neutral or complex."""
 
     ALLY = "ally"
     ANTAGONIST = "antagonist"

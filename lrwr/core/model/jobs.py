@@ -11,7 +11,7 @@ JobId = NewType("JobId", int)
 
 
 class JobState(StrEnum):
-    """State of a job."""
+    """State of an ingestion job: pending, running, complete or failed."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -20,14 +20,18 @@ class JobState(StrEnum):
 
 
 class JobKind(StrEnum):
-    """Whether a job ingests a document or deletes what is stored about it."""
+    """Whether a job ingests a document (`PROCESS`) or deletes its stored data
+    (`FORGET`).
+    """
 
     PROCESS = "process"
     FORGET = "forget"
 
 
 class JobStage(StrEnum):
-    """Stage of a running job, in the order in which the stages follow each other."""
+    """Stage of a running job; stages follow each other in this order: reading,
+    splitting, analysing, embedding, storing.
+    """
 
     READ = "reading"
     SPLIT = "splitting"

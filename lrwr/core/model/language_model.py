@@ -52,7 +52,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """Price in US dollars per million tokens: of the prompt and of the completion."""
+    """Price of a language model in US dollars per million tokens, of prompt and of
+    completion.
+    """
 
     prompt: float
     completion: float
@@ -198,7 +200,9 @@ def extract_json_object(reply: str) -> object:
 
 
 def flatten_reply_text(text: str) -> str:
-    """Return `text` on one line, with unprintable characters replaced by spaces."""
+    """Return `text` on one line: unprintable characters and runs of white space become
+    one space.
+    """
     printable = "".join(
         character if character.isprintable() else " " for character in text
     )

@@ -39,7 +39,7 @@ class Span:
         return self.end - self.start
 
     def holds(self, other: "Span") -> bool:
-        """Return whether `other` lies entirely within this span."""
+        """Return whether `other` lies entirely within this span; equal spans do."""
         return self.start <= other.start and other.end <= self.end
 
 
@@ -67,7 +67,9 @@ class LineIndex:
 
     @classmethod
     def of(cls, text: str) -> "LineIndex":
-        r"""Build the index of `text`; lines are separated by `\n`."""
+        """Build the index of `text`, whose lines are separated by line feeds and
+        numbered from 1.
+        """
         starts, at = [0], text.find("\n")
         while at >= 0:
             starts.append(at + 1)
@@ -75,12 +77,16 @@ class LineIndex:
         return cls(tuple(starts))
 
     def line_of(self, offset: int) -> int:
-        """Return the number of the line that contains the character at `offset`."""
+        """Return the number, from 1, of the line that contains the character at
+        `offset`.
+        """
         row = max(0, bisect_right(self.starts, offset) - 1)
         return self.numbers[row] if self.numbers else row + 1
 
     def lines_of(self, span: Span) -> LineRange:
-        """Return the first and last line that `span` touches."""
+        """Return the numbers, from 1, of the first and last line that `span`
+        touches.
+        """
         last = max(span.start, span.end - 1)
         return LineRange(self.line_of(span.start), self.line_of(last))
 

@@ -18,7 +18,9 @@ TurnId = NewType("TurnId", str)
 
 
 class AnswerSource(StrEnum):
-    """A source that an answer can draw on."""
+    """A source that an answer can draw on: manuscript, character profiles, world,
+    timeline, notes or web.
+    """
 
     MANUSCRIPT = "manuscript"
     PROFILES = "profiles"
@@ -29,7 +31,9 @@ class AnswerSource(StrEnum):
 
 
 class SourceIntention(StrEnum):
-    """What information a source is needed for."""
+    """What information a source is needed for, such as a passage, a recap, or a
+    character's traits.
+    """
 
     FIND_PASSAGE = "find_passage"
     RECAP = "recap"
@@ -101,7 +105,9 @@ INTENTIONS_BY_SOURCE: Mapping[AnswerSource, tuple[SourceIntention, ...]] = (
 
 
 class AnswerIntent(StrEnum):
-    """The kind of answer that a question calls for."""
+    """The kind of answer that a question calls for, such as analysis, a character's own
+    words, or a check for gaps.
+    """
 
     ANALYTICAL = "analytical"
     IN_CHARACTER = "in_character"
@@ -156,13 +162,15 @@ class QuestionPlan:
 
     @property
     def sources(self) -> frozenset[AnswerSource]:
-        """The chosen sources."""
+        """The sources of all choices."""
         return frozenset(choice.source for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)
 class EntityLocation:
-    """A source that contains an entity, and the entity's name there."""
+    """A source that contains an entity of a question, and the entity's name in that
+    source.
+    """
 
     source: AnswerSource
     name: str
@@ -268,7 +276,9 @@ class SupervisorOutput:
 
 
 class TurnState(StrEnum):
-    """Whether a turn was completed or stopped by the user."""
+    """Whether a turn was completed, or stopped by the user before the answer was
+    complete.
+    """
 
     COMPLETE = "complete"
     STOPPED = "stopped"

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a request to a language model."""
+    """One message of a request to a language model: its role (system, user or
+    assistant) and text.
+    """
 
     role: Literal["system", "user", "assistant"]
     text: str
@@ -23,7 +25,10 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReplyShape:
-    """A requested reply format: a schema name and a strict JSON schema, as JSON text."""
+    """The format in which a language model must reply: a name and a strict JSON schema.
+
+    Both are texts.
+    """
 
     name: str
     schema: str
@@ -47,7 +52,7 @@ class ChatModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name, as its server calls it."""
+        """The model's name, as its server knows it."""
         ...
 
     async def fill(
@@ -191,7 +196,7 @@ class JudgeResult:
 
 
 class AnswerJudge(Protocol):
-    """Scores answers with one language model."""
+    """Scores answers with one language model, for example for faithfulness."""
 
     @property
     def name(self) -> str:

@@ -115,7 +115,7 @@ FolderEvent: TypeAlias = PathsChanged | FolderLost | PollingStarted
 
 
 class FolderEventSource(Protocol):
-    """Watches the folders and files of a manuscript."""
+    """Reports changes of the folders and files of a manuscript."""
 
     def events(self) -> AsyncGenerator[FolderEvent]:
         """Yield changes from now on, in the order of their occurrence, until a folder

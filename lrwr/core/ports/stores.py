@@ -203,7 +203,13 @@ class FileStore(Protocol):
     """
 
     async def put(self, content: bytes) -> str:
-        """Store `content` and return its name. A damaged copy is replaced."""
+        """Store `content` and return its name, the SHA-256 in hex. A damaged copy is
+        replaced.
+
+        Raises:
+            StoreProblem: The storage cannot be used.
+            LrwrError: A hosted store has no signed-in user, or does not answer.
+        """
         ...
 
     async def get(self, sha256: str) -> bytes:
@@ -211,17 +217,28 @@ class FileStore(Protocol):
 
         Raises:
             NotFound: Nothing is stored under this name.
-            StoreProblem: The stored content is damaged: its hash is not `sha256`.
+            StoreProblem: The storage cannot be used, or the stored content is damaged:
+                its hash is not `sha256`.
+            LrwrError: A hosted store has no signed-in user, or does not answer.
         """
         ...
 
     async def stored_names(self) -> set[str]:
-        """Return the names of all stored files, without verifying their content."""
+        """Return the names of all stored files, without verifying their content.
+
+        Raises:
+            StoreProblem: The storage cannot be used.
+            LrwrError: A hosted store has no signed-in user, or does not answer.
+        """
         ...
 
     async def remove(self, names: Collection[str]) -> int:
         """Delete the files with these names and return how many existed; others are
         ignored.
+
+        Raises:
+            StoreProblem: The storage cannot be used.
+            LrwrError: A hosted store has no signed-in user, or does not answer.
         """
         ...
 

@@ -13,7 +13,9 @@ from lrwr.core.model.text import Span
 
 
 class AppearanceRole(StrEnum):
-    """How a character takes part in a passage."""
+    """How a character takes part in a passage: speaks, hears, is present, or is
+    mentioned.
+    """
 
     SPEAKS = "speaks"
     HEARS = "hears"
@@ -182,7 +184,9 @@ class AttributionResult:
 
 
 class CastStore(Protocol):
-    """Stores the cast, and who speaks and appears in each document."""
+    """Stores the cast, and the quotations, mentions and appearances in each
+    document.
+    """
 
     async def attribution_inputs(self) -> list[AttributionInput]:
         """Return the attribution input of every document of pipeline b, ordered by
@@ -191,7 +195,7 @@ class CastStore(Protocol):
         ...
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the spans of the document's story chunks, in text order."""
+        """Return the spans of a document's chunks of story text, in text order."""
         ...
 
     async def save_cast(self, cast: Cast) -> None:

@@ -174,7 +174,9 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
 
 
 class ConsentState(StrEnum):
-    """Whether a service may be used from a library."""
+    """Whether a service may be used from a library: off, turned on by the user's own
+    settings, allowed, denied, or not yet asked.
+    """
 
     OFF = "off"
     GIVEN = "on"
@@ -220,11 +222,13 @@ class ConsentStore:
         self._write(library, f"{service}.json", {"allowed": allowed})
 
     def has_notice(self, library: Library, service: str) -> bool:
-        """Return whether the user was shown what this library sends to the service."""
+        """Return whether the user was shown what data this library sends to the
+        service.
+        """
         return bool(self._load(library, f"{service}.told.json"))
 
     def store_notice(self, library: Library, service: str) -> None:
-        """Record that the user was shown what this library sends to the service.
+        """Record that the user was shown what data this library sends to the service.
 
         Raises:
             StoreProblem: The record cannot be stored.
@@ -269,7 +273,9 @@ class ConsentStore:
 
 
 def is_tracing_texts(settings: Settings) -> bool:
-    """Return whether traces contain texts; a library's own file cannot turn that on."""
+    """Return whether traces contain the user's texts; a library's own file cannot turn
+    that on.
+    """
     is_library_setting = settings.origin("traces.texts").source is SettingSource.LIBRARY
     return settings.traces.texts and not is_library_setting
 

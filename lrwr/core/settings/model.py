@@ -174,8 +174,10 @@ class ChunkSettings:
 
 
 class SettingSource(StrEnum):
-    """Where the value of a setting comes from; a later member overrides an earlier
-    one.
+    """Where the value of a setting comes from.
+
+    From weakest to strongest: default, the user's file, `lrwr.toml`, environment,
+    option.
     """
 
     DEFAULT = "default"

@@ -55,7 +55,9 @@ class Setting:
 
     @property
     def expected(self) -> str:
-        """Description of the allowed values; it completes the phrase "expected …"."""
+        """Description of the allowed values, for the phrase "expected …" in error
+        messages.
+        """
         if self.choices:
             quoted = [f'"{choice}"' for choice in self.choices]
             return quoted[0] if len(quoted) == 1 else "one of " + ", ".join(quoted)

@@ -35,7 +35,10 @@ KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 
 class KeyLocation(StrEnum):
-    """Where an API key is stored; the environment overrides the keyring."""
+    """Where an API key is stored: environment, keyring or nowhere.
+
+    The environment overrides the keyring.
+    """
 
     ENVIRONMENT = "environment"
     KEYRING = "keyring"

@@ -96,7 +96,7 @@ class ReaderInput:
 
     @property
     def contexts(self) -> tuple[str, ...]:
-        """The texts of the pieces, best first."""
+        """The texts of the retrieved pieces, best first."""
         return tuple(piece.text for piece in self.pieces)
 
 
@@ -116,7 +116,7 @@ class ContextReader:
 
     @property
     def name(self) -> str:
-        """The name of the language model."""
+        """The name of the language model that answers."""
         return self.chat.name
 
     async def read(self, reader_input: ReaderInput) -> GroundedAnswer:

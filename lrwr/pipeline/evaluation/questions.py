@@ -14,7 +14,10 @@ from lrwr.core.model.text import Span
 
 
 class QuestionKind(StrEnum):
-    """The kind of a question, by which reports group questions."""
+    """The kind of an evaluation question, such as fact, timeline or unanswerable.
+
+    Reports group questions by it.
+    """
 
     FACT = "fact"
     SEVERAL = "several"
@@ -89,14 +92,14 @@ class EvalQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlace:
-    """Document and span of a quote that answers a question."""
+    """The document and the span of words that answer a question."""
 
     document: DocumentId
     span: Span
 
 
 class LocatedText(Protocol):
-    """Anything that has a document and a span."""
+    """Any value with a document and a span, such as a chunk or a retrieved piece."""
 
     @property
     def document(self) -> DocumentId:
@@ -133,7 +136,7 @@ def parse_questions(text: str, name: str) -> list[EvalQuestion]:
 
 
 def serialize_questions(questions: Sequence[EvalQuestion]) -> str:
-    """Return questions as JSON Lines, which `parse_questions` reads."""
+    """Return questions as JSON Lines, the format that `parse_questions` reads."""
     return "".join(f"{_line(question)}\n" for question in questions)
 
 

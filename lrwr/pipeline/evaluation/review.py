@@ -29,7 +29,9 @@ def keep_question(question: EvalQuestion) -> EvalQuestion:
 
 
 def drop_question(question: EvalQuestion) -> EvalQuestion:
-    """Return a question marked as dropped: it is not asked any more."""
+    """Return a question marked as dropped: it stays in the file but is not asked any
+    more.
+    """
     return replace(question, dropped=True)
 
 

@@ -45,7 +45,7 @@ class EvalMeasure(Protocol):
 
     @property
     def name(self) -> str:
-        """The measure's short name, the same in every run."""
+        """The short name of the measure, the same in every run."""
         ...
 
     @property

@@ -132,7 +132,9 @@ class EvalRun:
 
     @property
     def part_count(self) -> int:
-        """The number of results of the complete run."""
+        """The number of results of the complete run: arms times questions times
+        measures.
+        """
         return len(self.plan.arms) * len(self.plan.questions) * len(self.plan.parts)
 
     @property
@@ -289,12 +291,14 @@ EVALUATIONS = "evaluations"
 
 
 def locate_questions_file(library: Library) -> Path:
-    """Return the path of a library's questions; the file may not exist."""
+    """Return the path of a library's file of evaluation questions; it may not exist."""
     return library.state_dir / QUESTIONS
 
 
 def locate_evaluations_folder(library: Library) -> Path:
-    """Return the folder of a library's runs; it may not exist."""
+    """Return the path of the folder with a library's evaluation runs; it may not
+    exist.
+    """
     return library.state_dir / EVALUATIONS
 
 

@@ -201,12 +201,12 @@ class SearchArm:
 
     @property
     def name(self) -> str:
-        """The variant's name."""
+        """The name of the search configuration."""
         return self.step.name
 
     @property
     def description(self) -> str:
-        """The variant's description."""
+        """A sentence that describes the search configuration."""
         return self.step.description
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
@@ -305,7 +305,9 @@ class LibraryFingerprint:
     canon: bytes = b""
 
     def library(self) -> str:
-        """Return a hash of the ingested manuscript, its order patterns and the canon."""
+        """Return a hash of the ingested documents, the setting `manuscript.order` and
+        the canon.
+        """
         content = next(iter(self.seen.values()), ())
         read = [(version.id, version.content) for version in content]
         return _hashed(repr((sorted(read), list(self.patterns), self.canon)))

@@ -77,7 +77,9 @@ class RegionPlan:
 
 @dataclass(frozen=True, slots=True)
 class CutPlan:
-    """All regions of a document, prepared for `choose_cuts`."""
+    """All regions of a document, split into sentences and units: the input of
+    `choose_cuts`.
+    """
 
     regions: tuple[RegionPlan, ...]
     limits: ChunkLimits

@@ -165,7 +165,7 @@ _Form = tuple[frozenset[str], str]
 
 
 class CastLookup:
-    """Selects the part of a cast that can occur in one text."""
+    """Selects the characters of a cast that may occur in one text."""
 
     def __init__(self, cast: Cast) -> None:
         self._people = {character.name: character for character in cast.characters}

@@ -256,7 +256,11 @@ _TAG = re.compile(
 
 
 class UnitBond(StrEnum):
-    """How closely a unit belongs to the unit before it, from least to most."""
+    """How closely a unit of text belongs to the unit before it, from least to most.
+
+    The values stand for no relation, a new paragraph, a reply in a dialogue, another
+    sentence of the same paragraph, and a quick exchange.
+    """
 
     NONE = "none"
     """First unit of its region, or a continuation of a word that was split."""

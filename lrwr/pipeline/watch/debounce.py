@@ -21,7 +21,9 @@ LONGEST = 10
 
 
 class WatchAction(Enum):
-    """Kind of action that is due, most urgent first."""
+    """Kind of action that is due, most urgent first: process a save, use idle time for
+    the language model, or scan all files (`SWEEP`).
+    """
 
     SAVE = "save"
     """Files changed and have been unchanged for the debounce time."""
@@ -74,7 +76,9 @@ class WatchSchedule:
         return replace(self, unread=self.unread or unread)
 
     def next_at(self) -> float:
-        """Return the time of the next action if no event happens before."""
+        """Return the time of the next action, in seconds, if no file event occurs
+        before.
+        """
         times = [self.swept + self.pace.sweep, self._saved_at(), self._idle_at()]
         return min(time for time in times if time is not None)
 

@@ -73,7 +73,7 @@ class KnowledgeDelta:
 
     @property
     def changed(self) -> bool:
-        """Whether there is any change."""
+        """Whether any document, name, fact or gap has changed."""
         named = self.names_new + self.names_gone
         facts = self.facts_new + self.facts_changed + self.facts_gone
         gaps = self.gaps_opened + self.gaps_closed
@@ -153,7 +153,9 @@ def _claims(
 
 
 class WatchCause(StrEnum):
-    """Why the manuscript was scanned."""
+    """Why the manuscript was scanned: start, a save, a regular sweep, idle time, or the
+    return of a missing folder.
+    """
 
     START = "start"
     SAVE = "save"

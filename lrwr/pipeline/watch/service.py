@@ -117,7 +117,7 @@ class SaveReporter:
         self._lock = asyncio.Lock()
 
     def add(self, run: ProcessedRun) -> None:
-        """Queue a finished run for attribution and report."""
+        """Add a finished run to the queue for speaker attribution and report."""
         self._unreported.append(run)
         self._has_work.set()
 
@@ -195,7 +195,9 @@ _CAUSES = {
 
 
 class ManuscriptMissingError(Exception):
-    """The manuscript folder is missing or empty; the text is the reason, as a clause."""
+    """The manuscript folder is missing or empty; the message is the reason, as a
+    clause.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,10 @@ def _opening_style(text: str, paragraph: Span) -> QuoteStyle | None:
 def find_quoted_segments(
     text: str, paragraphs: Sequence[Span], style: QuoteStyle
 ) -> Iterator[QuotedSegment]:
-    """Yield the quoted segments in double or single marks, in text order."""
+    """Yield the segments between quotation marks in `paragraphs`, in text order.
+
+    `style` is double or single marks.
+    """
     left_open = False
     for paragraph in paragraphs:
         marks = _double_marks if style is QuoteStyle.DOUBLE else _single_marks

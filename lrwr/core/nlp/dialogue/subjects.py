@@ -130,7 +130,10 @@ class TextToken(str):
 
 
 class PersonMentionKind(StrEnum):
-    """How a sentence refers to a person."""
+    """How a sentence refers to a person: by name (`NAMED`, or `STRANGER` if not in the
+    cast), by pronoun, by description ("the porter"), as the narrator ("I"), or as
+    several people.
+    """
 
     NAMED = "named"
     PRONOUN = "pronoun"

@@ -45,7 +45,11 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"”’')*_]*\s+(?=[^\W\d_a-z]|\ue000)")
 
 
 class TagStrength(IntEnum):
-    """How strongly a sentence beside a quotation indicates its speaker."""
+    """How strongly a sentence beside a quotation indicates its speaker.
+
+    `SURE`: a speech verb with its subject. `LIKELY`: a speech verb at a distance, or a
+    verb of gesture. `BEAT`: a person does something else.
+    """
 
     BEAT = 1
     """A person is the subject of some other action."""

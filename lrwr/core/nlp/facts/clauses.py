@@ -170,7 +170,9 @@ _NOT_ASSERTED = re.compile(
 
 
 def is_asserted(clause: str) -> bool:
-    """Return whether a clause has no word of doubt, wish, negation or comparison."""
+    """Return whether a clause states something: it has no word of doubt, wish, negation
+    or comparison, such as "perhaps" or "like".
+    """
     return not _NOT_ASSERTED.search(clause)
 
 
@@ -271,16 +273,21 @@ def resolve_possessive(
 
 
 def find_prose_names(prose: AnnotatedProse, words: str) -> list[str]:
-    """Return the distinct names in `words`, part of a sentence of `prose`, in text
-    order.
+    """Return the distinct names in `words`, in text order.
+
+    `words` are from a sentence of `prose`, which tells names from other capitalised
+    words.
     """
     names = (clean_name(match.group(), prose) for match in _NAME.finditer(words))
     return list(dict.fromkeys(name for name in names if name))
 
 
 def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
-    """Return the distinct names in `words` in text order, without those after a place
+    """Return the distinct names in `words`, in text order, without those after a place
     preposition ("in", "at", "of").
+
+    `words` are from a sentence of `prose`, which tells names from other capitalised
+    words.
     """
     names = (
         clean_name(match.group(), prose)

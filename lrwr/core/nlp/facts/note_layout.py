@@ -196,5 +196,5 @@ def _other_names(name: str, names: list[str]) -> tuple[str, ...]:
 
 
 def is_note(document: Document) -> bool:
-    """Return whether a document is a note, not story text."""
+    """Return whether a document is a note about the story, not story text."""
     return document.type is not DocumentType.SCENE

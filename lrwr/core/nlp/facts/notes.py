@@ -115,7 +115,7 @@ _CLEAR, _LEAST = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class NoteSubject:
-    """The person or thing that a note describes, with aliases and gender."""
+    """The person or thing that a note, or an entry of a note, describes."""
 
     name: str
     aliases: tuple[str, ...]
@@ -131,7 +131,9 @@ class _NoteBlock:
 
 
 def find_note_subjects(document: Document) -> list[NoteSubject]:
-    """Return the subjects of a note in text order; nothing for story text."""
+    """Return the people and things that a note describes, in text order; empty for
+    story text.
+    """
     if not is_note(document):
         return []
     return [

@@ -62,7 +62,9 @@ class CapitalizationCounts:
 
     @classmethod
     def over(cls, evidence: Sequence[NameEvidence]) -> "CapitalizationCounts":
-        """Add up the word counts of all documents, one item of `evidence` each."""
+        """Return the sum of the word counts of all documents; `evidence` has one item
+        for each.
+        """
         total: dict[str, tuple[int, int, int]] = {}
         for name_evidence in evidence:
             for word, (inside, initial, small) in name_evidence.words.items():

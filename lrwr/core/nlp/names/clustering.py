@@ -47,8 +47,8 @@ def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
 
 
 def is_wife_of_namesake(form: NameForm, person: PersonCluster) -> bool:
-    """Return whether one of the two is "Mrs. Corin Vale" and the other is Corin
-    Vale.
+    """Return whether one is a wife called by her husband's name, and the other the
+    husband: "Mrs. Corin Vale" and "Corin Vale".
     """
     if (form.title == "mrs") == ("mrs" in person.titles):
         return False
@@ -142,8 +142,8 @@ class NameClusters:
         return self._apart_by_name.get(form.name, _NOBODY).isdisjoint(person.forms)
 
     def called(self, form: NameForm) -> list[PersonCluster]:
-        """Return the people that the text explicitly calls `form` ("Nell, called
-        Wren").
+        """Return the people whom the text explicitly identifies with `form`, as in
+        "Nell, called Wren".
         """
         mates = self._alike_by_name.get(form.name)
         if not mates:

@@ -58,7 +58,7 @@ class NameEvidence:
 
     @classmethod
     def from_json(cls, text: str) -> "NameEvidence":
-        """Parse the output of `to_json`."""
+        """Parse JSON that `to_json` returned."""
         values = json.loads(text)
         words = {word: (n[0], n[1], n[2]) for word, n in values.pop("words").items()}
         return cls(words=words, **values)
@@ -80,7 +80,9 @@ class _NameEvidenceCounter:
 
 
 def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
-    """Count words, name forms and cues in the spans `parts` of `text`."""
+    """Count the capitalised words, name forms and their cues in the spans `parts` of
+    `text`.
+    """
     counts = _NameEvidenceCounter()
     for part in parts:
         section = cut_text_section(text, part)

@@ -102,7 +102,10 @@ def _quotes_of(text: str) -> re.Pattern[str]:
 
 
 def find_name_candidates(section: TextSection) -> Iterator[NameCandidate]:
-    """Yield each maximal run of capitalised words, in text order."""
+    """Yield each run of consecutive capitalised words in a section, in text order.
+
+    Runs are maximal: no word before or after continues them.
+    """
     run: list[re.Match[str]] = []
     for match in CAPITALIZED_WORD.finditer(section.text):
         if run and not _continues_name(section.text, run, match):

@@ -44,13 +44,13 @@ class NameForm:
 
     @classmethod
     def of_name(cls, name: str) -> "NameForm":
-        """Parse `name`; all counts are 0."""
+        """Return the form of `name` with its title and words; all counts are 0."""
         title, words, of = parse_name_form(name)
         return cls(name, title, words, of)
 
     @property
     def n(self) -> int:
-        """Number of occurrences."""
+        """Number of occurrences of this form in all documents."""
         return self.counts["n"]
 
     @property
@@ -64,12 +64,14 @@ class NameForm:
 
     @property
     def given(self) -> str:
-        """First of two or more words, in lower case; else ""."""
+        """Given name: the first of two or more words, in lower case; else ""."""
         return self.words[0].lower() if len(self.words) > 1 else ""
 
     @property
     def last(self) -> str:
-        """Last of two or more words with its particles, in lower case; else ""."""
+        """Surname: the last of two or more words with particles ("de"), in lower case;
+        else "".
+        """
         return _surname_with_particles(self.words) if len(self.words) > 1 else ""
 
 

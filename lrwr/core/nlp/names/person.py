@@ -292,7 +292,9 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
 
 
 def sum_person_cues(person: PersonCluster) -> Counter[str]:
-    """Add up the cue counts of all forms of a person."""
+    """Return how often each cue (see `count_name_cues`) occurs with any name of a
+    person.
+    """
     counts: Counter[str] = Counter()
     for form in person.forms.values():
         counts.update(form.counts)

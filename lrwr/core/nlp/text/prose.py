@@ -126,7 +126,9 @@ def find_quoted_spans(text: str) -> Iterator[Span]:
 
 
 def ends_in_speech(text: str) -> bool:
-    """Return whether a quotation is still open at the end of the text."""
+    """Return whether a double quotation mark is still open at the end of the last
+    paragraph.
+    """
     paragraph = text.rstrip(" ").rpartition("\n\n")[2]
     return paragraph.count("“") > paragraph.count("”") or paragraph.count('"') % 2 == 1
 
@@ -189,8 +191,9 @@ def _sentence(
 
 
 def find_capitalized_offsets(words: str) -> tuple[int, ...]:
-    """Return the offsets of capitalised words in `words`, ascending; after "the", that
-    of "the".
+    """Return the offsets of capitalised words in `words`, ascending.
+
+    If "the" precedes a word, the offset is that of "the".
     """
     starts = []
     for match in _LARGE.finditer(words):

@@ -276,7 +276,11 @@ def choose_kind_questions(
 def collect_draft_families(
     material: SourceMaterial, seed: int
 ) -> dict[QuestionKind, list[DraftFamily]]:
-    """Return the drafts of each kind, the kinds that are hardest to fill first."""
+    """Return the drafts of questions by kind; kinds for which suitable text is rare
+    come first.
+
+    `seed` determines the drafts of unanswerable questions.
+    """
     sentences = list(templates.draft_sentence_questions(material))
     # An answer can be early or late only if its thing occurs nowhere else.
     single = [draft for draft in sentences if material.stems[draft.about[1]] == 1]

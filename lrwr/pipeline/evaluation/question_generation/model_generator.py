@@ -420,7 +420,7 @@ def build_question_messages(
 
 @cache
 def build_question_shape(kind: QuestionKind) -> ReplyShape:
-    """Return the JSON schema of a reply with questions of one kind."""
+    """Return the JSON schema of a model's reply with questions of one kind."""
     quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
     row = {
         "question": {"type": "string"},

@@ -204,7 +204,7 @@ def is_possible_noun(noun: str) -> bool:
 
 
 def is_plural_noun(noun: str) -> bool:
-    """Return whether a noun looks like a plural."""
+    """Return whether a noun looks like a plural, by its ending."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
 
 
