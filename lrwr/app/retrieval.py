@@ -242,7 +242,10 @@ class RetrievalComponents:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The configured reranker; None if it is off, or needs embeddings that are off."""
+        """The configured reranker, at Cohere or on this machine.
+
+        None if it is off, or needs embeddings that are off.
+        """
         return self._egress.hosted_reranker() or self.local_reranker
 
     @cached_property

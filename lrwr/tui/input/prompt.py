@@ -153,7 +153,7 @@ PromptInput: TypeAlias = TypedQuestion | TypedCommand | UnclearInput
 
 
 def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
-    """Return whether prompt input is a question, a command, or neither.
+    """Return prompt input as a question or a command; if it is neither, with a message.
 
     `names` are the known commands without slash. Input that starts with two slashes, or
     with a space and a slash, is a question.

@@ -195,7 +195,7 @@ class ChatScreen(RoomScreen):
         self.query_one(PromptInputArea).insert(text)
 
     async def action_quit(self) -> None:
-        """Close the app."""
+        """Close the application."""
         self.app.exit()
 
 

@@ -197,7 +197,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self.call_later(self._send)
 
     def action_newline(self) -> None:
-        """Insert a line break."""
+        """Insert a line break at the cursor."""
         self.call_later(self.insert, "\n")
 
     def action_complete(self) -> None:
@@ -374,7 +374,7 @@ class PromptBox(Vertical):
     """
 
     def compose(self) -> ComposeResult:
-        """Lay out suggestions, hint and prompt."""
+        """Lay out suggestions, hint and question input."""
         yield SuggestionList()
         hint = Static(id="prompt-hint", markup=False)
         hint.display = False
