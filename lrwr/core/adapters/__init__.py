@@ -1,3 +1,1 @@
-"""Implementations of the ports; the only package that names the libraries of
-services.
-"""
+"""Implementations of the ports; only here are libraries of services named."""

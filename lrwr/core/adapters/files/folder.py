@@ -208,7 +208,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _hold_write_lock(folder: Path) -> Iterator[None]:
-    """Hold a shared lock while writing; the first writer deletes leftover parts."""
+    """Hold a shared lock while writing; the first to hold it deletes leftover parts."""
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
     try:
         _sweep_and_share(handle, folder)

@@ -400,7 +400,7 @@ class ModalFunctionClient:
     def _fail(
         self, key: ModalCallKey | None, error: Exception, entry: EgressLogEntry
     ) -> NoReturn:
-        """Raise the user's error for an error of Modal's client.
+        """Raise the error with a message for the user, for an error of Modal's client.
 
         An error that affects all documents is stored, so that later calls raise it.
         `key` is None where no document is processed yet.

@@ -95,7 +95,7 @@ class _DocxReader:
         self.length = 0
 
     def read_body(self, body: "_Element") -> None:
-        """Read the paragraphs and tables of the body, in order."""
+        """Read the paragraphs and tables of the body, in text order."""
         for item in _iterate_items(body):
             if item.tag == W + "tbl":
                 for row in item.iter(W + "tr"):

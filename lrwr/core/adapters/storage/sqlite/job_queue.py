@@ -49,9 +49,10 @@ def is_worker_dead(worker: str) -> bool:
 
 @cache
 def _machine_name() -> str:
-    """Name this machine since it started; a container's processes are its own.
+    """Return a name of this machine that changes when it restarts.
 
-    Two of one name are told apart where the system says what tells them apart: Linux.
+    On Linux, a hash of boot id and process namespace distinguishes machines and
+    containers with the same host name.
     """
     apart = ""
     with suppress(OSError):

@@ -234,10 +234,12 @@ class LibraryPush:
         return None if self._overwrite else self._remote_digests.get((kind, key), "")
 
     def _was_written(self, put_result: PutResult) -> bool:
-        """Say whether a record was written; note how far nobody else wrote between.
+        """Return whether a record was written.
+
+        Also advance the synced version if no other machine wrote meanwhile.
 
         Raises:
-            StoreProblem: Somebody else wrote that record before.
+            StoreProblem: Another machine has written that record before.
         """
         if put_result.overtaken:
             raise _build_conflict_error()
@@ -267,7 +269,7 @@ class LibraryPush:
     async def _mark_synced(self, local_state: list[tuple[str, ...]]) -> None:
         """Record that both libraries are equal, unless something was ingested since.
 
-        Changes that others made in the project meanwhile are fetched later.
+        Changes of other machines during the push are fetched later.
         """
 
         def work(connection: sqlite3.Connection) -> bool:

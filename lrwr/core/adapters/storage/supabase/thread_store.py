@@ -123,7 +123,9 @@ class ThreadReplica:
                 )
 
     async def _fetch_changes_of(self, thread: str, spoken_before: int) -> bool:
-        """Fetch a thread; return whether it is now equal to the project's or gone there."""
+        """Fetch a thread; return whether it now equals the Supabase project's or is
+        gone there.
+        """
         thread_record = await self._api.load(thread)
         if thread_record is None:
             return True
