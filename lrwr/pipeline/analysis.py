@@ -80,7 +80,9 @@ class ModelBudget:
         return price
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Replace a reservation, in US dollars, by the actual usage of the calls."""
+        """Replace the reservation `reserved`, in US dollars, by the actual usage of the
+        calls.
+        """
         self._reserved -= reserved
         self.usage += usage
 

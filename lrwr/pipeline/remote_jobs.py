@@ -187,7 +187,7 @@ class ArchivingRunner:
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Process the document, store its bytes, and return the result.
+        """Process the document, store its bytes `content`, and return the result.
 
         Raises:
             LrwrError: The file cannot be stored, or `runner` failed.

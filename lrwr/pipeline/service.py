@@ -184,7 +184,8 @@ class DocumentProcessingService:
     ) -> IngestReport:
         """Run `read` and, unless `dry_run`, `attribute_speakers`; return the report.
 
-        Raises the errors of both methods.
+        With `verify`, every file is read. Raises what these two methods raise:
+        `NotFound`, `SettingsProblem` and `StoreProblem`.
         """
         report = await self.read(emit, dry_run=dry_run, verify=verify)
         if not dry_run:

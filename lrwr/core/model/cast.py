@@ -62,7 +62,8 @@ class Character:
 
     `aliases` contains every form, `name` included, most frequent first. `certainty`
     says how sure it is that this is a character at all; `because` gives the reason in a
-    few words. `narrator` marks the one who says "I".
+    few words. `gender_certainty` says how sure the gender is. `narrator` marks the one
+    who says "I".
     """
 
     name: str

@@ -49,14 +49,14 @@ class ChunkKind(StrEnum):
 class Chunk:
     """A passage of one document, small enough to embed.
 
-    `text` is the canonical text at `span`, verbatim; `text_hash` is the hash of what is
-    embedded. `ordinal` counts the chunks of the document from 0. `chapter` and `scene`
-    are indexes, from 0, into the document's chapters and the chapter's scenes; a chunk
-    never crosses a scene boundary.
+    `text` is the canonical text at `span`, verbatim; `text_hash` is the SHA-256 of
+    `embedded`, in hex. `ordinal` counts the chunks of the document from 0. `chapter`
+    and `scene` are indexes, from 0, into the document's chapters and the chapter's
+    scenes; a chunk never crosses a scene boundary.
 
     `lead` and `heading` are indexed together with the text but never shown: the
     sentences before the chunk in the same scene, verbatim, and a line that names book,
-    chapter and scene. Both are empty in pipeline a, whose overlap is part of `text`.
+    chapter and scene. Both are empty in pipeline a, whose overlap is in `text`.
     `tokens` counts the embedding model's tokens of `lead` and `text`.
     """
 
@@ -86,13 +86,13 @@ class Knowledge:
 
     `vectors` holds the newly computed embeddings by text hash, in the embedding space
     `space`; the vectors of the other chunks are stored already. `space` is empty if no
-    embedding model was available; such chunks are found by lexical search only.
+    embedding model was available; such chunks are searched by words only.
 
-    The other fields are filled by pipeline b. `seams` maps the key of two adjacent
-    sentences to the cosine distance of their embeddings. `evidence` and `noted` are
-    JSON: what the document says about names, in story text and in notes. `usage` is the
-    language-model usage. `unfinished` is a sentence that explains why a language model
-    could not analyse everything; empty if it did.
+    The other fields are filled by pipeline b. `seams` maps a hash of adjacent sentences
+    to the cosine distance of their embeddings. `evidence` and `noted` are JSON: counts
+    of names in story text, and people described in notes. `usage` is the usage of
+    language models. `unfinished` is a sentence that explains why a language model could
+    not analyse everything; empty if it did.
     """
 
     document: Document

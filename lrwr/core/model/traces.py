@@ -124,10 +124,10 @@ class ExperimentResult:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One way of answering, run on all questions of a golden set.
+    """The results of one way of answering on all questions of a golden set.
 
-    `key` is unique among the experiments on a set and is never sent. No field contains
-    the user's text.
+    `key` is unique among the experiments on a set and is never sent. `facts` are
+    settings and counts. No field contains the user's text.
     """
 
     key: str

@@ -94,7 +94,7 @@ class LexicalIndex(Protocol):
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return the number of chunks that contain each word, by word, and the number
-        of all chunks of `pipeline`.
+        """Return the number of chunks that contain each of `words`, by word, and the
+        number of all chunks of `pipeline`.
         """
         ...

@@ -67,7 +67,7 @@ class ChatModel(Protocol):
         ...
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Yield the pieces of a free-text reply as the server sends them.
+        """Yield the pieces of a free-text reply to `messages` as the server sends them.
 
         Raises:
             ServiceUnavailable: The server did not answer, refused the request, or

@@ -212,7 +212,8 @@ class ConsentStore:
         return is_allowed if isinstance(is_allowed, bool) else None
 
     def store_answer(self, library: Library, service: str, *, allowed: bool) -> None:
-        """Store whether the user allows a service for this library.
+        """Store whether the user allowed a service for this library (`allowed`) or
+        denied it.
 
         The library's state folder must exist.
 

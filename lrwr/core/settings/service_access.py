@@ -92,6 +92,8 @@ def find_key(variable: str, env: Mapping[str, str]) -> str | None:
 def list_key_states(env: Mapping[str, str]) -> list[KeyState]:
     """Return where each API key is stored, in the order of `KEY_VARIABLES`.
 
+    `env` maps environment variables to values; it is checked before the keyring.
+
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
     """

@@ -158,11 +158,11 @@ def compare_arms(
     """Compare two arms (ways of retrieving text) question by question, in each of
     `figures`.
 
-    The result is in the order of `figures`, which are names of measured values.
-    `groups` maps question ids to groups (files), which are resampled together; a
-    question without one is its own group. P-values of all figures except `headline` are
-    corrected together. Each arm has at least one outcome, and at most one per question.
-    `seed` is for resampling.
+    `outcomes_a` and `outcomes_b` are the results of the arms, at least one and at most
+    one per question. The result is in the order of `figures`, which are names of
+    measured values. `groups` maps question ids to groups (files), which are resampled
+    together; a question without one is its own group. P-values of all figures except
+    `headline` are corrected together. `seed` is for resampling.
     """
     groups = groups or {}
     comparisons = [

@@ -201,7 +201,9 @@ def build_eval_plan(
 ) -> EvalPlan:
     """Return the plan of a run over all `questions` that are not dropped.
 
-    For the other parameters see `EvalPlan`.
+    `budgets` are amounts of retrieved text, in tokens. `library` is a hash of the
+    library's state, `lrwr` the version of the program. `seed` is for resampling.
+    `models` maps uses to names of models.
 
     Raises:
         SettingsProblem: No question is left, or two have the same id.

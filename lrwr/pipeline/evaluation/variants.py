@@ -175,8 +175,8 @@ class IndexedLibrary:
     def pieces(
         self, stretches: Sequence[tuple[DocumentId, Span, str]]
     ) -> tuple[ContextPiece, ...]:
-        """Convert triples of document, span and text to pieces with numbers of tokens,
-        in their order.
+        """Convert `stretches`, triples of document, span and text, to pieces with their
+        numbers of tokens, in the same order.
         """
         counts = self.count([text for *_, text in stretches])
         return tuple(

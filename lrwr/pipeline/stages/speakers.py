@@ -75,10 +75,11 @@ def attribute_document(
     *,
     narrator: str = "",
 ) -> DocumentAttribution:
-    """Find mentions, attribute quotations, and assign characters to chunks.
+    """Find the mentions and quotations in `text`, and assign characters to chunks.
 
-    `places` are the spans of the document's chunks, which must not overlap. `narrator`
-    is the name of a first-person narrator, or empty.
+    `scenes` are the spans of its story text. `places` are the spans of the document's
+    chunks, which must not overlap. `narrator` is the name of a first-person narrator,
+    or empty.
     """
     mentions = find_mentions(text, scenes.spans, cast)
     quotations = attribute_quotations(

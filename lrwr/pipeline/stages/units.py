@@ -75,15 +75,17 @@ def build_seam(sentences: Sequence[str], place: int) -> Seam:
 def find_missing_seams(
     seams: Iterable[Seam], stored_distances: Mapping[SeamKey, float]
 ) -> tuple[Seam, ...]:
-    """Return the seams without a stored distance, each key once, in the order of
-    `seams`.
+    """Return the seams (possible chunk boundaries) whose key is not in
+    `stored_distances`.
+
+    Each key occurs once, in the order of `seams`.
     """
     return tuple({s.key: s for s in seams if s.key not in stored_distances}.values())
 
 
 def collect_seam_sentences(seams: Iterable[Seam]) -> tuple[str, ...]:
     """Return the distinct sentences whose vectors are needed for the distances of
-    `seams`.
+    `seams` (possible chunk boundaries).
     """
     return tuple(dict.fromkeys(s for seam in seams for s in seam.before + seam.after))
 
@@ -91,12 +93,12 @@ def collect_seam_sentences(seams: Iterable[Seam]) -> tuple[str, ...]:
 def compute_seam_distances(
     seams: Iterable[Seam], sentences: Sequence[str], vectors: "Vectors"
 ) -> dict[SeamKey, float]:
-    """Return the distance of each possible boundary by its key: 0.0 (same direction) to
-    2.0 (opposite).
+    """Return the distance of each of `seams` by its key: 0.0 (same direction) to 2.0
+    (opposite).
 
-    It is the cosine distance between the mean vectors of the sentences on both sides.
-    `vectors` has one row per sentence; `sentences` must include those of
-    `collect_seam_sentences`.
+    A seam is a possible chunk boundary. Its distance is the cosine distance between the
+    mean vectors of the sentences on both sides. `vectors` has one row per sentence;
+    `sentences` must include those of `collect_seam_sentences`.
     """
     rows = {sentence: n for n, sentence in enumerate(sentences)}
     return {

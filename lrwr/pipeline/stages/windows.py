@@ -201,11 +201,12 @@ def split_to_fit(
     size: int,
     level: int = 1,
 ) -> list[SizedSpan]:
-    """Split pieces of more than `size` tokens with finer and finer separators.
+    """Split those of `pieces` with more than `size` tokens, with finer and finer
+    separators.
 
-    `count` returns the numbers of tokens of texts. `level` is the first separator to
-    try, an index into `SEPARATORS`. After the last separator, a piece is halved. The
-    result is in the order of `pieces`.
+    `pieces` are spans of `text`; `count` returns the numbers of tokens of texts.
+    `level` is the first separator to try, an index into `SEPARATORS`. After the last
+    separator, a piece is halved. The result is in text order.
     """
     fine: list[SizedSpan] = []
     for piece in pieces:

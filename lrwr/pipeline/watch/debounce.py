@@ -218,7 +218,7 @@ class SnapshotJobQueue:
     ) -> JobClaim | None:
         """Claim the oldest job that may be claimed and take a snapshot of its document.
 
-        See `JobQueue.claim`.
+        For the parameters see `JobQueue.claim`. None if there is no such job.
         """
         claim = await self._jobs.claim(
             worker, lease=lease, documents=documents, pipeline=pipeline
@@ -234,7 +234,7 @@ class SnapshotJobQueue:
         return await self._jobs.renew(claim, stage, lease=lease)
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job as failed; see `JobQueue.fail`."""
+        """Mark a job as failed; `error` and `hint` are sentences for the user."""
         await self._jobs.fail(claim, error, hint)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:

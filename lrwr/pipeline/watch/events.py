@@ -58,8 +58,9 @@ class DocumentDelta:
 class KnowledgeDelta:
     """Changes of the library made by a save; every tuple is in a deterministic order.
 
-    A name is new if no character had any form of it before. A fact that only moved,
-    within a document or to another one, has not changed.
+    They are changed documents, names of characters, facts, and gaps that were opened or
+    closed. A name is new if no character had any form of it before. A fact that only
+    moved, within a document or to another one, has not changed.
     """
 
     documents: tuple[DocumentDelta, ...] = ()

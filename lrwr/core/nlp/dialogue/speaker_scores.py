@@ -336,10 +336,10 @@ def decode_speakers(
     """Return the key of the speaker of each turn: the most likely sequence, in text
     order.
 
-    `fits` maps, for each turn, the candidates to their scores. Two speakers are
-    expected to alternate; the same speaker twice is unlikely, except after much
-    narration or within one paragraph. Method: beam search over pairs of consecutive
-    speakers.
+    `cues` and `fits` have one item per turn; an item of `fits` maps the candidates to
+    their scores. Two speakers are expected to alternate; the same speaker twice is
+    unlikely, except after much narration or within one paragraph. Method: beam search
+    over pairs of consecutive speakers.
     """
     if not fits:
         return []
@@ -362,9 +362,9 @@ def compute_speaker_margins(
     """Return, for each turn, by how much its chosen speaker outscores the best
     alternative.
 
-    `fits` maps, for each turn, the candidates to their scores; `chosen` are the keys of
-    the chosen speakers. The other turns retain their speaker. A margin is negative if
-    an alternative scores higher.
+    `cues`, `fits` and `chosen` have one item per turn: the cues, the scores of the
+    candidates, and the key of the chosen speaker. The other turns retain their speaker.
+    A margin is negative if an alternative scores higher.
     """
     follow = [_TransitionScores.of(cues, number) for number in range(len(cues))]
     margins = []

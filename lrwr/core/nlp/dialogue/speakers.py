@@ -286,7 +286,7 @@ def gather_narrator_evidence(
     """Count "I said" tags, names addressed in the turns beside them, and names in
     narration.
 
-    `scenes` has the spans of each scene's text.
+    `scenes` has the spans of each scene's text; `mentions` are those of all characters.
     """
     page = build_dialogue_page(text, scenes, mentions)
     starts = [mention.span.start for mention in page.mentions]

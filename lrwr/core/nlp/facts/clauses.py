@@ -194,7 +194,9 @@ def extract_clause_before(words: str, at: int) -> str:
 
 
 def ends_in_question(words: str, end: int) -> bool:
-    """Return whether the first of `.`, `!`, `?` and `;` after offset `end` is a `?`."""
+    """Return whether the first of `.`, `!`, `?` and `;` in `words` after offset `end`
+    is `?`.
+    """
     end_mark = re.search(r"[.!?;]", words[end:])
     return bool(end_mark and end_mark.group() == "?")
 
@@ -209,16 +211,16 @@ def make_fact(
     subject: str = "",
     details: tuple[tuple[str, str], ...] = (),
 ) -> Fact:
-    """Create a fact that a rule found, with one span as its source.
+    """Create a fact that a rule extracted, with one span as its source.
 
-    `details` are name-value pairs; see `FactAbout` for the fields and details of each
-    kind.
+    `about` determines the meaning of `subject` and `field`, and the names of `details`;
+    see `FactAbout`.
     """
     return Fact(about, subject, field, value, (span,), RULES_KEEPER, certainty, details)
 
 
 def rate_rule_certainty(spoken: bool, named: bool = True) -> Certainty:
-    """Return the certainty of a fact that a rule found: probable or verified.
+    """Return the certainty of a fact that a rule extracted: probable or verified.
 
     Probable if it is `spoken` by a character, or if the person is not `named` but a
     pronoun.

@@ -198,7 +198,8 @@ def _gender_votes(form: NameForm) -> Counter[Gender]:
 def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:
     """Return the gender with at least 72 % of the votes, and whether that is certain.
 
-    Unknown with fewer than 2 votes or a smaller majority; certain from 5 votes.
+    `male` and `female` are numbers of votes. Unknown with fewer than 2 votes or a
+    smaller majority; certain from 5 votes.
     """
     total = male + female
     if total < 2 or max(male, female) / total < _MIN_MAJORITY:

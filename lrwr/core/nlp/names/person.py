@@ -56,8 +56,9 @@ class PersonCluster:
     noted_gender: Gender = Gender.UNKNOWN
 
     def add(self, form: NameForm, because: str) -> None:
-        """Assign `form` to this person; of several reasons for a form, the first one
-        stays.
+        """Assign `form` to this person; `because` is stored as the reason.
+
+        Of several reasons for a form, the first one stays.
         """
         self.forms[form.name] = form
         self.because.setdefault(form.name, because)

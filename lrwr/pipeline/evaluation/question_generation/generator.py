@@ -219,7 +219,8 @@ class DraftSelector:
 def divide_by_shares(
     number: int, shares: Mapping[QuestionKind, int]
 ) -> dict[QuestionKind, int]:
-    """Divide `number` questions among kinds by their percentages, which add up to 100.
+    """Divide `number` questions among kinds; `shares` are percentages that add up to
+    100.
 
     What rounding leaves over goes to the kinds with the largest remainders.
     """
@@ -260,8 +261,8 @@ def choose_kind_questions(
     families: Sequence[DraftFamily],
     target: int,
 ) -> GeneratedQuestions:
-    """Choose `target` questions of one kind, or as many as there are, with a remark
-    that says so.
+    """Choose `target` questions of one kind from `families`; if there are fewer, a
+    remark says so.
     """
     questions = tuple(selector.choose(families, target))
     if len(questions) >= target:
