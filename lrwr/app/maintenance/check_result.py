@@ -49,14 +49,6 @@ def is_healthy(findings: Iterable[HealthFinding]) -> bool:
     return all(finding.state is not HealthState.BROKEN for finding in findings)
 
 
-def pluralize(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, such as "1 passage" or "2,000 passages".
-
-    `noun` is singular; `plural` defaults to `noun` with an "s".
-    """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def format_size(number: int) -> str:
     """Return a number of bytes with a decimal unit, such as "1.4 MB"."""
     size = float(number)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from lrwr.app.egress import Keyring
-from lrwr.app.maintenance.check_result import end_with_full_stop, pluralize
+from lrwr.app.maintenance.check_result import end_with_full_stop
 from lrwr.app.maintenance.checks.supabase import find_project_refusal
 from lrwr.app.maintenance.local_data import (
     UNFINISHED,
@@ -32,6 +32,7 @@ from lrwr.app.maintenance.remote_data import (
     remove_collections,
     save_unfinished_deletion,
 )
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     LibraryInventory,
     take_library_inventory,
@@ -194,7 +195,7 @@ class _ServerDeletion:
         return (
             ", ".join(names)
             if self.about.hosted
-            else pluralize(len(names), "collection")
+            else format_count(len(names), "collection")
         )
 
 

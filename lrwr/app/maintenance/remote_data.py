@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from lrwr.app.container import open_workspace
-from lrwr.app.maintenance.check_result import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.auth.supabase import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.adapters.http.egress_log import EgressLogger
@@ -224,7 +224,7 @@ async def delete_from_project(
         removed = await files.remove(await files.stored_names())
         is_deleted = await delete_remote_library(hosted, home.library)
     names = [home.name] if is_deleted else []
-    files_gone = [pluralize(removed, "file")] if removed else []
+    files_gone = [format_count(removed, "file")] if removed else []
     return RemoteDeletion(f"Supabase at {project.host}", (*files_gone, *names))
 
 

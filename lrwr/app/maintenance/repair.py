@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lrwr.app.maintenance.check_result import pluralize
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import NotFound, StoreProblem
@@ -95,14 +95,14 @@ def _clear_vector_index(library: Library) -> list[str]:
     cleared = clear_shards(library.index_dir)
     steps = []
     if cleared.deleted:
-        deleted = pluralize(len(cleared.deleted), "shard")
+        deleted = format_count(len(cleared.deleted), "shard")
         steps.append(
             f"{deleted} of the vector index deleted. The next search rebuilds the index."
         )
     else:
         steps.append("There was no vector index on disk.")
     if cleared.in_use:
-        locked = pluralize(len(cleared.in_use), "shard")
+        locked = format_count(len(cleared.in_use), "shard")
         steps.append(f"{locked} skipped, because another lrwr process uses it.")
     return steps
 

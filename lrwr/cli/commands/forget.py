@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import typer
 
-from lrwr.app.maintenance.check_result import format_size, pluralize
+from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.maintenance.deletion import (
     DeletionPlan,
     DeletionResult,
@@ -212,7 +212,7 @@ def _counts(plan: DeletionPlan) -> Iterator[str]:
         (inventory.requests, "request in the send log", "requests in the send log"),
     )
     return (
-        pluralize(number, singular, plural)
+        format_count(number, singular, plural)
         for number, singular, plural in numbers
         if number
     )

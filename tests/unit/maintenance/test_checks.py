@@ -8,7 +8,6 @@ from lrwr.app.maintenance.check_result import (
     HealthState,
     format_size,
     is_healthy,
-    pluralize,
 )
 from lrwr.app.maintenance.checks.database import (
     check_changes,
@@ -34,6 +33,7 @@ from lrwr.app.maintenance.checks.models import (
     check_server,
     check_services,
 )
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
 from lrwr.core.adapters.embed.minilm import EmbeddingModelReport
@@ -379,7 +379,7 @@ def test_only_what_is_broken_makes_lrwr_unhealthy() -> None:
 
 
 def test_numbers_are_said_as_people_say_them() -> None:
-    assert [pluralize(n, "passage") for n in (0, 1, 2_000)] == [
+    assert [format_count(n, "passage") for n in (0, 1, 2_000)] == [
         "0 passages",
         "1 passage",
         "2,000 passages",

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lrwr.app.maintenance.check_result import HealthFinding, HealthState, pluralize
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
     DatabaseCounts,
@@ -34,8 +35,8 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
     counts = facts.counts
     detail = f"Intact, schema {facts.schema}"
     if counts is not None:
-        documents = pluralize(counts.documents, "document")
-        detail += f": {documents}, {pluralize(counts.chunks, 'passage')}"
+        documents = format_count(counts.documents, "document")
+        detail += f": {documents}, {format_count(counts.chunks, 'passage')}"
     return HealthFinding(part, HealthState.OK, f"{detail}.")
 
 
@@ -54,17 +55,17 @@ def check_word_index(facts: DatabaseReport) -> HealthFinding:
 def check_jobs(counts: DatabaseCounts) -> HealthFinding:
     """Check whether documents failed, or wait although no process works on them."""
     part, ingest = "jobs", "Run `lrwr ingest`."
-    running = pluralize(counts.running, "document")
+    running = format_count(counts.running, "document")
     if counts.failed:
-        detail = f"{pluralize(counts.failed, 'document')} could not be processed."
+        detail = f"{format_count(counts.failed, 'document')} could not be processed."
         remedy = "Run `lrwr jobs --state failed` to see why."
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
     if counts.stuck:
-        jobs = pluralize(counts.stuck, "job")
+        jobs = format_count(counts.stuck, "job")
         detail = f"{jobs} unfinished: the lrwr process that ran them has ended."
         return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.waiting and not counts.running:
-        detail = f"{pluralize(counts.waiting, 'job')} waiting."
+        detail = f"{format_count(counts.waiting, 'job')} waiting."
         return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.running:
         return HealthFinding(
@@ -84,11 +85,11 @@ def check_unembedded_passages(
     if not expects_vectors:
         return HealthFinding(part, HealthState.OFF, "`[embedding] model` is off.")
     if counts.bare:
-        bare = f"{counts.bare:,} of {pluralize(counts.chunks, 'passage')}"
+        bare = f"{counts.bare:,} of {format_count(counts.chunks, 'passage')}"
         detail = f"{bare} have no vector, so search finds them only by their words."
         return HealthFinding(part, HealthState.WARNING, detail, "Run `lrwr ingest`.")
     return HealthFinding(
-        part, HealthState.OK, f"{pluralize(counts.chunks, 'passage')} embedded."
+        part, HealthState.OK, f"{format_count(counts.chunks, 'passage')} embedded."
     )
 
 
@@ -104,12 +105,12 @@ def check_index(
     if large:
         finding = _check_shard(feed, shard)
     else:
-        detail = f"{pluralize(feed.vectors, 'vector')}, compared in memory."
+        detail = f"{format_count(feed.vectors, 'vector')}, compared in memory."
         leftover += shard.state is not ShardState.MISSING
         finding = HealthFinding("vector index", HealthState.OK, detail)
     if not leftover or finding.state is HealthState.BROKEN:
         return finding
-    old = f"{pluralize(leftover, 'unused shard')}."
+    old = f"{format_count(leftover, 'unused shard')}."
     remedy = f"{finding.remedy} `lrwr repair` deletes them.".strip()
     return HealthFinding(
         finding.part, HealthState.WARNING, f"{finding.detail} On disk: {old}", remedy
@@ -136,7 +137,7 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
         )
     pending_changes = feed.seq - shard.cursor.seq
     if pending_changes > 0:
-        detail = f"Qdrant Edge; {pluralize(pending_changes, 'change')} behind."
+        detail = f"Qdrant Edge; {format_count(pending_changes, 'change')} behind."
         return HealthFinding(
             part, HealthState.OK, f"{detail} The next search catches up."
         )
@@ -147,7 +148,9 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
         return HealthFinding(
             part, HealthState.BROKEN, f"The shard contains {vector_counts}", REPAIR
         )
-    detail = f"Qdrant Edge; {pluralize(feed.vectors, 'vector')}, matching the database."
+    detail = (
+        f"Qdrant Edge; {format_count(feed.vectors, 'vector')}, matching the database."
+    )
     return HealthFinding(part, HealthState.OK, detail)
 
 
@@ -191,7 +194,7 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
     if differences:
         detail = f"{folder_names}: {', '.join(differences)} since the last ingest."
         return HealthFinding(PART, HealthState.WARNING, detail, INGEST)
-    document_count = pluralize(len(changes.unchanged), "document")
+    document_count = format_count(len(changes.unchanged), "document")
     return HealthFinding(
         PART,
         HealthState.OK,

@@ -12,8 +12,8 @@ from lrwr.app.maintenance.check_result import (
     HealthState,
     end_with_full_stop,
     format_size,
-    pluralize,
 )
+from lrwr.app.presenters.text import format_count
 from lrwr.core.settings.library import Library, describe_unsafe_folder
 from lrwr.core.settings.model import Settings, SettingSource
 
@@ -67,7 +67,7 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
     )
     if SettingSource.ENVIRONMENT in sources:
         detail += ", and from the environment"
-    detail += f"; {pluralize(len(settings.origins), 'setting')} changed."
+    detail += f"; {format_count(len(settings.origins), 'setting')} changed."
     if settings.warnings:
         warnings = " ".join(
             end_with_full_stop(warning) for warning in settings.warnings

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lrwr.app.maintenance.check_result import HealthFinding, HealthState, pluralize
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.chat.connection import OPENAI_CHAT_URL, ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
 from lrwr.core.adapters.embed.minilm import EmbeddingModelReport
@@ -51,7 +52,7 @@ def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
     if not embeds:
         detail = "It needs the embedding model, which is off or broken."
         return HealthFinding(part, HealthState.OFF, detail)
-    candidates = pluralize(settings.rerank.candidate_count, "candidate")
+    candidates = format_count(settings.rerank.candidate_count, "candidate")
     detail = f"Late interaction with the embedding model, {candidates}."
     return HealthFinding(part, HealthState.OK, detail)
 

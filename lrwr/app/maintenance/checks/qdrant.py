@@ -13,8 +13,8 @@ from lrwr.app.maintenance.check_result import (
     HealthState,
     end_with_full_stop,
     finding_from_error,
-    pluralize,
 )
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_change_feed
 from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
@@ -145,7 +145,7 @@ def describe_collection(
         return HealthFinding(PART, HealthState.OK, detail)
     pending_changes = expected.seq - cursor.seq
     if pending_changes > 0:
-        detail = f"{server} answers; {pluralize(pending_changes, 'change')} behind."
+        detail = f"{server} answers; {format_count(pending_changes, 'change')} behind."
         return HealthFinding(
             PART, HealthState.OK, f"{detail} The next search catches up."
         )
@@ -154,7 +154,5 @@ def describe_collection(
             f"{server} has {vector_count:,} vectors, the database {expected.vectors:,}."
         )
         return HealthFinding(PART, HealthState.BROKEN, detail, "Run `lrwr repair`.")
-    detail = (
-        f"{server} answers; {pluralize(vector_count, 'vector')}, matching the database."
-    )
+    detail = f"{server} answers; {format_count(vector_count, 'vector')}, matching the database."
     return HealthFinding(PART, HealthState.OK, detail)

@@ -17,9 +17,9 @@ from lrwr.app.maintenance.check_result import (
     HealthState,
     end_with_full_stop,
     finding_from_error,
-    pluralize,
 )
 from lrwr.app.maintenance.checks.models import LanguageModelStatus, check_language_model
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.chat import factory as chatting
 from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.embed import connection as embedding
@@ -142,7 +142,7 @@ async def check_cohere(
         detail = f"Cohere's model {connection.model} cannot rerank."
         remedy = "Set `rerank.cohere_model` to a model that can."
         return HealthFinding(part, HealthState.BROKEN, detail, remedy)
-    candidates = pluralize(settings.rerank.candidate_count, "candidate")
+    candidates = format_count(settings.rerank.candidate_count, "candidate")
     detail = f"Cohere answers and has {connection.model}; {candidates}."
     return HealthFinding(part, HealthState.OK, detail)
 
@@ -319,6 +319,6 @@ async def check_modal(
             await calls.check()
     except LrwrError as error:
         return finding_from_error(PART, error)
-    containers = pluralize(settings.ingest.containers, "container")
+    containers = format_count(settings.ingest.containers, "container")
     detail = f"Modal answers and has the app {connection.app}; at most {containers}."
     return HealthFinding(PART, HealthState.OK, detail)

@@ -14,8 +14,8 @@ from lrwr.app.maintenance.check_result import (
     HealthState,
     end_with_full_stop,
     finding_from_error,
-    pluralize,
 )
+from lrwr.app.presenters.text import format_count
 from lrwr.app.supabase_project import SUPABASE_SERVICE
 from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.auth.supabase import Account, create_supabase_sign_in
@@ -111,13 +111,13 @@ def describe_working_copy(
             PART, HealthState.OK, f"{detail} `lrwr push` uploads them."
         )
     if pending_changes and is_record_store:
-        detail = f"{library_text}; this machine is {pluralize(pending_changes, 'change')} behind."
+        detail = f"{library_text}; this machine is {format_count(pending_changes, 'change')} behind."
         return HealthFinding(
             PART, HealthState.OK, f"{detail} The next command catches up."
         )
     if pending_changes:
         detail = (
-            f"{library_text}, {pluralize(pending_changes, 'change')} ahead of here."
+            f"{library_text}, {format_count(pending_changes, 'change')} ahead of here."
         )
         return HealthFinding(
             PART, HealthState.OK, f"{detail} `lrwr pull` downloads them."
