@@ -42,7 +42,7 @@ def option_names(command: Command) -> set[str]:
 
 
 OPTIONS = {name for command in COMMANDS.values() for name in option_names(command)}
-OTHER_PROGRAMS = {"--ignore-scripts", "--embedding", "--unshallow"}
+OTHER_PROGRAMS = {"--modules", "--unshallow"}
 
 
 @pytest.mark.parametrize(

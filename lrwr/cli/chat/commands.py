@@ -4,10 +4,8 @@ Handlers get the text after the command's name as `arguments`, which may be empt
 raise `LrwrError`, whose message the chat prints.
 """
 
-import asyncio
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -37,11 +35,10 @@ from lrwr.core.bible.values import Bible, GapState
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.turns import AnswerMode, Citation, ThreadId, Turn
 from lrwr.tui.input.editor import (
-    EditorCommand,
     EditorError,
     build_editor_command,
     find_editor,
-    is_shell_unsafe,
+    run_editor,
 )
 from lrwr.tui.queries.passages import FileLocation, locate_citation
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
@@ -485,31 +482,4 @@ async def open_file_location(spot: FileLocation, output: Output) -> None:
         raise EditorError(
             "The command in EDITOR is invalid", hint="Check its quotation marks."
         ) from error
-    await _run(command)
-
-
-async def _run(command: EditorCommand) -> None:
-    program = shutil.which(command.arguments[0])
-    if program is None or is_shell_unsafe(command, program):
-        raise EditorError(
-            f"Cannot run {command.program}",
-            hint="Set VISUAL or EDITOR to an installed editor.",
-        )
-    code = await asyncio.to_thread(_start, [program, *command.arguments[1:]], command)
-    if code:
-        raise EditorError(f"{command.program} exited with code {code}")
-
-
-def _start(arguments: list[str], command: EditorCommand) -> int:
-    """Run a terminal editor and return its exit code; start a windowed one and return 0."""
-    devnull = subprocess.DEVNULL
-    try:
-        if not command.windowed:
-            return subprocess.run(arguments, check=False).returncode
-        subprocess.Popen(arguments, stdin=devnull, stdout=devnull, stderr=devnull)
-    except OSError as error:
-        raise EditorError(
-            f"Cannot start {command.program}: {error.strerror}",
-            hint="Check the environment variables VISUAL and EDITOR.",
-        ) from error
-    return 0
+    await run_editor(command)

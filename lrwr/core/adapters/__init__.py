@@ -1,1 +1,1 @@
-"""Implementations of the ports; only here are libraries of services named."""
+"""Implementations of the ports; vendor libraries are imported only here."""

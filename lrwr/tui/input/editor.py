@@ -1,9 +1,9 @@
-"""Builds the command that opens a file at a line in the user's editor.
+"""Builds and runs the command that opens a file at a line in the user's editor."""
 
-Nothing is run here.
-"""
-
+import asyncio
 import shlex
+import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -16,23 +16,23 @@ PLUS_LINE_EDITORS = frozenset({
     "jstar", "rjoe", "ne", "jed", "gvim", "mvim", "nvim-qt", "gedit", "pluma",
     "xed", "gnome-text-editor", "bbedit",
 })  # fmt: skip
-"""Editors that take `+LINE_OPTION_EDITORS` before the file."""
+"""Editors that take `+LINE` before the file."""
 COLON_LINE_EDITORS = frozenset({
     "hx", "helix", "zed", "zeditor", "subl", "sublime_text", "sublime", "geany",
     "lapce",
 })  # fmt: skip
-"""Editors that take `file:LINE_OPTION_EDITORS`."""
+"""Editors that take `file:LINE`."""
 GOTO_EDITORS = frozenset({
     "code", "code-insiders", "code-oss", "codium", "vscodium", "cursor",
     "windsurf", "positron",
 })  # fmt: skip
-"""Editors that take `--goto file:LINE_OPTION_EDITORS`."""
+"""Editors that take `--goto file:LINE`."""
 LINE_OPTION_EDITORS = frozenset({
     "idea", "idea64", "pycharm", "charm", "webstorm", "phpstorm", "goland",
     "clion", "rubymine", "rider", "studio", "fleet", "kate", "kwrite", "mate",
     "mousepad",
 })  # fmt: skip
-"""Editors that take `--line LINE_OPTION_EDITORS` before the file."""
+"""Editors that take `--line LINE` before the file."""
 WINDOWED_EDITORS = GOTO_EDITORS | LINE_OPTION_EDITORS | frozenset({
     "gvim", "mvim", "nvim-qt", "gedit", "pluma", "xed", "gnome-text-editor",
     "bbedit", "zed", "zeditor", "subl", "sublime_text", "sublime", "geany",
@@ -151,6 +151,39 @@ def _program_name(program: str) -> str:
     for ending in _EXECUTABLE_SUFFIXES:
         name = name.removesuffix(ending)
     return name
+
+
+async def run_editor(command: EditorCommand) -> None:
+    """Run a terminal editor until it ends; start a windowed one and return at once.
+
+    Raises:
+        EditorError: The editor is not installed, cannot be started or fails, or the
+            file name is unsafe for it.
+    """
+    program = shutil.which(command.arguments[0])
+    if program is None or is_shell_unsafe(command, program):
+        raise EditorError(
+            f"Cannot run {command.program}",
+            hint="Set VISUAL or EDITOR to an installed editor.",
+        )
+    code = await asyncio.to_thread(_start, [program, *command.arguments[1:]], command)
+    if code:
+        raise EditorError(f"{command.program} exited with code {code}")
+
+
+def _start(arguments: list[str], command: EditorCommand) -> int:
+    """Return the exit code of a terminal editor; 0 for a windowed one, once started."""
+    devnull = subprocess.DEVNULL
+    try:
+        if not command.windowed:
+            return subprocess.run(arguments, check=False).returncode
+        subprocess.Popen(arguments, stdin=devnull, stdout=devnull, stderr=devnull)
+    except OSError as error:
+        raise EditorError(
+            f"Cannot start {command.program}: {error.strerror}",
+            hint="Check the environment variables VISUAL and EDITOR.",
+        ) from error
+    return 0
 
 
 def explain_clipboard_failure(env: Mapping[str, str], platform: str) -> str:
