@@ -66,8 +66,8 @@ class RecipeTools:
     """Dependencies of a recipe.
 
     `embedder` None means that search uses words only. `count` returns the numbers of
-    tokens of texts. `known` returns which text hashes have a stored vector in an
-    embedding space.
+    tokens of texts. `known` returns those of some text hashes that have a stored vector
+    in an embedding space.
     """
 
     count: CountTokens

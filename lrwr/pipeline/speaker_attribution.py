@@ -137,7 +137,7 @@ class StoryAttributor:
     async def _narrators(
         self, story_inputs: Sequence[AttributionInput], cast: Cast, canon: Canon
     ) -> dict[DocumentId, str]:
-        """Return each document's narrator: as set by the writer, else as inferred."""
+        """Return each document's narrator: as set by the user, else as inferred."""
         names_by_document = {
             document_input.document: _narrator(document_input, canon)
             for document_input in story_inputs
@@ -291,7 +291,7 @@ def _note_people(inputs: Iterable[AttributionInput]) -> Iterable[NotePerson]:
 def _narrator_people(
     inputs: Iterable[AttributionInput], canon: Canon
 ) -> Iterable[NotePerson]:
-    """Yield the narrators set by the writer: they are certainly people."""
+    """Yield the narrators set by the user: they are certainly people."""
     names = [
         *canon.points_of_view.values(),
         *(_narrator(document_input, canon) for document_input in inputs),
@@ -301,7 +301,7 @@ def _narrator_people(
 
 
 def _narrator(document_input: AttributionInput, canon: Canon) -> str:
-    """Return the document's narrator as set by the writer; empty if not set.
+    """Return the document's narrator as set by the user; empty if not set.
 
     A canon decision on the whole document outranks its front matter.
     """

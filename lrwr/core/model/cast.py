@@ -22,7 +22,7 @@ class Gender(StrEnum):
 class AttributionCue(StrEnum):
     """The kind of evidence by which a quotation was attributed to its speaker.
 
-    Such as a name or pronoun in the dialogue tag, an action beside it, or the
+    Examples are a name or pronoun in the dialogue tag, an action beside it, or the
     alternation of speakers.
     """
 

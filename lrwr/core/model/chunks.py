@@ -90,9 +90,10 @@ class Knowledge:
 
     The other fields are filled by pipeline b. `seams` maps a hash of adjacent sentences
     to the cosine distance of their embeddings. `evidence` and `noted` are JSON: counts
-    of names in story text, and people described in notes. `usage` is the usage of
-    language models. `unfinished` is a sentence that explains why a language model could
-    not analyse everything; empty if it did.
+    of names in story text, and names that the author states (people in a note, the
+    point of view in the front matter of story text). `usage` is the usage of language
+    models. `unfinished` is a sentence that explains why a language model could not
+    analyse everything; empty if it did.
     """
 
     document: Document

@@ -25,7 +25,7 @@ class Certainty(StrEnum):
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
 WRITER_KEEPER = "writer"
-"""`Fact.keeper` of facts from the writer's notes or decisions."""
+"""`Fact.keeper` of facts from the author's notes or the user's decisions."""
 
 
 class FactAbout(StrEnum):

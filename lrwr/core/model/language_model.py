@@ -61,7 +61,10 @@ class TokenPrice:
 
 
 def load_known_prices() -> dict[str, TokenPrice]:
-    """Return the built-in list prices by model name, as of `PRICES_AS_OF`."""
+    """Return the built-in list prices of language models, by model name.
+
+    `PRICES_AS_OF` is their date.
+    """
     return {
         "gpt-6-luna": TokenPrice(0.10, 0.50),
         "gpt-6-sol": TokenPrice(2.00, 10.00),

@@ -21,7 +21,9 @@ TraceTexts: TypeAlias = Mapping[str, str | tuple[str, ...]]
 
 
 class TraceStepKind(StrEnum):
-    """Kind of a trace step, as LangSmith calls it."""
+    """Kind of a trace step: chain, retriever, tool or language model call, as LangSmith
+    names them.
+    """
 
     CHAIN = "chain"
     RETRIEVER = "retriever"

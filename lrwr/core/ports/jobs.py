@@ -158,7 +158,7 @@ class ModelWork:
 
 @dataclass(frozen=True, slots=True)
 class ModelCallReplies:
-    """The replies of one language model call (`said`, by cache key) with its token
+    """The replies of one language model call, by cache key (`said`), and its token
     usage.
     """
 

@@ -256,7 +256,9 @@ class Answerer(Protocol):
 
     @property
     def name(self) -> str:
-        """The answering language model's name; empty for extractive answers."""
+        """The name of the language model that answers; empty if answers consist of
+        quotations.
+        """
         ...
 
     async def answer(self, question: str, as_of: str) -> GroundedAnswer:

@@ -73,10 +73,7 @@ class DocumentFact:
 
 
 class StoryStore(Protocol):
-    """Reads story data for the story bible.
-
-    Results are ordered by document id, not in story order.
-    """
+    """Reads story data for the story bible. No result is in story order."""
 
     async def cast(self) -> Cast:
         """Return all characters of the story; an empty cast before the first ingestion."""
@@ -140,8 +137,9 @@ class AttributionInput:
     """Input of speaker attribution for one document ingested by pipeline b.
 
     `content` is the SHA-256 of its file, in hex; `text` is its canonical text.
-    `evidence` (counts of names in story text) and `noted` (people in notes) are JSON
-    texts. `woven` is the revision of the stored `AttributionResult`, empty if there is
+    `evidence` and `noted` are JSON texts: counts of names in story text, and names that
+    the author states (people in a note, the point of view in the front matter of story
+    text). `woven` is the revision of the stored `AttributionResult`, empty if there is
     none.
     """
 

@@ -7,7 +7,7 @@ from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.pipeline.evaluation.questions import WRITER_SOURCE, EvalQuestion
 
 APPROVED = ", kept"
-"""Suffix of a question's source once the writer has approved it."""
+"""Suffix of a question's source once the user has approved it."""
 
 
 @dataclass(frozen=True, slots=True)

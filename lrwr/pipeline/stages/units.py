@@ -62,7 +62,9 @@ class Seam:
 
 
 def build_seam(sentences: Sequence[str], place: int) -> Seam:
-    """Return the possible chunk boundary (seam) before `sentences[place]`."""
+    """Return the possible chunk boundary (seam) before the sentence with index
+    `place`.
+    """
     before = tuple(sentences[max(0, place - AROUND) : place])
     after = tuple(sentences[place : place + AROUND])
     # Each sentence is prefixed with its length, so that no two lists collide.

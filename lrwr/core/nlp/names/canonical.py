@@ -269,7 +269,7 @@ def build_cast_from_clusters(
 def _choose_names(
     ranked: Sequence[PersonCluster], decided: NameOverrides
 ) -> dict[int, str]:
-    """Choose a unique name for each person; names chosen by the writer come first."""
+    """Choose a unique name for each person; names chosen by the user come first."""
     renamed = {fold_name(old): new for old, new in decided.renamed.items()}
     names: dict[int, str] = {}
     for person in ranked:
@@ -454,7 +454,7 @@ def infer_cast(
 def _drop_unsupported(
     clusters: NameClusters, decided: NameOverrides, least: int
 ) -> None:
-    """Drop people with too little evidence, except those known to the writer."""
+    """Drop people with too little evidence, except those known to the user."""
     decided_names = {
         *decided.renamed,
         *(name for pair in decided.split for name in pair),

@@ -11,7 +11,7 @@ from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
 from lrwr.core.nlp.names.person import PersonCluster
 
 FROM_NOTES = "from your notes or decisions"
-"""Reason for which a name form belongs to a person set by the writer."""
+"""Reason for which a name form belongs to a person set by the user."""
 
 
 @dataclass(frozen=True, slots=True)
