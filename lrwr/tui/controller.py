@@ -197,6 +197,7 @@ class ChatController:
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             problem = self._screen.room.describe_error(error)
             await view.fail(str(problem), problem.hint)
+            await self._screen.query_one(SplitView).show_sources_of(view)
 
     async def show_stopped_turn(self, question: str, view: TurnView) -> None:
         """Show in `view` the saved beginning of a stopped answer to `question`, if any.

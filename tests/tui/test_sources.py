@@ -17,7 +17,13 @@ from lrwr.tui.queries.passages import (
     load_citation_contexts,
 )
 from lrwr.tui.widgets.prompt import PromptInputArea
-from lrwr.tui.widgets.sources import WEB_HEADING, Sources, SourceView
+from lrwr.tui.widgets.sources import (
+    INTRODUCTION,
+    NO_SOURCES,
+    WEB_HEADING,
+    Sources,
+    SourceView,
+)
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
@@ -189,7 +195,7 @@ async def test_an_answer_that_rests_on_nothing_says_so() -> None:
         await app.desk.show([a_turn(citations=())])
         await settle(app, pilot)
         (empty,) = app.query(".source-message").results(Static)
-        assert told(empty).startswith("This answer cites no passage")
+        assert told(empty).startswith("No passage to show")
 
 
 async def test_passages_come_as_they_are_found_and_stay_if_they_are_cited() -> None:
@@ -239,3 +245,18 @@ def test_wrapped_lines_are_joined_and_those_of_verse_are_not() -> None:
     assert join_wrapped_lines(prose) == prose.replace("\n", " ")
     for kept in ("Shut the gate,\nshut it late.", f"{'a' * 70}\n- one\n\nTwo"):
         assert join_wrapped_lines(kept) == kept
+
+
+async def test_a_new_thread_introduces_the_sources_again(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        await room.press("ctrl+n")
+        sources = room.screen.query_one(Sources)
+        assert told(sources.query_one(".source-message", Static)) == INTRODUCTION
+
+
+async def test_an_answer_that_fails_ends_the_search(unread: Path) -> None:
+    async with a_room(unread) as room:
+        await room.ask(LEDGER)
+        sources = room.screen.query_one(Sources)
+        assert told(sources.query_one(".source-message", Static)) == NO_SOURCES

@@ -9,6 +9,7 @@ from lrwr.app.presenters.text import (
     StyledLine,
     StyledTable,
     StyledText,
+    format_horizon,
     sanitize_line,
     shorten_excerpt,
     styled_line,
@@ -303,7 +304,7 @@ def describe_nothing_known(statement: str, as_of: str | None, remedy: str) -> st
     `statement` has no full stop, such as "No characters found". `as_of` is the horizon
     as typed, None for the whole story. `remedy` is a sentence, or empty.
     """
-    until = "" if as_of is None else f" up to {as_of}"
+    until = "" if as_of is None else f" up to {format_horizon(as_of)}"
     return f"{statement}{until}. {remedy}".rstrip()
 
 

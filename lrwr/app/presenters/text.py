@@ -18,6 +18,21 @@ def format_count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+_HORIZON = re.compile(r"(?:ch(?:apter)?\s*)?(\d+)(?::s(\d+))?", re.IGNORECASE)
+
+
+def format_horizon(as_of: str) -> str:
+    """Return a horizon as typed, such as `ch3:s2`, in words: "chapter 3, scene 2".
+
+    Other notations, such as a file path, are returned unchanged.
+    """
+    match = _HORIZON.fullmatch(as_of.strip())
+    if match is None:
+        return as_of
+    chapter, scene = match.groups()
+    return f"chapter {chapter}, scene {scene}" if scene else f"chapter {chapter}"
+
+
 def format_age(seconds: float) -> str:
     """Return an age of `seconds` as text: "just now", "5 s ago", "3 min ago", "2 h ago"."""
     if seconds < 2:

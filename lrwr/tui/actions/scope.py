@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import wraps
 
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import format_horizon, sanitize_text
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.queries.story import move_chat_scope, resolve_character_name
@@ -20,7 +20,7 @@ _MODES = {
     "in_character": AnswerMode.IN_CHARACTER,
     "in character": AnswerMode.IN_CHARACTER,
 }
-_EVERYONE_WORDS = frozenset({EVERYONE, "everyone", "nobody"})
+_EVERYONE_WORDS = frozenset({EVERYONE, "everyone", "nobody", "none"})
 _WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
 
 
@@ -140,7 +140,7 @@ def _parse_mode(words: str) -> AnswerMode:
     suggestion = f"Did you mean `{similar[0]}`? " if similar else ""
     raise SettingsProblem(
         f"There is no mode “{words.strip()}”",
-        hint=f"{suggestion}Use `analytical` or `in_character`.",
+        hint=f"{suggestion}Use `analytical` for the analyst, or `in_character`.",
     )
 
 
@@ -154,5 +154,6 @@ def _other_mode(mode: AnswerMode) -> AnswerMode:
 
 def _explain_lost_character(name: str, as_of: str) -> str:
     if as_of:
-        return f"{name} does not appear up to {as_of} and is no longer chosen."
+        until = format_horizon(as_of)
+        return f"{name} does not appear up to {until} and is no longer chosen."
     return f"{name} now matches several characters. Choose one again."

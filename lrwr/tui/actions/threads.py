@@ -20,9 +20,7 @@ from lrwr.tui.scope import ChatScope
 from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.threads import ThreadsScreen, export_thread_as
 from lrwr.tui.widgets.prompt import PromptInputArea
-from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.split_view import SplitView
-from lrwr.tui.widgets.transcript import Transcript
 
 TURN_GROUPS = frozenset({"turn", "stopped"})
 """Worker groups of a turn: streaming, and showing a stopped turn as saved."""
@@ -52,10 +50,9 @@ async def start_thread(screen: RoomScreen, words: str) -> None:
     del words
     await _stop_answer(screen)
     screen.scope = replace(screen.scope, thread=None, title="")
-    await screen.query_one(Transcript).show_notice(
+    await screen.query_one(SplitView).show_notice(
         ["This is a new thread. Ask a question."]
     )
-    await screen.query_one(Sources).clear()
     screen.query_one(PromptInputArea).focus()
 
 

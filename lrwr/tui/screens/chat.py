@@ -177,6 +177,7 @@ class ChatScreen(RoomScreen):
             self.workers.cancel_group(self, "turn")
             for view in self.query_one(Transcript).views[-1:]:
                 await view.stop()
+                await self.query_one(SplitView).show_sources_of(view)
         else:
             self.action_back()
 

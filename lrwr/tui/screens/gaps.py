@@ -12,7 +12,12 @@ from lrwr.app.presenters.story import (
     explain_model_setup,
     render_gap,
 )
-from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledText,
+    format_horizon,
+    shorten_excerpt,
+)
 from lrwr.core.bible.values import Gap
 from lrwr.core.canon.decision import Decision
 from lrwr.tui.actions.keys_and_commands import (
@@ -52,7 +57,8 @@ class GapsScreen(MasterDetailScreen[None]):
 
     def __init__(self, room: RoomScreen) -> None:
         as_of = room.scope.as_of
-        super().__init__(room, f"Open questions{f', up to {as_of}' if as_of else ''}")
+        until = f", up to {format_horizon(as_of)}" if as_of else ""
+        super().__init__(room, f"Open questions{until}")
         self.hint = "Press / to search…"
         self._open_gaps: OpenGaps | None = None
         self._postponed: list[str] = []

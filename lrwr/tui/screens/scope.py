@@ -32,7 +32,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
     """
 
     def __init__(self, room: RoomScreen) -> None:
-        super().__init__(room, "Read only up to…")
+        super().__init__(room, "Use the story up to…")
         self._stops: dict[str, HorizonStop] = {}
 
     async def rows(self) -> Sequence[ListRow]:
@@ -142,7 +142,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
             for character in self._bible.characters
         )
         return [
-            ListRow(EVERYONE, EVERYONE, search_terms=("everyone", "nobody")),
+            ListRow(EVERYONE, EVERYONE, search_terms=("everyone", "nobody", "none")),
             *marked,
         ]
 

@@ -16,7 +16,12 @@ from lrwr.app.presenters.story import (
     render_element,
     render_moment,
 )
-from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledText,
+    format_horizon,
+    shorten_excerpt,
+)
 from lrwr.core.bible.values import Bible, format_chapter_name
 from lrwr.tui.actions.keys_and_commands import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
@@ -42,9 +47,8 @@ class StoryScreen(MasterDetailScreen[None]):
 
     def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
         as_of = room.scope.as_of
-        super().__init__(
-            room, f"{title}{f', up to {as_of}' if as_of else ''}", words=words
-        )
+        until = f", up to {format_horizon(as_of)}" if as_of else ""
+        super().__init__(room, f"{title}{until}", words=words)
         self.bible: Bible | None = None
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:

@@ -12,6 +12,7 @@ from lrwr.app.presenters.text import (
     StyledLine,
     StyledText,
     format_count,
+    format_horizon,
     shorten_excerpt,
 )
 from lrwr.app.presenters.threads import (
@@ -93,7 +94,11 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
             )
             for match in matches
         ]
-        return [ListRow("", "Found in the text", heading=True), *rows] if rows else []
+        return (
+            [ListRow("", "Found in questions and answers", heading=True), *rows]
+            if rows
+            else []
+        )
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return date, speaker and newest turns of the thread with the id `key`."""
@@ -190,14 +195,15 @@ def _row(thread: Thread) -> ListRow:
 
 def _render_thread(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine]:
     yield StyledLine((StyledText(format_thread_title(thread), "strong"),))
-    as_of = f", up to {thread.state.as_of}" if thread.state.as_of else ""
+    as_of = thread.state.as_of
+    until = f", up to {format_horizon(as_of)}" if as_of else ""
     details = (
         f"{format_count(thread.turns, 'turn')}, {format_local_time(thread.updated_at)}"
     )
     yield StyledLine(
         (
             StyledText(
-                f"{details}, with {describe_speaker(thread.state)}{as_of}", "faint"
+                f"{details}, with {describe_speaker(thread.state)}{until}", "faint"
             ),
         ),
         2,

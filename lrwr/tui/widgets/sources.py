@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import format_count, sanitize_text
-from lrwr.core.model.turns import Citation, Turn, WebCitation
+from lrwr.core.model.turns import Citation, Turn, TurnState, WebCitation
 from lrwr.tui.actions.keys_and_commands import SOURCE_ACTIONS
 from lrwr.tui.input.keymap import format_key, resolve_keys
 
@@ -140,7 +140,11 @@ INTRODUCTION = (
     "The passages that an answer cites appear here, each with its file and line."
 )
 SEARCHING = "Searching for passages…"
-NO_SOURCES = "This answer cites no passage, so your text does not support it."
+UNCITED = "This answer cites no passage, so your text does not support it."
+"""Shown for an answer of a language model without citations."""
+NO_SOURCES = "No passage to show."
+"""Shown for an answer that found nothing, and for an error."""
+STOPPED = "Stopped before any passage was cited."
 WEB_HEADING = "From the web, not from your manuscript"
 KEY_HINT = "{} open · {} copy · {} back"
 SourceItem = SourceView | PageView
@@ -195,8 +199,16 @@ class Sources(VerticalScroll):
     async def show(self, turn: Turn) -> None:
         """Show the sources of a finished turn."""
         output = turn.output
+        if turn.state is TurnState.STOPPED:
+            without = STOPPED
+        else:
+            without = UNCITED if output.model else NO_SOURCES
         await self.show_sources(
-            output.citations, output.web, is_final=True, question=turn.question
+            output.citations,
+            output.web,
+            is_final=True,
+            question=turn.question,
+            without=without,
         )
 
     async def show_sources(
@@ -206,18 +218,20 @@ class Sources(VerticalScroll):
         *,
         is_final: bool,
         question: str = "",
+        without: str = NO_SOURCES,
     ) -> None:
         """Show cited passages, then web pages, instead of the present sources.
 
         `is_final` means that no more will be added; then a heading has their number and
-        `question`. The selected number stays selected if it is still present.
+        `question`, and `without` is shown if there are none. The selected number stays
+        selected if it is still present.
         """
         views: list[Static] = [SourceView(citation) for citation in citations]
         page_views = [PageView(page) for page in pages]
         if page_views:
             views += [_heading(WEB_HEADING, "web"), *page_views]
         if not citations and not page_views:
-            views.append(_message(NO_SOURCES if is_final else SEARCHING))
+            views.append(_message(without if is_final else SEARCHING))
         if citations and is_final:
             count = format_count(len(citations), "passage")
             label = (

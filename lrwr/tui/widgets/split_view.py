@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 
 from lrwr.core.model.turns import Citation, Turn, WebCitation
-from lrwr.tui.widgets.sources import Sources
+from lrwr.tui.widgets.sources import NO_SOURCES, STOPPED, Sources
 from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
 
@@ -145,15 +145,31 @@ class SplitView(Horizontal):
         if self.transcript.chosen is view:
             await self.sources.show(turn)
 
+    async def show_sources_of(self, view: TurnView) -> None:
+        """Show the sources of the turn `view`, which may still be running.
+
+        Nothing changes if another turn is selected.
+        """
+        if self.transcript.chosen is not view:
+            return
+        if view.turn is not None:
+            await self.sources.show(view.turn)
+            return
+        await self.sources.show_sources(
+            view.citations,
+            view.pages,
+            is_final=view.over,
+            question=view.question,
+            without=STOPPED if view.is_stopped else NO_SOURCES,
+        )
+
     @on(TurnView.Chosen)
     async def _chosen(self, event: TurnView.Chosen) -> None:
         event.stop()
         view = event.view
         if self.transcript.chosen is not view or not event.number:
             self.transcript.choose(view)
-            await self.sources.show_sources(
-                view.citations, view.pages, is_final=view.over, question=view.question
-            )
+            await self.show_sources_of(view)
         if event.number:
             self.jump(event.number)
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from lrwr.app.presenters.text import format_age, sanitize_text
+from lrwr.app.presenters.text import format_age, format_horizon, sanitize_text
 from lrwr.tui.scope import ChatScope
 
 AGE_INTERVAL = 5.0
@@ -117,7 +117,7 @@ def _describe_scope(scope: ChatScope) -> list[str]:
     if scope.character and not scope.speaker:
         parts.append(f"about {scope.character}")
     if scope.as_of:
-        parts.append(f"up to {scope.as_of}")
+        parts.append(f"up to {format_horizon(scope.as_of)}")
     if scope.witnessed:
         parts.append("witnessed only")
     return parts

@@ -21,7 +21,10 @@ SUPERVISOR = "lrwr"
 
 
 class TurnView(Vertical):
-    """Shows one turn; `turn` is None while the answer to `question` is not finished."""
+    """Shows one turn; `turn` is None while the answer to `question` is not finished.
+
+    `is_stopped` is whether the user stopped the answer while it was shown.
+    """
 
     class Chosen(Message):
         """Asks to show the sources of the turn `view`.
@@ -39,6 +42,7 @@ class TurnView(Vertical):
         self.question = question
         self.turn = turn
         self.over = turn is not None
+        self.is_stopped = False
         self._citations: list[Citation] = []
         self._pages: list[WebCitation] = []
         self._reply: VerbatimReply | MarkdownReply | None = None
@@ -124,6 +128,7 @@ class TurnView(Vertical):
 
     async def stop(self) -> None:
         """End the turn and show that it was stopped; the saved text is shown later."""
+        self.is_stopped = True
         await self._end()
         await self.mount(_note(AnswerNote("stopped", "stopped")))
 
