@@ -133,7 +133,7 @@ def test_a_bible_is_written_outside_of_the_manuscript_and_never_over(
 ) -> None:
     run("export", "bible", "--to", "bible.md", "--as-of", "ch1")
     text = Path("bible.md").read_text(encoding="utf-8")
-    assert text.startswith("# Story bible, up to ch1")
+    assert text.startswith("# Story bible, up to chapter 1")
     assert "Gannet" not in text
     run("export", "bible", "--to", "bible.docx")
     with pytest.raises(SettingsProblem, match="already exists"):

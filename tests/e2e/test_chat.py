@@ -47,7 +47,7 @@ def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
         room.press("f3")
         room.expect("the whole story")
         room.press("down", "down", "enter")
-        room.expect("up to ch1")
+        room.expect("up to chapter 1")
         room.press("ctrl+q")
         assert room.leave() == 0
     assert opened.read_text().startswith("+")

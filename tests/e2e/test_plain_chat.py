@@ -61,7 +61,7 @@ def test_a_backslash_goes_on_with_the_next_line(book: Terminal) -> None:
 def test_the_writer_chooses_whom_and_when(book: Terminal) -> None:
     lines = ["/character nell", "/mode in-character", "/asof ch7", "/witnessed", LEDGER]
     ran = chat(book, *lines)
-    assert "Nell Tallow answers, up to ch7, only what was witnessed." in ran.err
+    assert "Nell Tallow answers, up to chapter 7, only what was witnessed." in ran.err
     (thread,) = book.run("threads", "--json").json
     assert (thread["character"], thread["as_of"]) == ("Nell Tallow", "ch7")
     assert (thread["mode"], thread["witnessed"]) == ("in_character", True)

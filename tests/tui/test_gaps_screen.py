@@ -117,7 +117,7 @@ async def test_what_this_talk_came_upon_stands_first(book: Path) -> None:
 async def test_under_a_horizon_nothing_of_later_is_asked(book: Path) -> None:
     async with a_room(book, opening=ChatOptions(as_of="ch1")) as room:
         assert await open_gaps(room) == []
-        assert shown_lines(room) == ["No open questions found up to ch1."]
+        assert shown_lines(room) == ["No open questions found up to chapter 1."]
 
 
 async def test_a_gap_is_chosen_by_mouse(book: Path) -> None:

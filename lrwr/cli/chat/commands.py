@@ -14,7 +14,7 @@ from typing import Any
 
 from lrwr.app.container import Workspace
 from lrwr.app.presenters import story
-from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.text import StyledText, format_horizon
 from lrwr.app.presenters.threads import (
     find_thread,
     format_thread_title,
@@ -361,7 +361,7 @@ def print_chat_scope(chat: PlainChatState) -> None:
     phrases.append(f"{scope.speaker or 'the analyst'} answers")
     if scope.character and not scope.speaker:
         phrases.append(f"about {scope.character}")
-    phrases.append(f"up to {scope.as_of}" if scope.as_of else "whole story")
+    phrases.append(f"up to {format_horizon(scope.as_of)}" if scope.as_of else "whole story")
     if scope.witnessed:
         phrases.append("only what was witnessed")
     chat.output.info(f"{', '.join(phrases)}.")

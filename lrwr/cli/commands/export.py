@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lrwr.app.presenters.story_json import bible_as_json
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import format_horizon, sanitize_text
 from lrwr.cli.commands.bible import load_bible
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.services import run_async
@@ -69,7 +69,7 @@ def export_bible_command(
 
 
 def _blocks(bible: Bible, as_of: str | None) -> list[Block]:
-    title = "Story bible" if as_of is None else f"Story bible, up to {as_of}"
+    title = "Story bible" if as_of is None else f"Story bible, up to {format_horizon(as_of)}"
     return [
         replace(
             block,

@@ -17,7 +17,7 @@ from lrwr.app.presenters.citations import (
     passage_as_json,
     render_known_facts,
 )
-from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.text import StyledText, format_horizon
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import open_search_services, run_async
@@ -297,7 +297,7 @@ def _show(
         output.notice_warning(remark)
     if result.unknown:
         unknown = ", ".join(f'"{word}"' for word in result.unknown)
-        until = "" if as_of is None else f" up to {as_of}"
+        until = "" if as_of is None else f" up to {format_horizon(as_of)}"
         output.answer(f"Not found in the text{until}: {unknown}.")
     if not result.passages:
         output.answer("No passages found.")
