@@ -395,6 +395,6 @@ def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
         )
     return NotFound(
         f"Nothing has been ingested in {library.root}",
-        hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or go to the"
-        " folder where you ran it.",
+        hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or first"
+        " `cd` to the folder in which you ran `lrwr ingest`.",
     )

@@ -189,12 +189,12 @@ def main(
 def run() -> None:
     """Run `lrwr` with `sys.argv`; exit with a message and an exit code on failure.
 
-    With `--json` among the arguments, a failure is also printed as JSON on stdout.
+    With `--json` among the arguments, a failure is printed as JSON on stdout instead.
     """
     json_format = _json_error_format(sys.argv[1:])
     try:
         # With standalone mode off, Typer raises usage errors instead of printing them.
-        sys.exit(app(standalone_mode=not json_format) or 0)
+        sys.exit(app(standalone_mode=False) or 0)
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         # Typer turns Ctrl-C inside a command into an exit with code 130.
         if isinstance(error, SystemExit) and error.code != ExitCode.INTERRUPTED:

@@ -124,7 +124,6 @@ def test_a_folder_that_vanished_forgets_nothing(empty: Terminal) -> None:
         ["ask", "Who?"],
         ["status"],
         ["jobs"],
-        ["search", "frog", "--json"],
         ["ingest"],
     ],
 )

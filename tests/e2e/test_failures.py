@@ -52,7 +52,57 @@ def test_with_json_a_failure_is_json_too(
     assert list(error) == ["message", "hint", "exit_code"]
     assert error["exit_code"] == code
     assert error["message"]
-    assert error["message"] in " ".join(ran.err.split()) or "Usage: " in ran.err
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ("search frog --limt 3", "No such option: --limt", "Did you mean `--limit`?"),
+        ("serch frog", "No such command 'serch'", "Did you mean `search`?"),
+        (
+            "check intend",
+            "Missing argument 'ID'",
+            "Run `lrwr check intend --help` for its options and arguments.",
+        ),
+        (
+            "restore",
+            "Missing argument 'FILE'",
+            "Run `lrwr restore --help` for its options and arguments.",
+        ),
+    ],
+)
+def test_a_misspelt_command_is_an_error_like_any_other(
+    empty: Terminal, words: str, message: str, hint: str
+) -> None:
+    ran = empty.run(*words.split())
+    assert (ran.out, ran.code) == ("", ExitCode.SETTINGS)
+    assert ran.err == f"lrwr: {message}\nhint: {hint}\n"
+
+
+def test_an_ingest_that_finds_no_file_says_so(empty: Terminal) -> None:
+    ran = empty.run("ingest", ".")
+    assert ran.code == ExitCode.OK
+    assert ran.out.startswith("No .md, .docx or .txt files found in ")
+    assert "hint: Run `lrwr ingest FOLDER`" in ran.out
+
+
+def test_an_unreadable_file_is_counted_apart_until_it_is_deleted(
+    empty: Terminal,
+) -> None:
+    (empty.folder / "1.md").write_text("# One\n\nThe frog slept.\n", encoding="utf-8")
+    (empty.folder / "2.docx").write_bytes(b"no zip")
+    empty.run("ingest", ".")
+    empty.run("ingest", ".")
+    status = empty.run("status").out
+    assert "1 file could not be read; `lrwr jobs --state failed` says why." in status
+    assert "new or changed" not in status
+    jobs = empty.run("jobs", "--state", "failed").out
+    assert jobs.count("\nJob 3 failed: ") == jobs.count("\n  hint: ") == 1
+    assert "1 document could not be processed" in empty.run("doctor").out
+    (empty.folder / "2.docx").unlink()
+    assert "could not be processed" not in empty.run("doctor").out
+    assert "could not be read" not in empty.run("status").out
 
 
 def test_without_json_a_failure_prints_nothing_on_stdout(empty: Terminal) -> None:
@@ -87,7 +137,7 @@ def test_what_limits_an_answer_is_part_of_it_and_said_once(
     assert asked.out.count(NO_MODEL) == 1
     assert NO_MODEL not in asked.err
     searched = read_sample.run("search", "zyzzyva lantern")
-    assert 'Not found in the text: "zyzzyva".' in searched.out
+    assert "Not found in the text: “zyzzyva”." in searched.out
     assert searched.err == ""
     listed = read_sample.run("world")
     assert "needs a language model" in listed.out or "language model" in listed.out

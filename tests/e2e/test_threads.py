@@ -161,14 +161,14 @@ def test_a_conversation_is_shown_with_the_places_that_it_rests_on(talks: Path) -
     assert shown[3:9] == [
         "Nell did [1].",
         "    [1] moved to book/1.md:3  “The sluice was shut.”",
-        "    Not found in the text: Nell, the colour of her eyes (They are light.)",
-        "    suggestion: Say it once.",
-        "    not supported by any passage: “Nell”",
+        "    Open question: Nell, the colour of her eyes (They are light.)",
+        "    Suggestion: Say it once.",
+        "    Not supported by any passage: “Nell”",
         "    The web was off.",
     ]
     frog = run("threads", "show", "1")
     assert "PurpleFrog: Only on *land*." in frog
-    assert "stopped before the end" in frog
+    assert "Stopped before the end" in frog
 
 
 def test_a_script_gets_the_whole_conversation(talks: Path) -> None:
@@ -270,10 +270,7 @@ def test_an_exported_conversation_reads_as_markdown(talks: Path) -> None:
     assert text.startswith("# Tides and sluices\n\n## Who shut the sluice?\n\n")
     assert "\nNell did \\[1\\].\n" in text
     assert "- **\\[1\\] moved to book/1.md:3**: “The sluice was shut.”\n" in text
-    assert (
-        "- Not found in the text: Nell, the colour of her eyes (They are light.)\n"
-        in text
-    )
+    assert "- Open question: Nell, the colour of her eyes (They are light.)\n" in text
     assert "It burned.\n\n- low\n- long\n" in text
     frog = run("threads", "export", "1")
     assert "PurpleFrog, " in frog

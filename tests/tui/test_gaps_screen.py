@@ -49,7 +49,7 @@ async def test_an_answer_is_canon_and_can_be_taken_back(book: Path) -> None:
         assert highlighted(room) == rows[2]
         assert "Saved in lrwr.canon.toml; press u to undo." in shown_note(room)
         await room.press("u")
-        assert shown_note(room).startswith("Undone: GreyAnsel")
+        assert shown_note(room).startswith("Undone: Answered “GreyAnsel")
         assert shown_rows(room) == rows
         after = canon.read_text(encoding="utf-8") if canon.exists() else ""
         assert after == before

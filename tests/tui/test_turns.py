@@ -88,7 +88,7 @@ async def test_an_answer_that_is_stopped_is_marked_and_kept(
         await room.press("escape")
         assert room.transcript.last is not None
         assert room.transcript.last.state is TurnState.STOPPED
-        assert any("stopped before the end" in note for note in notes(room))
+        assert any("Stopped before the end" in note for note in notes(room))
         assert room.screen.scope.thread is not None
         server.pause = 0.0
         server.answering(lambda a: Refuse(400) if a.shape else Say("Yes."))

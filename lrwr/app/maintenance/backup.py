@@ -247,6 +247,11 @@ def backup_library(
             f"{target} already exists",
             hint="Name a new file: `lrwr backup FILE`.",
         )
+    if not target.parent.is_dir():
+        raise StoreProblem(
+            f"There is no folder {target.parent}",
+            hint="Create it, or name a file in an existing folder.",
+        )
     try:
         with tempfile.TemporaryDirectory(
             dir=target.parent, prefix=".lrwr-"

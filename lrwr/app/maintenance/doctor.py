@@ -74,6 +74,7 @@ from lrwr.core.adapters.embed.minilm import (
     inspect_embedding_model,
 )
 from lrwr.core.adapters.storage.sqlite.maintenance import (
+    DatabaseCounts,
     inspect_change_feed,
     inspect_database,
 )
@@ -253,11 +254,17 @@ def _check_records(
     findings += [
         check_word_index(facts),
         check_unembedded_passages(facts.counts, expects_vectors=embeds),
-        check_jobs(facts.counts),
+        check_jobs(_without_deleted(facts.counts, library)),
     ]
     if model is not None:
         findings.append(_check_index(settings, library, model))
     return findings
+
+
+def _without_deleted(counts: DatabaseCounts, library: Library) -> DatabaseCounts:
+    """Return `counts` without the failed documents whose files were deleted."""
+    existing = [d for d in counts.failed_documents if library.resolve(d).exists()]
+    return replace(counts, failed=len(existing))
 
 
 def _check_index(

@@ -56,11 +56,6 @@ def restore_library(
         StoreProblem: A newer version of lrwr made it, there is a library and not
             `force`, or files cannot be written.
     """
-    if library.database.exists() and not force:
-        raise StoreProblem(
-            f"There is already a library in {library.state_dir}",
-            hint="Use `--force` to replace it. The old library is renamed, not deleted.",
-        )
     prepare_state_dir(library)
     try:
         with tempfile.TemporaryDirectory(
@@ -69,6 +64,12 @@ def restore_library(
             folder = Path(name)
             manifest = unpack_archive(source, folder)
             _check_database(folder / DATABASE, source, now)
+            if library.database.exists() and not force:
+                raise StoreProblem(
+                    f"There is already a library in {library.state_dir}",
+                    hint="Use `--force` to replace it. The old library is renamed, not"
+                    " deleted.",
+                )
             assign_replica_writer(folder / DATABASE)
             steps = _restore_files(library, folder, manifest, force=force, now=now)
     except OSError as error:

@@ -13,7 +13,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
 )
 from lrwr.core.model.language_model import Usage
-from lrwr.core.model.turns import Turn, TurnState
+from lrwr.core.model.turns import GapFlag, Turn, TurnState
 from lrwr.core.settings.model import Settings
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
@@ -39,7 +39,7 @@ def strip_links(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote:
-    """A remark shown below an answer, such as "low confidence".
+    """A remark shown below an answer, such as "Low confidence".
 
     `kind` sets its style: `warning` if the answer may be wrong, `stopped` if it was cut
     off, else `info`.
@@ -60,24 +60,30 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
     for gap in answer.gap_flags:
         if _is_quoted(gap.undefined_attribute, line):
             continue
-        subject = f"{gap.about}, " if gap.about else ""
-        implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
-        text = f"Not found in the text: {subject}{gap.undefined_attribute}{implied}"
-        yield AnswerNote(text)
+        yield AnswerNote(_describe_gap(gap))
         if gap.development_suggestion:
-            yield AnswerNote(f"suggestion: {gap.development_suggestion}")
+            yield AnswerNote(f"Suggestion: {gap.development_suggestion}")
     for span in answer.unsupported:
         words = shorten_excerpt(answer.response_text[span.start : span.end])
-        yield AnswerNote(f"not supported by any passage: “{words}”", "warning")
+        yield AnswerNote(f"Not supported by any passage: “{words}”", "warning")
     if answer.low_confidence:
-        text = "low confidence: the passages may not answer the question"
+        text = "Low confidence: the passages may not answer the question."
         yield AnswerNote(text, "warning")
     yield from map(AnswerNote, answer.remarks)
     if answer.tavily_used:
         query_text = f": “{answer.web_query}”" if answer.web_query else ""
-        yield AnswerNote(f"searched the web{query_text}")
+        yield AnswerNote(f"Searched the web{query_text}")
     if turn.state is TurnState.STOPPED:
-        yield AnswerNote("stopped before the end", "stopped")
+        yield AnswerNote("Stopped before the end", "stopped")
+
+
+def _describe_gap(gap: GapFlag) -> str:
+    """Return an open question as a note, such as "Open question: Nell, coat"."""
+    attribute = gap.undefined_attribute
+    is_question = attribute.endswith("?")  # the user's own, which names its subject
+    subject = f"{gap.about}, " if gap.about and not is_question else ""
+    implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
+    return f"Open question: {subject}{attribute}{implied}"
 
 
 def format_spending(turns: Sequence[Turn]) -> str:

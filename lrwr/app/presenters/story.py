@@ -42,11 +42,6 @@ if TYPE_CHECKING:
     )
     from lrwr.core.settings.model import Settings
 
-TURN_ON_MODEL = (
-    "To use a language model, set `use` in `[model]` in `lrwr.toml`, then run"
-    " `lrwr ingest`."
-)
-
 
 def list_characters(
     profiles: "Iterable[CharacterProfile]",
@@ -325,7 +320,7 @@ def _render_introduction(profile: "CharacterProfile") -> Iterator[StyledLine]:
     if profile.narrator:
         phrases.append("narrator")
     if profile.because:
-        phrases.append(profile.because)
+        phrases.append(f"counted as a character because: {profile.because}")
     yield StyledLine(("; ".join(phrases),), 2)
     if profile.first_seen is not None:
         place = StyledText(format_first_location(profile), "place")

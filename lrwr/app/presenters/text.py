@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from lrwr.core.model.language_model import Usage
 
 
+TURN_ON_MODEL = (
+    "To use a language model, set `use` in `[model]` in `lrwr.toml` (`lrwr init`"
+    " creates that file), then run `lrwr ingest`."
+)
+"""The hint that `lrwr status` and `lrwr doctor` show without a language model."""
+
+
 def format_count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: "1 word", "2,000 words".
 

@@ -361,7 +361,9 @@ def print_chat_scope(chat: PlainChatState) -> None:
     phrases.append(f"{scope.speaker or 'the analyst'} answers")
     if scope.character and not scope.speaker:
         phrases.append(f"about {scope.character}")
-    phrases.append(f"up to {format_horizon(scope.as_of)}" if scope.as_of else "whole story")
+    phrases.append(
+        f"up to {format_horizon(scope.as_of)}" if scope.as_of else "whole story"
+    )
     if scope.witnessed:
         phrases.append("only what was witnessed")
     chat.output.info(f"{', '.join(phrases)}.")

@@ -29,6 +29,7 @@ from lrwr.cli.runtime.services import (
 )
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.chat.graph import PromptPreview
+from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.model import Settings
@@ -137,7 +138,8 @@ async def _ask(
             output.json(turn_done_as_json(turn_done))
             return
         live.end(turn_done.turn)
-        if not sessions.model:
+        is_canon = parse_canon_command(request.text) is not None
+        if not sessions.model and not is_canon:
             output.answer(StyledText(NO_MODEL, "faint"))
 
 

@@ -53,7 +53,9 @@ def backup_command(
 @app.command("restore", epilog=RESTORE_EXAMPLES)
 def restore_command(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A file written by `lrwr backup`.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file written by `lrwr backup`.")
+    ],
     force: Annotated[
         bool,
         typer.Option(

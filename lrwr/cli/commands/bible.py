@@ -109,7 +109,7 @@ WORLD = StoryList(
     story.list_world,
     story_json.element_as_json,
     empty="No world elements found",
-    model_topic="Technology, factions, artifacts, rules",
+    model_topic="Other technology, factions, artifacts and rules",
 )
 RELATIONS = StoryList(
     lambda bible: bible.relations,
@@ -407,13 +407,12 @@ def print_nothing_known(
 
 
 def print_not_evaluated(output: Output, bible: Bible, topic: str) -> None:
-    """Print that `topic` needs a language model, and how to use one.
+    """Print that `topic` needs a language model.
 
     Nothing is printed if a language model analysed the manuscript.
     """
     if text := story.describe_not_evaluated(bible, topic):
         output.notice(text)
-        output.notice(story.TURN_ON_MODEL)
 
 
 def _open_story_bible(

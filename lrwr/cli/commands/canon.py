@@ -21,6 +21,7 @@ from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
     DocumentTypeSet,
+    NameDecision,
     NameIgnored,
     NameRenamed,
     NamesMerged,
@@ -186,7 +187,6 @@ def canon_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show or record your decisions. They override lrwr's guesses."""
     if context.invoked_subcommand is not None:
         return
-
     settings, output = start_session(context)
 
     async def show() -> None:
@@ -479,10 +479,8 @@ def _require_library(decision_context: DecisionContext, settings: Settings) -> N
     # Without this check, a decision in a wrong folder would create a canon file there.
     settings_file = decision_context.root / SETTINGS_FILE_NAME
     state_dir = resolve_library(settings).state_dir
-    if not any(
-        path.exists()
-        for path in (settings_file, decision_context.service.path, state_dir)
-    ):
+    paths = (settings_file, decision_context.service.path, state_dir)
+    if not any(path.exists() for path in paths):
         raise NotFound(
             f"There is no library in {decision_context.root}",
             hint="Run `lrwr ingest FOLDER` in the folder of your manuscript.",
@@ -497,4 +495,8 @@ def _describe_change(decision: Decision, change: CanonChange) -> str:
         f" This replaces the decision that {name} and {other_name} are two characters."
         for name, other_name in change.unsplit
     )
-    return format_decision(decision) + "".join(pairs)
+    # Names are resolved only when an ingest analyses passages.
+    apply = (
+        " Run `lrwr ingest` to apply it." if isinstance(decision, NameDecision) else ""
+    )
+    return f"{format_decision(decision)}{''.join(pairs)}{apply}"

@@ -378,7 +378,8 @@ def _show_findings(
             f" intended: `lrwr check intend {unintended[0].id}`."
         )
     else:
-        output.answer("No contradictions found.")
+        is_listed = bool(shown)  # with `--all`, the intended ones
+        output.answer("No others." if is_listed else "No contradictions found.")
     intended = len(findings) - len(unintended)
     if intended and not every:
         output.answer(f"{intended} more marked as intended; `--all` shows them.")

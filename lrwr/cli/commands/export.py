@@ -69,7 +69,11 @@ def export_bible_command(
 
 
 def _blocks(bible: Bible, as_of: str | None) -> list[Block]:
-    title = "Story bible" if as_of is None else f"Story bible, up to {format_horizon(as_of)}"
+    title = (
+        "Story bible"
+        if as_of is None
+        else f"Story bible, up to {format_horizon(as_of)}"
+    )
     return [
         replace(
             block,

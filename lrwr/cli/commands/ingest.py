@@ -17,7 +17,7 @@ from lrwr.app.presenters.ingestion import (
     describe_ingest_report,
     ingest_report_as_json,
 )
-from lrwr.app.presenters.text import sanitize_line
+from lrwr.app.presenters.text import StyledText, sanitize_line
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, error_as_json
 from lrwr.cli.runtime.services import (
@@ -122,7 +122,8 @@ def ingest_command(
         )
         report = run_async(work)
     if report.away is not None:
-        output.error(report.away)
+        if not as_json:  # else it is part of the JSON object
+            output.error(report.away)
         raise typer.Exit(int(report.away.exit_code))
     if report.problems:
         raise typer.Exit(int(ExitCode.PARTIAL))
@@ -178,8 +179,17 @@ async def _ingest(
         if workspace.library.database.exists():
             counts = await workspace.passages.counts(settings.pipeline)
         seconds = time.monotonic() - began
+        if not as_json and not report.found:
+            _print_nothing_found(targets, output)
         _show(report, counts, settings, output, seconds, as_json=as_json)
     return report
+
+
+def _print_nothing_found(targets: Sequence[Path], output: Output) -> None:
+    names = " and ".join(map(str, targets))
+    output.answer(f"No .md, .docx or .txt files found in {names}.")
+    hint = "Run `lrwr ingest FOLDER` with the folder of your chapters."
+    output.answer(StyledText("hint: ", "strong"), hint, indent=2)
 
 
 def _show(
@@ -204,6 +214,8 @@ def _show(
         output.notice_warning(message, problem.hint)
     for skipped in report.skipped:
         output.answer(f"Skipped {sanitize_line(skipped.path)}: {skipped.reason}")
+    if not report.found and not report.forgotten:
+        return
     for line in describe_ingest_report(report, counts, settings):
         output.answer(line)
     output.answer(f"Done in {seconds:.1f} s.")

@@ -214,7 +214,7 @@ def _show_services(services: Sequence[ServiceStatus], output: Output) -> None:
         ]
         for service in services
     ]
-    output.table(["Service", "Consent", "Set in", "Key", "Sent to"], rows)
+    output.table(["Service", "State", "Set in", "Key", "Sent to"], rows)
     for status in services:
         hosted = HOSTED_SERVICES.get(status.name)
         if hosted is not None and status.leave is not ConsentState.OFF:

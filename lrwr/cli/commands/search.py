@@ -129,6 +129,8 @@ BatchOption = Annotated[
 ]
 
 
+_FUNCTION_NOTE = " `--function` finds only what a language model has analysed."
+
 app = typer.Typer()
 
 
@@ -296,11 +298,12 @@ def _show(
     for remark in result.remarks:
         output.notice_warning(remark)
     if result.unknown:
-        unknown = ", ".join(f'"{word}"' for word in result.unknown)
+        unknown = ", ".join(f"“{word}”" for word in result.unknown)
         until = "" if as_of is None else f" up to {format_horizon(as_of)}"
         output.answer(f"Not found in the text{until}: {unknown}.")
     if not result.passages:
-        output.answer("No passages found.")
+        needs_model = "" if not request.filters.functions else _FUNCTION_NOTE
+        output.answer(f"No passages found.{needs_model}")
     for number, passage in enumerate(result.passages, start=1):
         chunk = passage.chunk
         start, end = 0, len(chunk.text)

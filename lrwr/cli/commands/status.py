@@ -1,21 +1,23 @@
 """`lrwr status`, `lrwr jobs`, and what `lrwr` prints without a command."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_workspace
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import create_processing_service
-from lrwr.app.presenters.text import LinePiece, StyledText, format_count
+from lrwr.app.maintenance.check_result import end_with_full_stop
+from lrwr.app.presenters.text import TURN_ON_MODEL, LinePiece, StyledText, format_count
 from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.chat.factory import list_chat_models
 from lrwr.core.bible.claims import list_reader_models
-from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.settings.library import resolve_library
@@ -24,6 +26,8 @@ from lrwr.pipeline.changes import DocumentChanges
 
 STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
+
+_MAX_JOBS = 2_000
 
 app = typer.Typer()
 
@@ -43,7 +47,7 @@ def show_overview(context: typer.Context) -> None:
         return
     facts = run_async(collect_status(settings, output.info))
     print_status(facts, output)
-    has_changes = facts["changed"] or facts["gone"]
+    has_changes = _count_readable_changes(facts) or facts["gone"]
     ingest_step = [("lrwr ingest", "process what changed")] if has_changes else []
     _show_next_steps(
         output,
@@ -108,6 +112,7 @@ async def collect_status(
             ).scan()
         except NotFound as error:
             problem = str(error)
+        unreadable = await _count_unreadable(workspace, changes.changed)
         return {
             "root": workspace.library.root,
             "state_dir": workspace.library.state_dir,
@@ -123,9 +128,38 @@ async def collect_status(
             "embedded": counts.embedded,
             "changed": len(changes.changed) + len(changes.stale),
             "gone": len(changes.gone),
+            "unreadable": unreadable,
             "newest": counts.newest,
             "problem": problem,
         }
+
+
+async def _count_unreadable(
+    workspace: Workspace, changed: Collection[DocumentId]
+) -> int:
+    """Return how many `changed` documents failed and were not saved since."""
+    if not changed:
+        return 0
+    jobs = await workspace.jobs.jobs(limit=_MAX_JOBS, state=JobState.FAILED)
+    failed_at: dict[DocumentId, float] = {}
+    for job in jobs:  # newest first
+        failed_at.setdefault(job.order.document, job.updated)
+    files = {document: workspace.library.resolve(document) for document in changed}
+    return sum(
+        document in failed_at
+        and file.exists()
+        and file.stat().st_mtime <= failed_at[document]
+        for document, file in files.items()
+    )
+
+
+def _count_readable_changes(facts: dict[str, object]) -> int:
+    return _number(facts, "changed") - _number(facts, "unreadable")
+
+
+def _number(facts: dict[str, object], key: str) -> int:
+    number = facts[key]
+    return number if isinstance(number, int) else 0
 
 
 def print_status(facts: dict[str, object], output: Output) -> None:
@@ -141,6 +175,8 @@ def print_status(facts: dict[str, object], output: Output) -> None:
     output.answer(_describe_pipeline(facts))
     if facts["models"]:
         output.answer(_describe_models(facts["models"]))
+    elif not facts["read_by"]:
+        output.answer(TURN_ON_MODEL)
     output.answer(
         f"{_count(facts, 'documents', 'document')}, {_count(facts, 'chapters', 'chapter')},"
         f" {_count(facts, 'words', 'word')}, {_count(facts, 'chunks', 'passage')}"
@@ -148,18 +184,27 @@ def print_status(facts: dict[str, object], output: Output) -> None:
     )
     if facts["problem"]:
         output.answer(f"{facts['problem']}. What was ingested before is still stored.")
-    elif facts["changed"] or facts["gone"]:
+    else:
+        _print_changes(facts, output)
+
+
+def _print_changes(facts: dict[str, object], output: Output) -> None:
+    if unreadable := _number(facts, "unreadable"):
         output.answer(
-            f"Since the last ingest: {facts['changed']} new or changed,"
+            f"{format_count(unreadable, 'file')} could not be read;"
+            " `lrwr jobs --state failed` says why."
+        )
+    if (changed := _count_readable_changes(facts)) or facts["gone"]:
+        output.answer(
+            f"Since the last ingest: {changed} new or changed,"
             f" {facts['gone']} deleted. Run `lrwr ingest`."
         )
-    else:
+    elif not unreadable:
         output.answer("The library is up to date with the manuscript.")
 
 
 def _count(facts: dict[str, object], key: str, noun: str) -> str:
-    number = facts[key]
-    return format_count(number if isinstance(number, int) else 0, noun)
+    return format_count(_number(facts, key), noun)
 
 
 def _describe_pipeline(facts: dict[str, object]) -> str:
@@ -192,7 +237,7 @@ def jobs_command(
     limit: Annotated[
         int,
         typer.Option(
-            "--limit", "-n", min=1, max=2000, help="Show at most this many jobs."
+            "--limit", "-n", min=1, max=_MAX_JOBS, help="Show at most this many jobs."
         ),
     ] = 20,
     state: Annotated[
@@ -214,13 +259,13 @@ def jobs_command(
     if not jobs:
         output.answer("No jobs.")
         return
+    jobs = _drop_repeated_failures(jobs)
     headings = ["Job", "State", "Work", "Document", "When", "Tries"]
     with output.paged():
         output.table(headings, [_job_row(job) for job in jobs], right={"Job", "Tries"})
         for job in jobs:
             if job.error:
-                failure = LrwrError(job.error, hint=job.hint)
-                output.answer(f"Job {job.id} failed: {failure.full_text}")
+                _print_job_error(job, output)
 
 
 async def _load_jobs(
@@ -230,6 +275,25 @@ async def _load_jobs(
     async with open_workspace(settings, say=output.info) as workspace:
         workspace.require_library()
         return list(await workspace.jobs.jobs(limit=limit, state=job_state))
+
+
+def _drop_repeated_failures(jobs: Sequence[Job]) -> list[Job]:
+    """Return `jobs`, newest first, with only the last failed one of each document."""
+    failed_keys: set[tuple[str, str]] = set()
+    latest_jobs = []
+    for job in jobs:
+        key = (str(job.order.document), str(job.order.pipeline))
+        if job.state is not JobState.FAILED or key not in failed_keys:
+            latest_jobs.append(job)
+        if job.state is JobState.FAILED:
+            failed_keys.add(key)
+    return latest_jobs
+
+
+def _print_job_error(job: Job, output: Output) -> None:
+    output.answer(f"Job {job.id} failed: {end_with_full_stop(job.error)}")
+    if job.hint:
+        output.answer(StyledText("hint: ", "strong"), job.hint, indent=2)
 
 
 def _job_row(job: Job) -> list[LinePiece]:

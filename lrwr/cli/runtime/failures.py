@@ -2,13 +2,14 @@
 
 import os
 import platform
+import re
 import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
 from typing import Any
 
-from typer.exceptions import TyperException
+from typer.exceptions import Abort, TyperException
 
 from lrwr import __version__
 from lrwr.cli.runtime.output import Output, error_as_json
@@ -19,23 +20,28 @@ class _Interrupted(LrwrError):
     exit_code = ExitCode.INTERRUPTED
 
 
+class _Aborted(LrwrError):
+    exit_code = ExitCode.FAILED
+
+
 def print_failure(error: BaseException, *, json_format: str = "") -> ExitCode:
     """Print why a command failed and what to try; return its exit code.
 
-    The message goes to stderr. With `json_format` "indented" or "line", stdout also gets
-    `{"error": {"message", "hint", "exit_code"}}`, on one line for "line". An unexpected
-    exception becomes an internal error with a report file.
+    Message and hint go to stderr. With `json_format` "indented" or "line", they go to
+    stdout instead, as `{"error": {"message", "hint", "exit_code"}}`, on one line for
+    "line". An unexpected exception becomes an internal error with a report file.
     """
-    failure = _describe_failure(error)
-    if isinstance(error, TyperException):
-        usage_error: Any = error  # has this method, which Typer does not export
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
+        usage_error: Any = error
         usage_error.show()
-    else:
-        Output().error(failure)
+        return ExitCode.SETTINGS
+    failure = _describe_failure(error)
     if json_format == "line":
         Output().json_line(error_as_json(failure))
     elif json_format:
         Output().json(error_as_json(failure))
+    else:
+        Output().error(failure)
     return failure.exit_code
 
 
@@ -44,12 +50,33 @@ def _describe_failure(error: BaseException) -> LrwrError:
         case LrwrError():
             return error
         case TyperException():
-            hint = "Run the command with `--help` for its options and arguments."
-            return SettingsProblem(error.format_message(), hint=hint)
+            return _describe_usage_error(error)
+        case Abort():
+            return _Aborted("Stopped. Nothing was changed")
         case Exception():
             return report_crash(error)
         case _:  # Ctrl-C
             return _Interrupted("Stopped. Work finished so far is saved")
+
+
+def _describe_usage_error(error: Any) -> SettingsProblem:
+    """Return the error for wrong words on the command line, with the nearest right ones.
+
+    `error` is a `UsageError`, a class that Typer does not export. Typer appends its
+    suggestions to the message.
+    """
+    names: list[str] = list(getattr(error, "possibilities", None) or ())
+    message = error.message if names else error.format_message()
+    message, _, suggestions = message.partition(". Did you mean ")
+    if suggestions:
+        names = re.findall(r"'([^']+)'", suggestions)
+    if names:
+        choices = " or ".join(f"`{name}`" for name in names)
+        hint = f"Did you mean {choices}?"
+    else:
+        command = error.ctx.command_path if getattr(error, "ctx", None) else "lrwr"
+        hint = f"Run `{command} --help` for its options and arguments."
+    return SettingsProblem(message.strip().rstrip("."), hint=hint)
 
 
 def report_crash(error: Exception) -> InternalError:

@@ -86,6 +86,17 @@ class NamedGroup(TyperGroup):
         ctx.allow_interspersed_args, ctx.allow_extra_args = True, False
         return super().parse_args(ctx, args)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters; for the usage line of a sub-command, only options.
+
+        Typer asks a group with the context of its sub-command. A name cannot precede
+        the sub-command, so the usage line must not show one.
+        """
+        parameters = super().get_params(ctx)
+        if ctx.command is self:
+            return parameters
+        return [p for p in parameters if p.param_type_name != "argument"]
+
 
 def _join_help_lines(command: Any) -> None:
     # Typer prints the line breaks of a docstring; paragraphs should fill the terminal.

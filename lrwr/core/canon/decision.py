@@ -206,9 +206,11 @@ def format_decision(decision: Decision) -> str:
         case DocumentMoved(before, now):
             return f"Decisions about {before} now apply to {now}."
         case GapAnswered(about, attribute, answer):
-            return f"{UndefinedAttribute(about, attribute)}: “{answer}”."
+            question = UndefinedAttribute(about, attribute)
+            return f"Answered “{question}” with “{answer}”."
         case GapDeclined(about, attribute):
-            return f"{UndefinedAttribute(about, attribute)}: left open on purpose."
+            question = UndefinedAttribute(about, attribute)
+            return f"Left “{question}” open on purpose."
         case SlipIntended(about, attribute, value, other, because):
             why = f" ({because})" if because else ""
             contradiction = IntendedContradiction(about, attribute, value, other)

@@ -351,7 +351,12 @@ def build_gap_answer(
         raise NotFound(
             f"The last answer has several open questions: {gap_names}", hint=_CANON_HINT
         )
-    raise NotFound("The last answer has no open question", hint=_CANON_HINT)
+    if match:
+        raise _unknown_subject_error(match["about"], [p.name for p in people])
+    raise NotFound(
+        "The statement names no character, and the last answer has no open question",
+        hint=_CANON_HINT,
+    )
 
 
 def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
@@ -361,7 +366,19 @@ def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
     """
     topic = Asked(decision.about, decision.attribute)
     status = "Saved as canon" if new else "Already canon"
-    return f"{status}: {topic}: {decision.answer}."
+    undo = " To undo it: `lrwr canon undo`." if new else ""
+    return f"{status}: {topic}: {decision.answer}.{undo}"
+
+
+def _unknown_subject_error(subject: str, names: Sequence[str]) -> NotFound:
+    """Return the error for a subject that matches no character, or all of `names`."""
+    problem = (
+        f"can mean {' or '.join(names)}" if names else "names no character of the story"
+    )
+    return NotFound(
+        f"“{subject}” {problem}",
+        hint="`lrwr characters` lists the names that you can use.",
+    )
 
 
 def _format_gap(gap: GapFlag) -> str:

@@ -26,6 +26,7 @@ _HORIZON = re.compile(
     re.IGNORECASE,
 )
 _SCENE_SUFFIX = re.compile(r":(?:s|sc|scene)(\d{1,6})$", re.IGNORECASE)
+_CHAPTERS_HINT = "`lrwr canon order --show` lists the chapters."
 _LOCATION_HINT = "Write it as `ch12`, `ch12:s2`, `vol3.ch6` or the path of a file."
 
 
@@ -229,7 +230,7 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
     if number > order.last:
         raise NotFound(
             f"The story has no chapter {number}; its last chapter is {order.last}",
-            hint=_LOCATION_HINT,
+            hint=_CHAPTERS_HINT,
         )
     return _build_checked_horizon(
         number, int(match["scene"]) if match["scene"] else None, order
@@ -310,7 +311,7 @@ def _find_volume_chapter(volume: int, number: int, order: StoryOrder) -> int:
         if chapter.volume == volume and chapter.number == number:
             return chapter_number
     raise NotFound(
-        f"The story has no chapter {number} in volume {volume}", hint=_LOCATION_HINT
+        f"The story has no chapter {number} in volume {volume}", hint=_CHAPTERS_HINT
     )
 
 

@@ -239,7 +239,7 @@ def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingVa
     except tomllib.TOMLDecodeError as error:
         raise SettingsProblem(
             f"{path} is not valid TOML: {error}",
-            hint='Put text in quotes and lists in brackets, as in name = ["a", "b"].',
+            hint=_suggest_toml_correction(str(error)),
         ) from error
     lines = _index_lines(text)
     values: dict[str, SettingValue] = {}
@@ -249,6 +249,19 @@ def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingVa
             _parse_value(key, value, where), SettingOrigin(source, where)
         )
     return values
+
+
+def _suggest_toml_correction(message: str) -> str:
+    """Return the hint for a syntax error of `tomllib`, by the words of its message."""
+    if "declaration" in message:
+        return "Write a heading in brackets on a line of its own, as in `[search]`."
+    if "Invalid value" in message:
+        return 'Put text in quotes and lists in brackets, as in name = ["a", "b"].'
+    if "Unclosed array" in message:
+        return 'Close the list with a bracket, as in name = ["a", "b"].'
+    if "Expected '='" in message:
+        return 'Write each setting as a name and a value, as in name = "value".'
+    return "Correct that line of the file."
 
 
 def collect_environment_settings(

@@ -148,7 +148,7 @@ class LibraryScreen(ModalSheet[bool]):
     def _show_changes(self) -> None:
         lines = [sanitize_line(line) for line in reversed(self._changes)]
         notices = "\n".join(lines) or (
-            "None since you opened the room. Use /watch to track saves."
+            "No saves processed yet. /watch starts or stops watching."
         )
         self.query_one("#changes", Static).update(sanitize_text(notices))
 

@@ -154,8 +154,8 @@ def test_an_answer_is_told_and_undone(tmp_path: Path) -> None:
     later = a_service(tmp_path)
     told = [format_decision(one.decision) for one in later.history()]
     assert told == [
-        "Nell Tallow, eyes: “grey”.",
-        "the light: left open on purpose.",
+        "Answered “Nell Tallow, eyes” with “grey”.",
+        "Left “the light” open on purpose.",
     ]
     later.undo()
     assert later.undo() == answer

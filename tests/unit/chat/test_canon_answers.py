@@ -95,7 +95,8 @@ def test_what_may_mean_nothing_or_several_things_is_asked_back(
 
 def test_the_writer_is_told_what_is_canon_now_or_was_before() -> None:
     decision = GapAnswered("Mags", "shoe size", "six")
-    assert (
-        format_gap_answer(decision, new=True) == "Saved as canon: Mags, shoe size: six."
+    assert format_gap_answer(decision, new=True) == (
+        "Saved as canon: Mags, shoe size: six. To undo it: `lrwr canon undo`."
     )
-    assert format_gap_answer(decision, new=False).startswith("Already canon")
+    told_again = format_gap_answer(decision, new=False)
+    assert told_again == "Already canon: Mags, shoe size: six."

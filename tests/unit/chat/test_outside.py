@@ -332,7 +332,7 @@ async def test_the_web_is_shown_apart_and_steers_no_terminal(story: Stories) -> 
     assert "\x1b[31mcanon" not in whole
     assert "\x1b" not in exported
     assert FROM_THE_WEB in exported
-    assert "searched the web: “Hamlet”" in stderr.getvalue() + whole
+    assert "Searched the web: “Hamlet”" in stderr.getvalue() + whole
     told = turn_as_json(turn)
     assert (told["web"], told["web_query"]) == (True, "Hamlet")
     assert told["web_citations"] == list(turn.output.web)

@@ -53,7 +53,9 @@ async def test_what_the_writer_defines_is_canon_and_part_of_the_conversation(
     assert turn.output.response_text == told.text
     assert turn.output.narrative_state_delta == done.turn.output.narrative_state_delta
     again = turn_of(await whole(service, TurnRequest("canon: Nell's hat is red")))
-    assert again.output.response_text == "Saved as canon: Nell, hat: red."
+    assert again.output.response_text == (
+        "Saved as canon: Nell, hat: red. To undo it: `lrwr canon undo`."
+    )
 
 
 async def test_what_defines_nothing_is_asked_back_and_not_kept(desk: StoryDesk) -> None:

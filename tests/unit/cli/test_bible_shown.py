@@ -97,7 +97,10 @@ def test_nothing_to_show_says_what_to_do() -> None:
     assert "`lrwr ingest --pipeline b`" in told(never, Pipeline.NAIVE)
     for pipeline in (Pipeline.NAIVE, Pipeline.AGENTIC):
         assert told(Bible(), pipeline) == "No characters found.\n"
-    assert told(Bible(), Pipeline.AGENTIC, "ch2") == "No characters found up to chapter 2.\n"
+    assert (
+        told(Bible(), Pipeline.AGENTIC, "ch2")
+        == "No characters found up to chapter 2.\n"
+    )
 
 
 def test_the_list_of_characters_is_what_scripts_expect() -> None:

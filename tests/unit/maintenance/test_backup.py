@@ -203,8 +203,18 @@ def test_where_no_library_is_nothing_is_backed_up(
 def test_a_folder_that_is_not_there_takes_no_backup(
     library: Library, tmp_path: Path
 ) -> None:
-    with pytest.raises(StoreProblem, match="cannot be written"):
+    with pytest.raises(StoreProblem, match="There is no folder"):
         backup_library(library, tmp_path / "no" / "b.zip", now=NOW)
+
+
+def test_a_missing_or_wrong_backup_is_named_before_an_existing_library(
+    library: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("no backup", encoding="utf-8")
+    with pytest.raises(NotFound, match="There is no file"):
+        restore_library(library, tmp_path / "nope.zip", force=False, now=NOW)
+    with pytest.raises(UnreadableDocument, match="not a valid backup"):
+        restore_library(library, tmp_path / "a.txt", force=False, now=NOW)
 
 
 def test_a_library_is_only_replaced_by_force_and_then_kept(

@@ -33,10 +33,10 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
         remedy = "Run any command: lrwr then updates the database."
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
     counts = facts.counts
-    detail = f"Intact, schema {facts.schema}"
+    detail = "The file is intact"
     if counts is not None:
         documents = format_count(counts.documents, "document")
-        detail += f": {documents}, {format_count(counts.chunks, 'passage')}"
+        detail += f" and has {documents}, {format_count(counts.chunks, 'passage')}"
     return HealthFinding(part, HealthState.OK, f"{detail}.")
 
 

@@ -67,7 +67,10 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
     )
     if SettingSource.ENVIRONMENT in sources:
         detail += ", and from the environment"
-    detail += f"; {format_count(len(settings.origins), 'setting')} changed."
+    number = len(settings.origins)
+    detail += (
+        f"; {format_count(number, 'setting')} set." if number else "; defaults used."
+    )
     if settings.warnings:
         warnings = " ".join(
             end_with_full_stop(warning) for warning in settings.warnings

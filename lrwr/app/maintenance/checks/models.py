@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrwr.app.maintenance.check_result import HealthFinding, HealthState
-from lrwr.app.presenters.text import format_count
+from lrwr.app.presenters.text import TURN_ON_MODEL, format_count
 from lrwr.core.adapters.chat.connection import OPENAI_CHAT_URL, ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
 from lrwr.core.adapters.embed.minilm import EmbeddingModelReport
@@ -36,8 +36,8 @@ def check_model(facts: EmbeddingModelReport) -> HealthFinding:
     if not facts.agrees:
         detail = "The self-test failed: this machine computes different vectors."
         return HealthFinding(part, HealthState.BROKEN, detail, _REINSTALL)
-    graph = "fused graph" if facts.fused else "plain graph (slower)"
-    detail = f"{facts.space}: the file is intact, the self-test passed; {graph}."
+    slower = "" if facts.fused else " It runs in a slower form on this machine."
+    detail = f"{facts.space}: the file is intact and works on this machine.{slower}"
     return HealthFinding(part, HealthState.OK, detail)
 
 
@@ -53,7 +53,7 @@ def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
         detail = "It needs the embedding model, which is off or broken."
         return HealthFinding(part, HealthState.OFF, detail)
     candidates = format_count(settings.rerank.candidate_count, "candidate")
-    detail = f"Late interaction with the embedding model, {candidates}."
+    detail = f"It scores {candidates} again with the embedding model."
     return HealthFinding(part, HealthState.OK, detail)
 
 
@@ -118,7 +118,7 @@ def check_language_model(
     part = "language model"
     if language_model_status is None:
         detail = "`[model] use` is off: lrwr shows quotes and writes no answers."
-        return HealthFinding(part, HealthState.OFF, detail)
+        return HealthFinding(part, HealthState.OFF, detail, TURN_ON_MODEL)
     connection, names = (
         language_model_status.connection,
         " and ".join(language_model_status.names),

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.database import (
@@ -49,6 +49,11 @@ select
      select 1 from job k where k.id > j.id and k.document_id = j.document_id
        and k.pipeline = j.pipeline))
 """
+_FAILED = """
+select distinct document_id from job j where state = 'failed' and not exists (
+  select 1 from job k where k.id > j.id and k.document_id = j.document_id
+    and k.pipeline = j.pipeline)
+"""
 _FEED = """
 select
   (select id || '.' || generation from library),
@@ -75,6 +80,8 @@ class DatabaseCounts:
     running: int
     stuck: int
     failed: int
+    failed_documents: tuple[str, ...] = ()
+    """The ids of the documents of failed jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +237,9 @@ def _inspect(connection: sqlite3.Connection, now: float) -> DatabaseReport:
     fit, counts = None, None
     if schema == SCHEMA_VERSION and not damage:
         fit = check_fts_consistency(connection)
-        counts = DatabaseCounts(*connection.execute(_COUNTS, {"now": now}).fetchone())
+        failed = tuple(str(row[0]) for row in connection.execute(_FAILED))
+        row = connection.execute(_COUNTS, {"now": now}).fetchone()
+        counts = replace(DatabaseCounts(*row), failed_documents=failed)
     return DatabaseReport(schema, SCHEMA_VERSION, damage, fit, counts)
 
 
