@@ -495,8 +495,6 @@ def _describe_change(decision: Decision, change: CanonChange) -> str:
         f" This replaces the decision that {name} and {other_name} are two characters."
         for name, other_name in change.unsplit
     )
-    # Names are resolved only when an ingest analyses passages.
-    apply = (
-        " Run `lrwr ingest` to apply it." if isinstance(decision, NameDecision) else ""
-    )
+    is_name = isinstance(decision, NameDecision)  # applied by an ingest only
+    apply = " Run `lrwr ingest` to apply it." if is_name else ""
     return f"{format_decision(decision)}{''.join(pairs)}{apply}"
