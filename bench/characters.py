@@ -43,7 +43,6 @@ def _roster(means: dict[str, float]) -> list[Line]:
              also={**cubed, "split": means["split"], "merged": means["merged"]}),
         Line(PART, "roster: genders told rightly", means["gender_right"]),
         Line(PART, "openings: people F1", means["openings_people_f1"], also=people),
-        Line(PART, "openings: places F1", means["openings_places_f1"]),
         Line(PART, "CPU to make the cast of a novel", means["seconds_to_make_cast"],
              "CPU s", note=f"{means['words_per_second_gathered']:,.0f} words a second"
              " read for names"),
