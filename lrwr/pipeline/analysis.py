@@ -60,11 +60,12 @@ class ModelBudget:
         return self.price(self.usage)
 
     def reserve(self, estimate: Usage) -> float | None:
-        """Reserve the estimated price of calls and return it in US dollars; 0.0 if it
-        is unknown.
+        """Reserve the estimated price of the calls in `estimate`; return it in US
+        dollars.
 
-        Returns None if the limit is reached; then the calls must not be made. Pass the
-        result to `settle` after the calls.
+        The result is 0.0 if the price is unknown; pass it to `settle` after the calls.
+        It is None if these calls, added to all settled and reserved ones, would exceed
+        a limit: then they must not be made, and every later result is None, too.
         """
         if self.stopped:
             return None
@@ -80,20 +81,27 @@ class ModelBudget:
         return price
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Replace the reservation `reserved`, in US dollars, by the actual usage of the
-        calls.
+        """Replace the reservation `reserved`, a result of `reserve`, by the actual
+        `usage`.
+
+        Call it once for each reservation; with an empty usage if the calls failed.
         """
         self._reserved -= reserved
         self.usage += usage
 
     def stop(self, reason: str) -> None:
-        """Allow no more calls in this run; `reason` is a sentence for the user."""
+        """Allow no more calls in this run; `reason` is a sentence for the user.
+
+        If the budget is stopped already, the earlier reason stays.
+        """
         self.stopped = self.stopped or reason
 
 
 def finding_to_json(finding: ExcerptFinding, start: int) -> str:
-    """Convert a finding to JSON, with offsets relative to `start`, where its excerpt
-    begins.
+    """Convert the facts of a finding to a JSON list, to be stored.
+
+    Offsets are relative to `start`, the offset in the document where its excerpt
+    begins. Only `finding_from_json` reads the format.
     """
     facts = [
         [
@@ -113,8 +121,10 @@ def finding_to_json(finding: ExcerptFinding, start: int) -> str:
 
 
 def finding_from_json(stored_json: str, start: int) -> ExcerptFinding:
-    """Parse JSON from `finding_to_json`, for an equal excerpt that begins at offset
-    `start`.
+    """Parse JSON from `finding_to_json` into the finding of an excerpt with the same
+    text.
+
+    `start` is the offset in the document where that excerpt begins.
     """
     return ExcerptFinding(
         tuple(
@@ -174,8 +184,9 @@ class _AnalystCall:
 class CachingAnalyst:
     """Extracts facts from documents with an analyst and caches every reply.
 
-    Each reply is stored immediately, so an interrupted run never pays twice. After the
-    budget has stopped, only cached replies are used.
+    Each reply is stored immediately, so an interrupted run never pays twice. If the
+    language model does not answer, the budget stops. After the budget has stopped, only
+    cached replies are used.
     """
 
     def __init__(
@@ -214,9 +225,11 @@ class CachingAnalyst:
     async def cached_keys(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> frozenset[str]:
-        """Return the cache keys of the document's excerpts that already have a reply.
+        """Return the keys, hashes of excerpt and `revision`, under which replies are
+        stored for the document's excerpts.
 
-        `names` returns the names of characters in a text.
+        `names` returns the names of characters in a text. Excerpts without a stored
+        reply have no key in the result.
         """
         keys = [
             self._key(kind, excerpt)
@@ -228,11 +241,12 @@ class CachingAnalyst:
     async def read(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> DocumentAnalysis:
-        """Return all facts of the document, from cached replies and new calls, in text
-        order.
+        """Return the facts of the document, in text order, from cached replies and new
+        calls.
 
-        `names` returns the names of characters in a text. Excerpts for which the budget
-        allows no call are skipped.
+        `names` returns the names of characters in a text. Excerpts are skipped if the
+        budget allows no call or the model does not answer; `unfinished` of the result
+        says why.
 
         Raises:
             StoreProblem: The replies cannot be read or stored.

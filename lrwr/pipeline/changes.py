@@ -76,11 +76,13 @@ def match_renames(
     document_versions: Sequence[DocumentVersion],
     arrived: Mapping[DocumentId, str],
 ) -> dict[DocumentId, DocumentId]:
-    """Return the renamed documents: each new id with the id of a deleted document of
-    the same content.
+    """Return the renamed documents: each new id, with the id of a deleted document that
+    had the same content.
 
-    `gone` are the deleted documents, `document_versions` the stored versions. `arrived`
-    maps each new document to the SHA-256 of its content, in hex.
+    `gone` are the ids of deleted documents, `document_versions` the stored versions,
+    theirs included. `arrived` maps the id of each new document to the SHA-256 of its
+    content, in hex. An old id is used once; of several with equal content the first by
+    id.
     """
     unmatched = set(gone)
     deleted_by_content: dict[str, list[DocumentId]] = {}
@@ -98,7 +100,9 @@ def match_renames(
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptScan:
-    """The manuscript's files, the ingested versions (`seen`), and the differences."""
+    """The manuscript's files (`listing`), the ingested versions (`seen`), and what
+    differs between them (`changes`).
+    """
 
     listing: SourceListing
     seen: Sequence[DocumentVersion]
@@ -107,10 +111,12 @@ class ManuscriptScan:
 
 @dataclass(frozen=True, slots=True)
 class IngestPlan:
-    """The documents to process, sorted by id, and what is known about the others.
+    """The documents to process, sorted by id, and those that only need a new file
+    revision.
 
-    `renamed` maps new ids to old ones. `touched` counts files with a new revision whose
-    content is the same as before; `moved` are the versions to store for them.
+    `renamed` maps new ids to old ones. `touched` counts files that were written again
+    with the same content. `moved` are the versions with a new revision to store for
+    them.
     """
 
     documents: tuple[DocumentId, ...]
@@ -124,7 +130,8 @@ async def plan_ingestion(
 ) -> IngestPlan:
     """Return the plan of an ingestion with the recipe called `recipe`.
 
-    Reads every changed file from `source` to compare its content hash.
+    Reads changed files from `source` to compare their content hashes. A file that
+    cannot be read is among the documents to process: its job reports the error.
     """
     changes, before = scan.changes, {version.id: version for version in scan.seen}
     documents, touched, arrived = list(changes.stale), list[DocumentVersion](), {}

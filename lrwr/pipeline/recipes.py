@@ -97,8 +97,10 @@ class Recipe(Protocol):
         ...
 
     def name(self, embedder: Embedder | None) -> str:
-        """Return a text that changes with anything besides the document that affects
-        the result.
+        """Return a text that changes with anything but the document that affects the
+        result.
+
+        `embedder` is None if search uses words only.
         """
         ...
 
@@ -290,6 +292,8 @@ class AgenticRecipe:
     async def cached_keys(self, knowledge: Knowledge) -> frozenset[str]:
         """Return the cache keys of the stored language model replies for the document
         of `knowledge`.
+
+        See `CachingAnalyst.cached_keys`.
         """
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:

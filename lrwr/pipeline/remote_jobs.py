@@ -27,8 +27,8 @@ def create_remote_input(
 ) -> RemoteJobHost:
     """Return the local side of a recipe that runs on another machine.
 
-    The recipe's own model budget is stopped, so that it makes no calls here; what is
-    left of it limits the remote calls.
+    The recipe's own model budget is stopped, so that it makes no calls here; a copy of
+    it, with what was spent so far, limits the remote calls.
     """
     if not isinstance(recipe, AgenticRecipe):
         return NaiveRemoteInput(recipe, tools)
@@ -47,7 +47,10 @@ class NaiveRemoteInput:
         self._tools = tools
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return the hashes of the document's chunks that have a stored vector."""
+        """Return the hashes of the document's chunks that have a stored vector.
+
+        Empty without an embedding model.
+        """
         if self._tools.embedder is None:
             return ReusableResults()
         drafted = await self._recipe.draft(document, self._tools)
@@ -101,7 +104,8 @@ class AgenticRemoteInput:
         """Return the stored distances between sentences of the document, and the hashes
         of its chunks that have a stored vector.
 
-        Empty for a new document, which has no stored distances.
+        Both are empty without an embedding model, and for a document without stored
+        distances, such as a new one.
         """
         space = self._tools.space
         seams = await self._store.seams(document.id, space) if space else {}
@@ -121,7 +125,8 @@ class AgenticRemoteInput:
         """Return the language model calls that the document needs, and reserve their
         price.
 
-        None if all replies are stored, the budget is spent, or no model is configured.
+        None if all replies are stored, the budget does not allow the calls, or no model
+        is configured.
         """
         if self._remote_budget is None:
             return None

@@ -57,8 +57,10 @@ async def estimate_ingestion(
     tools: RecipeTools,
     report: IngestReport,
 ) -> None:
-    """Add the estimated cost of ingesting `documents` to `report`, and those that
-    cannot be read as problems. Stores nothing.
+    """Add what ingesting `documents` would take to `report`; store and send nothing.
+
+    Added are words, chunks, tokens to embed and the usage of the language model.
+    Documents that cannot be read are added as problems.
     """
     for document in documents:
         try:
@@ -259,6 +261,8 @@ class DocumentProcessingService:
 
     async def scan(self) -> DocumentChanges:
         """Compare the list of the manuscript's files with the library; reads no file.
+
+        The next call of `read` uses the result instead of scanning again.
 
         Raises:
             NotFound: The manuscript folder does not exist.

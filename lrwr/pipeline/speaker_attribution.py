@@ -188,10 +188,11 @@ def _scenes(document_input: AttributionInput) -> SceneSpans:
 
 
 def index_name_forms(cast: Cast) -> dict[str, NameForms]:
-    """Return all name forms with the names of the characters they may mean, grouped by
-    the first letters of their first word.
+    """Return all names (forms) of the characters in `cast`, grouped by the first
+    letters of their first word, in lower case.
 
-    Forms that begin with a lower-case word may match anywhere and are under "".
+    Each form is a pair: the name, and the full names of the characters that it may
+    mean. Forms that begin with a lower-case word may match anywhere and are under "".
     """
     owned = {
         alias.name: (character.name,)

@@ -79,12 +79,12 @@ class CitationNumbering:
     def locate(
         self, document: DocumentId, span: Span, text: str, chapter: int | None
     ) -> Citation | None:
-        """Return a citation of `text` where the current `document` has it, with number
-        0.
+        """Return a citation of `text` at its current location in `document`, with
+        number 0.
 
-        `span` is where the words were when they were indexed; `chapter` is their
-        chapter in story order, None for a note. None if the words or the document are
-        gone.
+        `span` is where the words were when they were indexed: of several occurrences
+        the nearest is cited. `chapter` is their chapter in story order, None for a
+        note. None if the words or the document are gone.
         """
         document_text = self._texts.get(document)
         if document_text is None:

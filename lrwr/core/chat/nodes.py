@@ -79,9 +79,10 @@ _CANON_HINT = (
 class AvatarAnswer:
     """An avatar's answer to a question.
 
-    `unsupported` are spans of `text` that no citation supports. `gaps` are undefined
-    things that the question asks for, `remarks` sentences about failures. `model` is
-    the language model that wrote it, empty if it consists of quotations.
+    `citations` are those that `text` uses, by number. `unsupported` are the spans of
+    `text` that no citation supports. `gaps` are undefined things that the question asks
+    for, `remarks` sentences about failures. `model` is the language model that wrote
+    it, empty if it consists of quotations.
     """
 
     text: str
@@ -303,7 +304,7 @@ def _build_state_after(
 class CanonCommand:
     """A command of the user that defines something: `canon: text` or `canon id: text`.
 
-    `id` is that of the gap that it answers, empty for none.
+    `text` is the definition. `id` is that of the gap that it answers, empty for none.
     """
 
     text: str

@@ -102,8 +102,8 @@ class AvatarSessionService:
     `make_turn_models` creates the models of one turn. `price` returns the price in US
     dollars of a usage of the named model, None if unknown. `decide` saves a decision of
     the user. `web` is None if web search is off. Passages of `pipeline` are searched,
-    `limit` at most for each question. `now` returns seconds since 1970, `new_id` a
-    unique id.
+    `limit` at most for each question. `now` returns seconds since 1970, UTC; `new_id`
+    returns a unique id.
     """
 
     def __init__(

@@ -112,10 +112,10 @@ def find_most_similar_span(
     """Return the span of `text` that is most similar to `quote`; None if none is
     similar enough.
 
-    Within `NEIGHBOURHOOD_CHARS` of the offset `near` less similarity is required.
-    `reach` is the number of characters around `near` that are searched, besides this
-    neighbourhood. The span consists of whole words, and of whole sentences if the quote
-    does.
+    The required similarity is 0.6 to 0.85: higher for short quotes, lower within
+    `NEIGHBOURHOOD_CHARS` of the offset `near`. Besides this neighbourhood, the `reach`
+    characters around `near` are searched. The span consists of whole words, and of
+    whole sentences if the quote does. None for very short quotes.
     """
     bare_quote = quote.strip()
     needed = next(
@@ -277,7 +277,12 @@ def _strip_typography(text: str) -> str:
 
 
 class Freshness(StrEnum):
-    """State of cited words in the text as it was last ingested."""
+    """State of cited words in the text as it was last ingested.
+
+    `CURRENT`: unchanged, possibly at another location. `EDITED`: similar words are
+    there. `GONE`: nothing similar is there. `NOT_EVALUATED`: the text could not be
+    read.
+    """
 
     CURRENT = "current"
     """The words are in the text unchanged, possibly at another location."""

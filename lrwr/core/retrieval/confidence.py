@@ -168,8 +168,8 @@ class RankingInputs:
     `first` are the first `FIRST_PASSAGES` chunks, best first. `first_scores` are the
     scores of chunks before reranking, `last_scores` the reranker's raw scores if it
     ran, else the same. `hybrid` are the scores of each retriever. `counts` maps each
-    word of the question to the number of chunks, of `total` in the library, that
-    contain it.
+    content word of the question to the number of chunks that contain it, of `total` in
+    the library.
     """
 
     question: str
@@ -268,9 +268,9 @@ def build_ranking_id(*, reranker: str, is_people_ranking: bool, space: str) -> s
     """Return the id under which a way of ranking is calibrated, such as "off/words".
 
     `reranker` is the name of the reranker, empty if none ran; `space` the embedding
-    space, empty if no embeddings were used. `is_people_ranking` means that the people
-    of a question about who says what were scored. A reranker that uses the embedding
-    model of `space` already contains its name.
+    space, empty if no embeddings were used. `is_people_ranking` means that passages
+    were also scored by the characters in a question about who says what. A reranker
+    that uses the embedding model of `space` already contains its name.
     """
     if reranker:
         return reranker if space in reranker else f"{reranker}/{space}"

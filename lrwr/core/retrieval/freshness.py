@@ -99,8 +99,8 @@ class FreshnessService:
 class StaleAnswers:
     """How many stored answers cite words that were edited or deleted.
 
-    `answers` is their number, `threads` are their threads, each once, in the order of
-    the store.
+    `answers` is their number. `threads` are the ids of their threads, each once, in the
+    order of the thread store.
     """
 
     answers: int = 0

@@ -43,7 +43,10 @@ def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
 
 
 def scale_min_max(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
-    """Scale scores linearly from 0.0 (worst) to 1.0 (best); all 0.0 if they are equal."""
+    """Scale scores linearly from 0.0 (worst) to 1.0 (best).
+
+    All are 0.0 if they are equal.
+    """
     low = min(scores.values(), default=0.0)
     width = max(scores.values(), default=0.0) - low
     if width <= 0:

@@ -180,10 +180,10 @@ class StorySearch:
     async def compute_boosts(
         self, question: str, chunks: Collection[ChunkId]
     ) -> Mapping[ChunkId, float]:
-        """Return a score factor above 1.0 for each of `chunks` with the content type,
-        such as dialogue, that `question` asks for.
+        """Return a factor above 1.0 for the score of each of `chunks` that has the
+        content type, such as dialogue, that `question` asks for.
 
-        Other chunks are left out.
+        Other chunks are left out; empty if the question asks for no type.
         """
         kinds = {
             kind
@@ -226,10 +226,10 @@ class StorySearch:
         self, question: str, scope: SearchScope, *, names: bool = True
     ) -> tuple[DocumentFact, ...]:
         """Return at most `MAX_SEARCH_FACTS` facts within `scope` that contain any
-        content word of `question`, best match first.
+        content word of `question`, best match first, each statement once.
 
-        With `names`, those about characters named in the question come first; none are
-        added. Facts that take a character for a place are left out.
+        With `names`, those about characters named in the question come first; no facts
+        are added for them. Facts that take a character for a place are left out.
         """
         words = extract_content_words(question)
         document_facts = await self._stories.search_facts(words, limit=_MAX_FACTS_READ)
@@ -286,11 +286,12 @@ def score_chunks_by_people(
     total: int,
 ) -> dict[ChunkId, float]:
     """Return scores for the chunks in or near which the characters of a question
-    appear, and for `others`.
+    appear, and for `others`, by chunk id.
 
-    They are to be added to the scores of the hybrid search. Only appearances within
-    `scope` count. If the question asks for the first or last passage, position in the
-    story `order` decides. `total` is the number of chunks in the library.
+    They are to be added to the scores of the hybrid search; 0.0 is neutral, chunks far
+    from the characters have negative scores. Only appearances within `scope` count. If
+    the question asks for the first or last passage, chunks early or late in the story
+    `order` get more. `total` is the number of chunks in the library.
     """
     proximity = CharacterProximity(
         speech_question.people,

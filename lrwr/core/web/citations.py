@@ -28,7 +28,10 @@ _QUOTED = re.compile(r"“[^“”]*”|\"[^\"\n]*\"")
 
 
 def number_web_pages(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
-    """Return `pages` as citations, in the same order, numbered from 1."""
+    """Return `pages` as citations, in the same order, numbered from 1.
+
+    The number is that of the mark in an answer: [w1].
+    """
     return tuple(
         WebCitation(number, page.title, page.url, page.text)
         for number, page in enumerate(pages, start=1)
@@ -70,7 +73,7 @@ def normalize_web_marks(answer: str, page_numbers: Collection[int]) -> str:
 
 def strip_mark_lookalikes(text: str) -> str:
     """Return `text`, which comes from outside, without anything that looks like a
-    citation mark.
+    citation mark, such as [1] or [w2, 3].
     """
     return _replace_until_stable(_ANY_MARK_GROUP, lambda _: "", text)
 

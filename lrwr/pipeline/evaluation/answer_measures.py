@@ -61,7 +61,8 @@ def compute_answer_figures(
     `gold` holds, for each gold quote (words of the text that answer the question), the
     places where it occurs. `text_of` returns the text of a document, None if it is
     gone. `late` returns whether a piece of text comes after the question's horizon;
-    None if the question has no horizon.
+    None if the question has no horizon. Shares are 0.0 to 1.0; figures that are 1.0 if
+    something holds are otherwise 0.0.
 
     - `resolved`: share of citations whose words occur verbatim at their span.
     - `citation_precision`: share of citations that overlap a gold quote.
@@ -311,9 +312,11 @@ class AnswerMeasure:
         return "\n".join(["answers 1", *methods, *judges, tries])
 
     def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Return the names of the figures (measured values) of a question.
+        """Return the names of the figures (measured values) that every answer to a
+        question has.
 
-        `arm` is the name of the arm, the way of retrieving text.
+        `arm` is the name of the arm, the way of retrieving text; empty if answers of
+        that arm are not measured.
         """
         if arm not in self.answering:
             return ()
@@ -331,7 +334,8 @@ class AnswerMeasure:
         """Return the estimated usage of each model call for a question, with the
         model's name.
 
-        `arm` is the name of the arm, the way of retrieving text. Nothing is sent.
+        `arm` is the name of the arm, the way of retrieving text; empty if answers of
+        that arm are not measured. Nothing is sent.
         """
         method = self.answering.get(arm)
         if method is None:
@@ -345,8 +349,11 @@ class AnswerMeasure:
     async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Answer the question and return figures (measured values) by name, and the
-        reasons of those that failed.
+        """Answer the question and return its figures (measured values) by name, and for
+        those that failed the reason by name.
+
+        `seconds`, `tokens` and `leak` of answers are called `answer_seconds` and so on.
+        Both mappings are empty if answers of the arm are not measured.
 
         Raises:
             NotFound: A gold quote does not occur in its file.
@@ -383,7 +390,10 @@ class AnswerMeasure:
 
 
 def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
-    """Return the method that answers as `lrwr ask` does, with a search of its own."""
+    """Return the method by which `answerer` answers as `lrwr ask` does.
+
+    It searches for itself: the text that the arm retrieved is ignored.
+    """
 
     async def answer(
         question: EvalQuestion, arm: Arm, context: RetrievedContext

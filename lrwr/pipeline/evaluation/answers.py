@@ -120,10 +120,10 @@ class ContextReader:
         return self.chat.name
 
     async def read(self, reader_input: ReaderInput) -> GroundedAnswer:
-        """Ask the model for an answer; ask again if the reply cannot be parsed.
+        """Ask the model for an answer; ask once more if the reply cannot be parsed.
 
         Raises:
-            ServiceUnavailable: The model did not answer, or not in the required format.
+            ServiceUnavailable: The model did not answer, or malformed twice.
         """
         began = self.clock()
         messages = _build_messages(reader_input, self.mark)
@@ -186,8 +186,9 @@ def build_answer_from_turn(
 def is_abstention(answer: str, *, cites: bool) -> bool:
     """Return whether an answer says that the text does not answer the question.
 
-    Matches English only. "May not tell" does not count. If the answer `cites` passages,
-    only its first sentence is checked: later ones may name further open questions.
+    Only English phrases such as "the text does not say" count; with "may" or "might"
+    they do not. If the answer `cites` passages, only its first sentence is checked:
+    later ones may name further open questions.
     """
     parts = _SENTENCE_END.split(strip_citation_numbers(answer))
     sentences = [part for part in parts if part.strip()]
@@ -204,7 +205,10 @@ def strip_citation_numbers(answer: str) -> str:
 
 
 def parse_cited_numbers(answer: str) -> list[int]:
-    """Return the citation numbers in an answer, ascending and without duplicates."""
+    """Return the citation numbers in an answer, ascending and without duplicates.
+
+    A range such as `[2-4]` stands for all of its numbers.
+    """
     numbers: set[int] = set()
     for mark in _MARK.finditer(answer):
         for first, last in _NUMBERS.findall(mark[1]):

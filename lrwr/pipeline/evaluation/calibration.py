@@ -296,8 +296,10 @@ class CalibrationTrial:
 
     @property
     def chance(self) -> bool:
-        """Whether the fitted model may be no better than guessing: the 95 % interval of
-        its area under the ROC curve includes 0.5. True without a fit.
+        """Whether the fitted model may be no better than guessing.
+
+        True if the 95 % interval of its area under the ROC curve begins at 0.5 or
+        below, and without a fit.
         """
         area = self.own.found if self.own else None
         return area is None or area.low <= 0.5

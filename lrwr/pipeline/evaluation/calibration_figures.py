@@ -43,10 +43,10 @@ class CoveragePoint:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The questions whose estimate is in `[low, high)`.
+    """The questions whose estimate is in `[low, high)`; the last bin includes 1.0.
 
     `questions` is their number, `estimated` their mean estimate, `found` the share
-    whose answer was found.
+    whose answer was found, both 0.0 to 1.0.
     """
 
     low: float
@@ -58,12 +58,12 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class DoubtRates:
-    """The share of questions that are doubtful (estimate below the threshold), by true
-    result.
+    """The share of questions, 0.0 to 1.0, that are doubtful (estimate below the
+    threshold), by true result.
 
-    `found` questions have the answer in their first passages; `missed` ones are
-    answerable and have not; `unanswerable` ones have none in the text. None without
-    such questions.
+    Of `found` questions the first passages hold the answer; of `missed` ones they do
+    not, although the text answers them; `unanswerable` ones have no answer in the text.
+    A share is None without such questions.
     """
 
     found: float | None
@@ -79,7 +79,7 @@ class CalibrationFigures:
     is chance, None if all outcomes are equal. `brier` is the mean squared error of the
     estimates, `plain_brier` that of one constant estimate, the share found. `bands`
     groups questions by estimate, ascending. A question is doubtful if its estimate is
-    below `threshold`; `doubted` says how many are.
+    below `threshold`; `doubted` has the shares of doubtful questions.
     """
 
     questions: int

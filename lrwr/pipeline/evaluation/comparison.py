@@ -139,7 +139,7 @@ class ArmMean:
 class KindRow:
     """The mean of each arm (way of retrieving text) for one kind of question.
 
-    `kind` None means all questions.
+    `kind` None means all questions. `cells` are in the order of the compared arms.
     """
 
     kind: QuestionKind | None

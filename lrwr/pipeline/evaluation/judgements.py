@@ -27,8 +27,8 @@ _TRY = "#"
 class JudgeScores:
     """A judge's repeated scores of one answer for one figure, such as faithfulness.
 
-    Each of `tries` is a score from 0.0 to 1.0, or a sentence that says why there is
-    none.
+    A try is one request to the judge. Each of `tries` is its score from 0.0 to 1.0, or
+    a sentence that says why there is none (a failed try).
     """
 
     tries: tuple[float | str, ...]
@@ -69,10 +69,12 @@ class JudgePanelResult:
 class JudgeFigureSummary:
     """One judged figure, such as faithfulness, over many answers.
 
-    `value` is the mean over the answers; None if too many tries failed, or all.
-    `answers` and `tries` are their numbers, `failed` that of failed tries. `spread` is
-    the mean difference between the highest and the lowest score of an answer. `reasons`
-    are the reasons of failed tries with their counts, most frequent first.
+    Each answer is scored several times, 0.0 to 1.0; each time is a try. `value` is the
+    mean of the answers' mean scores; None if all tries failed, or more than the share
+    that `summarize_panel_results` allows. `answers`, `tries` and `failed` (tries
+    without a score) are numbers. `spread` is the mean over scored answers of the
+    highest minus the lowest score. `reasons` are pairs of a reason of failure and its
+    count, most frequent first.
     """
 
     figure: str
@@ -101,7 +103,10 @@ def build_judge_sample(question: EvalQuestion, answered: GroundedAnswer) -> Judg
 async def judge_answer(
     judges: Sequence[AnswerJudge], sample: JudgeSample, *, repeats: int = REPEATS
 ) -> JudgePanelResult:
-    """Have every judge score an answer `repeats` times, concurrently."""
+    """Have every judge score an answer `repeats` times, concurrently.
+
+    A request without a valid score is recorded as a failed try with its reason.
+    """
     async with asyncio.TaskGroup() as together:
         tasks = [
             together.create_task(judge.judge(sample))
@@ -116,11 +121,12 @@ async def judge_answer(
 def panel_result_to_figures(
     opinion: JudgePanelResult,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the judges' mean scores of an answer by figure, and the reasons of failed
-    ones, for storage.
+    """Convert the judges' scores of an answer to two mappings for storage: scores, and
+    the reasons of failures.
 
-    A figure, such as faithfulness, fails only if all tries fail. Each try is added
-    under the figure's name, `#` and its number from 1; see `panel_result_from_figures`.
+    A figure such as faithfulness has its mean score, or a reason if every try (request
+    to the judge) failed. Each try is added under the figure's name, `#` and its number
+    from 1, as in `faithfulness#2`. `panel_result_from_figures` restores the scores.
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -139,8 +145,8 @@ def panel_result_to_figures(
 
 
 def is_single_try_figure(name: str) -> bool:
-    """Return whether the stored figure called `name` is one try of a judge, not their
-    mean.
+    """Return whether a stored figure called `name` is one score of a judge, such as
+    `faithfulness#2`, not the mean of its scores.
     """
     return _TRY in name
 
@@ -173,8 +179,8 @@ def summarize_panel_results(
     """Return a summary of each judged figure over many answers, in the order of first
     occurrence.
 
-    If more than the share `most_failed` of the tries of a figure failed, its value is
-    None.
+    If more than the share `most_failed`, 0.0 to 1.0, of a figure's tries (requests to
+    the judge) failed, its value is None.
     """
     by_figure: dict[str, list[JudgeScores]] = {}
     for opinion in opinions:

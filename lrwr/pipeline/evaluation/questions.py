@@ -84,8 +84,10 @@ class EvalQuestion:
 
     @property
     def group(self) -> str:
-        """The name of the questions that are resampled with it: the file of the first
-        gold quote, or a name of its own.
+        """The name of the group of questions that are resampled together.
+
+        It is the file of the first gold quote. A question without one is a group of its
+        own.
         """
         return self.gold[0].file if self.gold else f"{UNANSWERABLE} {self.id}"
 
@@ -144,7 +146,7 @@ def find_quote_places(quote: str, document: DocumentId, text: str) -> list[Answe
     """Return every place where `quote` occurs in `text`, the text of `document`, in
     text order.
 
-    White space may differ.
+    White space may differ; case and punctuation may not. Empty for an empty quote.
     """
     words = normalize("NFC", quote).split()
     pattern = r"\s+".join(re.escape(word) for word in words)
@@ -178,8 +180,8 @@ def has_gold(
 
 
 def covers_answer_place(located_text: LocatedText, place: AnswerPlace) -> bool:
-    """Return whether a passage and `place` share at least half of the shorter of the
-    two.
+    """Return whether a passage and `place` have at least half of the characters of the
+    shorter of the two in common.
     """
     if located_text.document != place.document:
         return False

@@ -30,10 +30,11 @@ NEVER = ("leak", "answer_leak")
 class ArmReport:
     """The results of one arm (way of retrieving text).
 
-    `means` are by figure (measured value), over the questions that have it; `failed`
-    counts, by figure, the questions for which it failed; figures in `unreliable` failed
-    too often to have a mean. `median_seconds` and `p95_seconds` are the median and the
-    95th percentile of the search time; None if it was not measured.
+    `questions` is their number. `means` are by figure (measured value), over the
+    questions that have it; `failed` counts, by figure, the questions for which it
+    failed. The means of figures in `unreliable` must not be trusted: too many of their
+    measurements failed. `median_seconds` and `p95_seconds` are the median and the 95th
+    percentile of the search time; None if it was not measured.
     """
 
     name: str
@@ -51,9 +52,9 @@ class EvalAlarm:
     """A result that must not happen, such as a spoiler, in `questions` of `of`
     questions.
 
-    `arm` is the way of retrieving text, `figure` the measured value that shows it. With
-    a `reason` it is a failure: `figure` then names all figures that failed for this
-    reason, and the counts are of tries.
+    `arm` is the way of retrieving text, `figure` the measured value that shows it. If
+    `reason` is not empty, measurements failed for that reason: `figure` then lists all
+    figures that failed so, joined by ", ", and both counts are of measurements.
     """
 
     arm: str
@@ -68,10 +69,10 @@ class EvalReport:
     """The report on an evaluation run, for the user.
 
     `headline` is the figure (measured value) chosen before the run; `figures` are all,
-    the headline first. `arms` are the results of each way of retrieving text. `kinds`
-    maps the headline to its rows by kind of question. `pairs` are the comparisons of
-    each pair of arms, in the order of `figures`. `alarms` are results that must not
-    happen.
+    the headline first. `arms` are the results of each way of retrieving text, in the
+    order of the plan. `kinds` maps the headline to its rows by kind of question.
+    `pairs` has, for each compared pair of arms, one comparison per figure, in the order
+    of `figures`. `alarms` are results that must not happen, by arm.
     """
 
     run: EvalRun
@@ -276,8 +277,9 @@ def count_questions_by_kind(run: EvalRun) -> list[tuple[QuestionKind, int]]:
 class RunComparison:
     """Two runs compared on their common questions.
 
-    For each arm (way of retrieving text) in both runs, `arms` has the comparisons of
-    the second run with the first.
+    `matched` says what the runs have in common. `arms` has, for each arm (way of
+    retrieving text) in both runs, one comparison per figure: the second run minus the
+    first.
     """
 
     matched: RunOverlap
@@ -285,7 +287,10 @@ class RunComparison:
 
 
 def compare_eval_runs(eval_run: EvalRun, other: EvalRun) -> RunComparison:
-    """Compare two runs on their common questions; without any, no arms are compared."""
+    """Compare two runs on their common questions: `other` minus `eval_run`.
+
+    Without common questions, no arms are compared.
+    """
     runs = match_runs(eval_run, other)
     before, after = runs.outcomes
     names = [arm.name for arm in eval_run.plan.arms]

@@ -203,7 +203,7 @@ def build_eval_plan(
 
     `budgets` are amounts of retrieved text, in tokens. `library` is a hash of the
     library's state, `lrwr` the version of the program. `seed` is for resampling.
-    `models` maps uses to names of models.
+    `models` maps uses, such as embedding, to names of models.
 
     Raises:
         SettingsProblem: No question is left, or two have the same id.

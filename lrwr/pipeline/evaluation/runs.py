@@ -87,12 +87,14 @@ class OutcomePart:
 
     @property
     def succeeded(self) -> bool:
-        """Whether all values were measured; single tries of a judge may have failed."""
+        """Whether all values were measured; single requests to a judge may have
+        failed.
+        """
         return all(is_single_try_figure(name) for name in self.failed)
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Arm, question id and measure, which together are unique in a run."""
+        """The arm's name, the question's id and the measure's name; unique in a run."""
         return self.arm, self.question, self.part
 
 
@@ -271,7 +273,7 @@ def _are_equal(eval_question: EvalQuestion, other: EvalQuestion) -> bool:
 
 
 def eval_plan_as_json(plan: EvalPlan) -> dict[str, object]:
-    """Return a plan as JSON-able values; of the questions, only a hash is included."""
+    """Return a plan as JSON-able values by field name; of the questions only a hash."""
     plain_fields = {n: getattr(plan, n) for n in ("library", "lrwr", "seed", "budgets")}
     return {
         **plain_fields,

@@ -305,8 +305,8 @@ class LibraryFingerprint:
     canon: bytes = b""
 
     def library(self) -> str:
-        """Return a hash of the ingested documents, the setting `manuscript.order` and
-        the canon.
+        """Return a hash of the ingested documents' ids and contents, the setting
+        `manuscript.order` and the canon.
         """
         content = next(iter(self.seen.values()), ())
         read = [(version.id, version.content) for version in content]
@@ -316,8 +316,8 @@ class LibraryFingerprint:
         """Return a text that changes with anything that a variant's results depend on
         besides library and question.
 
-        The variant's name is not included. `weights` are the BM25 weights of the
-        columns.
+        The name of `step`, the variant, is not included. `weights` are the BM25 weights
+        of the columns of its pipeline's word index, in the order of the columns.
         """
         parts = [
             step.features,

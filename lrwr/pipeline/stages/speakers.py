@@ -40,7 +40,7 @@ class DocumentAttribution:
     """Quotations and mentions of one document, and who appears in each chunk.
 
     `appearances` maps each chunk to counts by character and role. `names` maps each
-    chunk to all name words of the characters in it, for search.
+    chunk to one text with all name words of the characters in it, for search.
     """
 
     quotations: tuple[Quotation, ...]
@@ -201,8 +201,9 @@ class CastLookup:
     def revision(self, rules: str, content: str, narrator: str, own: Cast) -> str:
         """Return a hash of everything that the attribution of a text depends on.
 
-        `rules` is the version of the rules, `content` the hash of the document's file,
-        `narrator` the narrator's name or empty, `own` the cast returned by `of`.
+        `rules` is the version of the rules, `content` the SHA-256 of the document's
+        file in hex, `narrator` the narrator's name or empty, `own` the cast returned by
+        `of`.
         """
         people = tuple(
             self._describe_character[character.name] for character in own.characters

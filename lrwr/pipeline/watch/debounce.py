@@ -116,7 +116,8 @@ class SnapshotPage:
     """Snapshots of the documents of one processing run, taken before the run changed
     them.
 
-    None marks a document that was not in the library.
+    `before` maps document ids to snapshots; None if the document was not in the
+    library.
     """
 
     before: dict[DocumentId, DocumentSnapshot | None] = field(default_factory=dict)
@@ -218,7 +219,8 @@ class SnapshotJobQueue:
     ) -> JobClaim | None:
         """Claim the oldest job that may be claimed and take a snapshot of its document.
 
-        For the parameters see `JobQueue.claim`. None if there is no such job.
+        `worker` identifies the process; `lease` is in seconds. With `documents` or
+        `pipeline` only jobs of these are claimed. None if there is no such job.
         """
         claim = await self._jobs.claim(
             worker, lease=lease, documents=documents, pipeline=pipeline
@@ -238,7 +240,9 @@ class SnapshotJobQueue:
         await self._jobs.fail(claim, error, hint)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, newest first; see `JobQueue.jobs`."""
+        """Return at most `limit` jobs, newest first; only those in `state` unless it is
+        None.
+        """
         return await self._jobs.jobs(limit=limit, state=state)
 
     async def _note(self, document: DocumentId) -> None:

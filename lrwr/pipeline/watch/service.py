@@ -74,9 +74,10 @@ class AttemptRunner:
         self._last_error = ""
 
     async def attempt(self, work: Awaitable[int], emit: EmitWatchEvent) -> int:
-        """Return the result of `work`, or 0 after an `LrwrError`.
+        """Return the result of `work`, a number, or 0 after an `LrwrError`.
 
-        The error is emitted as a `WatchFailure`, unless it equals the one before.
+        The error is emitted as a `WatchFailure`, unless the attempt before failed with
+        the same message.
 
         Raises:
             StoreProblem: The library was deleted or replaced.
@@ -133,8 +134,8 @@ class SaveReporter:
             await self._attempts.attempt(self.report_all(emit), emit)
 
     async def report_all(self, emit: EmitWatchEvent) -> int:
-        """Attribute speakers and report all queued runs, oldest first; return their
-        number.
+        """Attribute speakers and report all queued runs, oldest first; return the
+        number of runs.
 
         Raises:
             SettingsProblem: The canon file is invalid.

@@ -111,7 +111,7 @@ def may_reveal_gap(
     """Return whether it is worth asking a model for gaps.
 
     True if the search has low confidence, `plan` says that the user asks for undefined
-    things, or a gap of `result` shares a word with the question.
+    things, or the attribute of a gap in `result` shares a word with the question.
     """
     if result.low_confidence or plan.intent is AnswerIntent.GAP_PROBE:
         return True
@@ -126,7 +126,12 @@ def may_reveal_gap(
 
 @cache
 def build_gaps_shape() -> ReplyShape:
-    """Return the JSON schema of the reply: a list of gaps with four text fields each."""
+    """Return the JSON schema of the reply: an object whose `gaps` are a list of
+    objects.
+
+    Each has the texts `about`, `undefined_attribute`, `what_is_implied` and
+    `development_suggestion`.
+    """
     text = {"type": "string"}
     fields = (
         "about", "undefined_attribute", "what_is_implied", "development_suggestion",

@@ -81,15 +81,19 @@ class BoundedLookupTools:
             self._witness = WitnessFilter(question.character, bible)
 
     async def search(self, words: str) -> Sequence[Passage]:
-        """Search the manuscript for `words` and return the passages, best first."""
+        """Search the manuscript for `words` and return the passages, best first.
+
+        Empty if nothing is found within the limits of the question.
+        """
         search_result = await self._search(replace(self._question, text=words))
         return self._filter_known(search_result.passages)
 
     def contents(self) -> Sequence[ChapterTitle]:
-        """Return the titles of the chapters up to the horizon, in story order.
+        """Return the numbers and titles of the chapters up to the horizon, in story
+        order.
 
-        If the question is limited to what its character witnessed, only of chapters
-        with a scene in which they act or speak.
+        If the question is limited to what its character witnessed, only chapters with a
+        scene in which they act or speak are returned.
         """
         titles = self._reader.contents()
         if self._witness is None:
@@ -157,8 +161,9 @@ LookupStep: TypeAlias = ListChaptersStep | ReadChapterStep | SearchStep | Finish
 
 @cache
 def build_step_shape() -> ReplyShape:
-    """Return the JSON schema of one look-up step: every field must be present, those
-    that the step does not use empty or 0.
+    """Return the JSON schema of one look-up step.
+
+    Every field must be present; fields that the step does not use are empty or 0.
     """
     number = {"type": "integer"}
     fields = {

@@ -115,8 +115,8 @@ _QUESTION_BOUNDARY = re.compile(
 def score_answer_type(question: str, sentence: str) -> float:
     """Return the factor by which to multiply the score of `sentence`.
 
-    `ANSWER_TYPE_FACTOR` if it contains the kind of answer that `question` asks for (a
-    time, a number or a reason), else 1.0.
+    It is 1.2 if `question` asks for a time, a number or a reason and `sentence`
+    contains one of that kind, else 1.0.
     """
     kinds = (
         sentence_pattern
@@ -131,11 +131,12 @@ class QuestionPart:
     """One thing that a question asks for; most questions have one part, some have two.
 
     `text` is the part, followed by the names that its pronouns refer to. `whole`,
-    `words` and `naming` weigh its words by rarity: `whole` all content words, `words`
-    those that say what is asked about the people, `naming` those that carry meaning,
-    names included. `people` are the characters it names, empty for anybody; `forms` are
-    all names of each. `is_of_something` means that it names a known character or
-    entity, `allows_speech` that dialogue lines may answer it.
+    `words` and `naming` weigh its words by rarity: `whole` all content words; `words`
+    those that say what is asked, without names of people; `naming` those that carry
+    meaning, names included. `people` are the characters it names, empty for anybody;
+    `forms` has, for each of them, all their names. `is_of_something` means that it
+    names a known character or entity, `allows_speech` that dialogue lines may answer
+    it.
     """
 
     text: str
@@ -312,8 +313,9 @@ def find_chapter_words(text: str) -> list[str]:
 def find_profiles_in_text(
     text: str, people: Iterable[CharacterProfile]
 ) -> frozenset[str]:
-    """Return the full names of those `people` whom `text` names by any of their
-    aliases.
+    """Return the full names of those `people` whose name or an alias occurs in `text`.
+
+    All content words of that name must occur, in any order; case is ignored.
     """
     words = set(extract_content_words(text))
     return frozenset(

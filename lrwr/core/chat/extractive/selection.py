@@ -163,12 +163,13 @@ class ItemSelector:
     def facts(
         self, part: QuestionPart, facets: frozenset[StoryFacet]
     ) -> list[tuple[ContextItem, ...]]:
-        """Return the items of `facets` that answer `part`; each tuple forms one line.
+        """Return the items of `facets` that answer `part`, grouped into lines.
 
-        The lines are in the order of the items, gaps and present characters first, at
-        most `MAX_FACTS_PER_PART`. If the part says what it asks for, traits that do not
-        match its words are left out. If it also contains words that the text never
-        uses, so is everything else that does not match.
+        Each tuple holds the items of one line; there are at most `MAX_FACTS_PER_PART`
+        lines, in the order of the items, but gaps and present characters first. If the
+        part asks for something in particular, as in "what does Nell wear", items about
+        traits must match its words; if the text never uses one of these words, so must
+        other items.
         """
         own_items = [
             context_item

@@ -85,8 +85,8 @@ class PassageSource:
 class SentenceQuery:
     """The question for which sentences are ranked.
 
-    `weights` are its words weighted by rarity; `worth` returns a factor for the score
-    of a sentence.
+    `weights` are its words weighted by rarity. `worth` returns the factor by which the
+    score of a sentence, its argument, is multiplied.
     """
 
     question: str
@@ -105,7 +105,8 @@ class _ScoredSentence:
 async def weigh_question_words(
     words: Sequence[str], passage_source: PassageSource
 ) -> WordWeights:
-    """Return `words` with weights: the rarer a word is in the library, the higher.
+    """Return `words` with weights that add up to 1.0: the rarer a word is in the
+    library, the higher.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -147,8 +148,8 @@ async def select_best_sentences(
 def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
     """Return whether a text that lacks the words `unknown` cannot answer `question`.
 
-    True if they include all content words of the question, or one that it capitalizes,
-    such as a name.
+    `unknown` are in lower case, without possessive endings. True if they include all
+    content words of the question, or one that it capitalizes, such as a name.
     """
     missing = set(unknown)
     return set(extract_content_words(question)) <= missing or not missing.isdisjoint(

@@ -338,8 +338,12 @@ def _build_line(text: str) -> AnswerToken:
 
 
 class NotFoundLevel(StrEnum):
-    """How certain it is that the text does not answer a question, from `NONE` (it may
-    well answer it) to `SURE`.
+    """How certain it is that the text does not answer a question, in ascending order.
+
+    `NONE`: it may well answer it. `MAYBE`: the search is unsure, or most words of the
+    question do not occur. `UNDEFINED`: a known character is asked about, but no word of
+    what is asked occurs. `SURE`: a name in the question, or every content word, does
+    not occur.
     """
 
     NONE = "none"
@@ -381,9 +385,11 @@ def classify_not_found(
 
 
 def find_unknown_words(result: RetrievalResult) -> list[str]:
-    """Return the words of the question that the text never uses, in normalized form.
+    """Return the words of the question that the text never uses, in the order of the
+    question.
 
-    Words that only name an aspect to report on, such as "relationship", are left out.
+    They are in lower case, without possessive endings. Words that only name an aspect
+    to report on, such as "relationship", are left out.
     """
     return [word for word in result.unknown if word not in ASPECT_WORDS]
 
@@ -397,9 +403,10 @@ def format_not_found(
 ) -> Iterator[str]:
     """Yield the sentences that say what was not found.
 
-    `silence` says how certain that is. With `nearest`, the last sentence announces the
-    closest passages. Nothing if all words are known and `silence` is `NONE`, unless
-    nothing follows (`nearest` is false).
+    `unknown_words` are the words that the text never uses; `silence` says how certain
+    it is that it holds no answer. `nearest` means that the closest passages follow: the
+    last sentence announces them. Nothing is yielded if no words are unknown, `silence`
+    is `NONE` and passages follow.
     """
     bounded = question.horizon is not None
     if unknown_words:

@@ -329,10 +329,12 @@ def _join_lines(citation: Citation) -> str:
 def collect_story_name_words(
     plan: QuestionPlan, result: RetrievalResult
 ) -> frozenset[str]:
-    """Return the normalized capitalized words of the names of characters and entities.
+    """Return the words of the names of characters in `result` and entities in `plan`.
 
-    A web page cannot be the source of a sentence about these. Words that were sent to
-    the web search are excluded: they name something outside the story.
+    Only capitalized words are included, but in lower case and without possessive
+    endings: "nell", "tallow". A web page cannot be the source of a sentence about
+    these. Words that were sent to the web search are excluded: they name something
+    outside the story.
     """
     profiles = result.character_profiles
     named = [

@@ -186,10 +186,11 @@ def _format_earlier_questions(question: TurnQuestion) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
-    """The kind of answer and the sources that a model selected, most confident first.
+    """The kind of answer (`intent`) and the sources that a model selected, most
+    confident first.
 
-    `refused` are sentences about selections that were ignored because they do not
-    exist.
+    `refused` are sentences about selected sources that were ignored, because they do
+    not exist or do not support the stated purpose.
     """
 
     intent: AnswerIntent
@@ -199,7 +200,10 @@ class ToolSelection:
 
 @cache
 def build_tools_shape() -> ReplyShape:
-    """Return the JSON schema of the reply that selects sources."""
+    """Return the JSON schema of the reply that selects sources.
+
+    It has an `intent`, and `tools`: objects with `tool`, `intention` and `confidence`.
+    """
     tool = {
         "tool": {"type": "string", "enum": [source.value for source in AnswerSource]},
         "intention": {
@@ -222,7 +226,10 @@ def build_tools_shape() -> ReplyShape:
 
 @cache
 def build_entities_shape() -> ReplyShape:
-    """Return the JSON schema of the reply that lists names."""
+    """Return the JSON schema of the reply that lists the names in the question.
+
+    Its `entities` are objects with `name` and `confidence`.
+    """
     entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
     fields = {"entities": {"type": "array", "items": build_strict_schema(entity)}}
     return ReplyShape(
@@ -233,9 +240,9 @@ def build_entities_shape() -> ReplyShape:
 def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     """Return the sources that a model's `reply` selects, most confident first.
 
-    Selections below the confidence `threshold`, 0.0 to 1.0, are dropped; of equal ones
-    the most confident stays. A source that does not support the stated purpose is
-    dropped with a sentence in `refused`.
+    Selections below the confidence `threshold`, 0.0 to 1.0, are dropped; of several
+    with the same source and purpose the most confident stays. A source that does not
+    support the stated purpose is dropped with a sentence in `refused`.
 
     Raises:
         MalformedReply: The reply does not have the requested shape.
@@ -373,7 +380,13 @@ class ModelPlanner:
     def messages(
         self, question: TurnQuestion, bible: Bible
     ) -> tuple[list[ChatMessage], list[ChatMessage]]:
-        """Return the prompts of the two calls: that for sources, then that for names."""
+        """Return the two prompts that `plan` sends to the model, one for each of its
+        calls.
+
+        The first asks which sources (such as world, timeline, manuscript) an answer to
+        `question` needs; the second asks which characters, places and things the
+        question names. Known names come from `bible`. Nothing is sent.
+        """
         return build_tools_messages(question, bible), build_entities_messages(
             question, bible
         )
@@ -381,10 +394,11 @@ class ModelPlanner:
     async def plan(
         self, question: TurnQuestion, bible: Bible, fallback: QuestionPlan
     ) -> QuestionPlan:
-        """Return the plan that the model makes for `question`.
+        """Return the plan that the model makes for `question`: sources and entities.
 
-        If a call fails, its part comes from `fallback`, a plan made by rules, with a
-        remark. The same if the model is not confident of any source. Cancelling this
+        If one of the two calls fails, its half comes from `fallback`, a plan made by
+        rules, and a remark says so. Sources also come from there if the model is not
+        confident of any. `bible` must end at the question's horizon. Cancelling this
         cancels both calls.
         """
         tools_read = partial(parse_tools_reply, threshold=self._tool_threshold)

@@ -292,14 +292,14 @@ class _EntityMatches:
 def resolve_entities(
     plan: QuestionPlan, bible: Bible, notes: Sequence[str]
 ) -> tuple[ResolvedEntity, ...]:
-    """Return each entity of `plan` with the chosen sources that contain it, and its
-    names there.
+    """Return each entity of `plan` with the sources of the plan that contain it, and
+    the name under which each does.
 
-    `notes` are the titles of the manuscript's notes. A character is in the world source
-    under each element connected with them, in the timeline under each name that occurs
-    there, and in the manuscript under every alias. The web contains only names that the
-    bible lacks. Locations are in the order of `AnswerSource`; an entity that no chosen
-    source contains has none.
+    `notes` are the titles of the manuscript's notes. In the world source, a character
+    is under each element connected with them; in the timeline, under each name that
+    occurs there; in the manuscript, under every alias. The web has only names that the
+    bible lacks. The locations of an entity are in the order of `AnswerSource`; empty if
+    no source of the plan contains it.
     """
     sources = [source for source in AnswerSource if source in plan.sources]
     resolved_entities: list[ResolvedEntity] = []

@@ -98,9 +98,9 @@ def question_from_draft(
     draft: QuestionDraft, material: SourceMaterial
 ) -> EvalQuestion | None:
     """Return the question of a draft; the words at the draft's places become its gold
-    quotes.
+    quotes (words that answer it).
 
-    None if a quote is shorter than 12 characters or occurs twice in its file.
+    None if a quote is shorter than 12 characters or occurs more than once in its file.
     """
     golds = [material.gold_at(place) for place in draft.places]
     spoilers = [material.gold_at(place) for place in draft.spoilers]

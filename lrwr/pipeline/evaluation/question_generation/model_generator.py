@@ -420,7 +420,10 @@ def build_question_messages(
 
 @cache
 def build_question_shape(kind: QuestionKind) -> ReplyShape:
-    """Return the JSON schema of a model's reply with questions of one kind."""
+    """Return the JSON schema of a model's reply with questions of one kind.
+
+    See `ModelQuestion` for what a question contains.
+    """
     quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
     row = {
         "question": {"type": "string"},

@@ -274,8 +274,10 @@ class SourceMaterial:
         return row[-1] if row else -1
 
     def rank(self, place: AnswerPlace) -> tuple[int, int]:
-        """Return a sort key that puts places into story order; those in notes come
-        first.
+        """Return a sort key for places: the position of the document in story order,
+        then the offset.
+
+        Places in notes sort first.
         """
         story = self.order.story
         own = story.index(place.document) if place.document in story else -1
@@ -292,10 +294,11 @@ class SourceMaterial:
         ]
 
     def forms(self, profile: CharacterProfile) -> list[str]:
-        """Return the capitalized names of a character of which no other character has a
-        word.
+        """Return the capitalized names of a character, longer than initials, from its
+        aliases.
 
-        A family name that a relative has too is left out.
+        A single word that also occurs in another character's name, such as the family
+        name of a relative, is left out.
         """
         others = {
             word
@@ -311,6 +314,9 @@ class SourceMaterial:
     def respell_names(self, text: str) -> str:
         """Return the question `text` with the names of characters spelled as in the
         story.
+
+        A name that the story spells exactly so stays; otherwise an alias is used that
+        differs only in case, if there is one.
         """
         for profile in self.bible.characters:
             if profile.name in text and not self._occurs_in_story(profile.name):
@@ -334,8 +340,9 @@ class SourceMaterial:
         ]
 
     def gold_at(self, place: AnswerPlace) -> GoldQuote | None:
-        """Return the words at `place`, a span of a document, as a gold quote, which
-        answers a question; None if they occur twice in their file.
+        """Return the words at `place`, a span of a document, as a gold quote (words
+        that answer a question); None if they do not occur exactly once in their
+        document.
         """
         quote = self.text_at(place)
         standing = find_quote_places(quote, place.document, self.texts[place.document])
