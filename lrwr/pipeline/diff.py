@@ -109,8 +109,8 @@ def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
 def filter_story_diff(
     story_diff: StoryDiff, documents: Collection[DocumentId]
 ) -> StoryDiff:
-    """Return the part of `story_diff` that is located in `documents`, before or
-    after.
+    """Return only those differences of `story_diff` that concern one of `documents`, by
+    its earlier or later id.
     """
     return StoryDiff(
         tuple(d for d in story_diff.documents if {d.document, d.was} & {*documents}),

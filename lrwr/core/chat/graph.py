@@ -347,11 +347,11 @@ class TurnRecorder:
         self.result = TurnResult(output, AvatarAnswer(text))
 
     def output(self, model: str) -> SupervisorOutput:
-        """Return the output of the complete turn, or of a stopped turn what was
-        collected.
+        """Return the output of the turn, complete or stopped.
 
-        A stopped turn has a remark that says so. `model` names the language model that
-        was answering, empty for none; it is used for stopped turns only.
+        For a stopped turn it has the text and the citations collected so far, and a
+        remark that says so. `model` names the language model that was answering, empty
+        for none; it is used for stopped turns only.
         """
         if self.result is not None:
             return self.result.output

@@ -312,7 +312,10 @@ class CanonCommand:
 
 
 def parse_canon_command(text: str) -> CanonCommand | None:
-    """Parse `canon: text` or `canon id: text`; None if `text` is no such command."""
+    """Parse `canon: text` or `canon id: text`; None if `text` is no such command.
+
+    The id is converted to lower case. The text of the result may be empty.
+    """
     match = _CANON_COMMAND.fullmatch(text)
     if match is None:
         return None

@@ -79,10 +79,11 @@ def strip_mark_lookalikes(text: str) -> str:
 
 
 def strip_web_part(answer: str) -> str:
-    """Return `answer` without the part that quotes web pages and without every sentence
-    that has a web mark such as [w1].
+    """Return `answer` without what comes from the web.
 
-    A quotation is not split: it belongs to the sentence that contains it.
+    Removed are every sentence with a web mark such as [w1], and everything from the
+    heading that introduces quoted web pages on. A sentence inside a quotation is not
+    removed alone: it belongs to the sentence that contains the quotation.
     """
     kept_lines: list[str] = []
     for line in answer.split("\n"):

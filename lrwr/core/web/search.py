@@ -107,9 +107,10 @@ def build_web_query(
 ) -> str:
     """Return the text to send to a web search for `question`; empty to send nothing.
 
-    It consists of words of the question without names of the story in `bible` and long
-    quotations; the module docstring has all rules. Empty if a character answers
-    (`in_character`), and unless `plan` needs the web for something outside the story.
+    It consists of words of the question, without names of the story in `bible` and
+    without long quotations; the module docstring has all rules. Empty if a character
+    answers (`in_character`), if the question is too long, and unless `plan` needs the
+    web for something outside the story.
     """
     if in_character or not wants_web(plan) or is_question_too_long(question):
         return ""
@@ -400,8 +401,9 @@ async def look_up_web(
 
     `emit` receives an event with the query before it is sent. `bible` should be that of
     the whole story, so that names from later chapters are not sent either. At most
-    `limit` pages are returned. Failures, empty results and a disabled web search yield
-    a remark, never an exception.
+    `limit` pages are returned. Failures, empty results and too long questions yield a
+    remark, never an exception; so does a question about an external work if `web` is
+    None.
     """
     query = build_web_query(question, plan, bible, in_character=in_character)
     if not query:

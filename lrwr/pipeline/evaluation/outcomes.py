@@ -90,8 +90,8 @@ class QuestionOutcome:
 def cut_to_token_budget(
     pieces: Sequence[ContextPiece], budget: int
 ) -> list[ContextPiece]:
-    """Return the first pieces that fit into `budget` tokens; the last one is cut at its
-    end.
+    """Return the first `pieces` that fit into `budget` tokens; the last one is cut at
+    its end if necessary.
 
     Tokens of the cut piece are estimated: its characters are cut in proportion.
     """
@@ -121,10 +121,11 @@ CHARACTERS_A_TOKEN = 4
 
 
 def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
-    """Return `count` with a cache if it works, else an estimate; and remarks for the
-    user.
+    """Return a function that counts tokens, and remarks for the user.
 
-    Arms return the same passages many times, so counts are cached by text.
+    It is `count` with a cache by text, because arms return the same passages many
+    times. If `count` raises an `LrwrError`, it is `estimate_token_counts`, and a remark
+    says so.
     """
     try:
         count(["a word"])

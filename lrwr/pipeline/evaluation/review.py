@@ -41,7 +41,7 @@ def edit_question(
     """Return a question with a new text or answer; empty arguments change nothing.
 
     The id stays, so that a later generation does not add the old question again. The
-    question then counts as written by the user.
+    question then counts as written by the user and is no longer dropped.
 
     Raises:
         SettingsProblem: Neither text nor answer changes.
@@ -128,8 +128,9 @@ def merge_questions(
     """Return the reviewed questions of `before`, followed by those of `new`.
 
     Questions that the user wrote, edited, kept or dropped stay unchanged; generated
-    ones that were not reviewed are replaced by `new`. A new question is skipped if its
-    id, or its text with the same horizon, exists already. Idempotent.
+    ones that were not reviewed are left out. A question of `new` is skipped if its id,
+    or its text (ignoring case and white space) with the same horizon, exists already.
+    Idempotent.
     """
     reviewed = [eval_question for eval_question in before if is_reviewed(eval_question)]
     ids = {question.id for question in reviewed}

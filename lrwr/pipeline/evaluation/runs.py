@@ -200,8 +200,8 @@ def compute_outcome_key(
 
 
 def match_runs(eval_run: EvalRun, other: EvalRun) -> RunOverlap:
-    """Return the questions that two runs have in common, and the other differences of
-    the runs.
+    """Return the questions that are equal in two runs, their outcomes, and what else
+    differs.
     """
     questions_by_id, other_by_id = (
         {q.id: q for q in run.plan.questions} for run in (eval_run, other)

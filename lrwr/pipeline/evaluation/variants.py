@@ -114,11 +114,12 @@ PRODUCT_VARIANTS: Mapping[Pipeline, SearchVariant] = {
 def select_possible_variants(
     variants: Sequence[SearchVariant], *, embeds: bool, reranks: bool
 ) -> tuple[tuple[SearchVariant, ...], tuple[str, ...]]:
-    """Return the variants without the features that are unavailable, and remarks on
-    them.
+    """Return the variants without the features that are unavailable, in the same order,
+    and remarks for the user on what is off.
 
-    `embeds` and `reranks` say whether an embedding model and a reranker are available.
-    A variant that has no other way to search then searches by words.
+    `embeds` and `reranks` say whether an embedding model and a reranker are available;
+    without an embedding model nothing is reranked. A variant that has no other way to
+    search then searches by words.
     """
     possible = tuple(
         _restrict(variant, embeds=embeds, reranks=reranks) for variant in variants

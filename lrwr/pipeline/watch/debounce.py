@@ -71,7 +71,8 @@ class WatchSchedule:
     def with_model_work(self, *, unread: bool) -> "WatchSchedule":
         """Return the schedule after documents were processed.
 
-        `unread` means that the language model has not analysed all of them.
+        `unread` means that the language model has not analysed all of them. False
+        leaves the schedule unchanged.
         """
         return replace(self, unread=self.unread or unread)
 

@@ -88,8 +88,8 @@ def diff_knowledge(
 ) -> KnowledgeDelta:
     """Return the changes between the snapshots before and after a save.
 
-    Both must contain all documents of the save that exist in the library at that time.
-    `renamed` maps new ids to old ones.
+    A snapshot must contain every document of the save that was in the library at its
+    time. `renamed` maps new ids to old ones.
     """
     fact_changes = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
     facts = [shift for shift in fact_changes if shift.about is not FactAbout.GAP]
@@ -111,10 +111,12 @@ def diff_documents(
     after: Mapping[DocumentId, DocumentSnapshot],
     renamed: Mapping[DocumentId, DocumentId],
 ) -> Iterable[DocumentDelta]:
-    """Yield the change of each document in `before` or `after`, sorted by id.
+    """Yield the change of each document in `before` or `after`, sorted by id; unchanged
+    ones, too.
 
-    `renamed` maps new ids to old ones. A new and an old passage together count as one
-    changed passage, as far as there are both; the rest are new or gone.
+    `renamed` maps new ids to old ones; a renamed document has one item, under its new
+    id. A new and an old passage together count as one changed passage, as far as there
+    are both; the rest are new or gone.
     """
     moved = set(renamed.values())
     for document in sorted(before.keys() | after.keys()):

@@ -212,8 +212,8 @@ def select_prompt_pages(
 def describe_horizon(horizon: Horizon | None) -> str:
     """Return a horizon in words, such as "at the end of chapter 3".
 
-    None is the end of the whole text. The words follow "You live" or "The story is
-    read".
+    None gives "at the end of what is written so far". The words follow "You live" or
+    "The story is read" in a prompt.
     """
     if horizon is None:
         return "at the end of what is written so far"
