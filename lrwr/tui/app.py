@@ -26,7 +26,7 @@ DARK, LIGHT = "little-red-dark", "little-red-light"
 
 
 def build_themes() -> tuple[Theme, ...]:
-    """Return lrwr's dark and light colour themes."""
+    """Return the colour themes of lrwr: the dark one, then the light one."""
     return (
         Theme(
             name=DARK,
@@ -94,7 +94,8 @@ def resolve_theme(name: str, env: Mapping[str, str]) -> str:
 class WritingRoom(RoomApp, inherit_bindings=False):
     """The terminal application: applies settings, and shows the chat screen.
 
-    `report_crash` turns an unexpected error into one that can be shown.
+    Slow work runs on `service_thread`. `options` are the command-line options of the
+    chat. `report_crash` turns an unexpected error into one that can be shown.
     """
 
     TITLE = "lrwr"

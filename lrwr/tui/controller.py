@@ -154,7 +154,11 @@ class ChatController:
             self._screen.query_one(PromptInputArea).question_history.load(questions)
 
     async def fill_prompt_completions(self) -> None:
-        """Load the names and chapters that complete commands, unless up to date."""
+        """Load the names and chapters that complete commands, for the current horizon.
+
+        Nothing is loaded if library, canon and horizon are unchanged since the last
+        call.
+        """
         as_of = self._screen.scope.as_of
         prompt = self._screen.query_one(PromptInputArea)
         before = prompt.completions
@@ -200,7 +204,9 @@ class ChatController:
             await self._screen.query_one(SplitView).show_sources_of(view)
 
     async def show_stopped_turn(self, question: str, view: TurnView) -> None:
-        """Show in `view` the saved beginning of a stopped answer to `question`, if any.
+        """Show in `view` what was saved of a stopped answer to `question`.
+
+        Nothing changes if the newest saved turn of the thread has another question.
 
         Raises:
             LrwrError: The library cannot be read.
@@ -213,9 +219,9 @@ class ChatController:
             await self._finish_turn(*saved, view)
 
     async def run_action(self, name: str, words: str) -> None:
-        """Run the action called `name` in `ACTION_HANDLERS`; `words` is its argument.
+        """Run the action called `name`, a key of `ACTION_HANDLERS`.
 
-        Errors are shown as notifications.
+        `words` is its argument, empty for none. Errors are shown as notifications.
         """
         try:
             await ACTION_HANDLERS[name](self._screen, words)

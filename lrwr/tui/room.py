@@ -28,11 +28,11 @@ MAX_INGEST_NOTICES = 100
 
 
 class RoomApp(App[None], inherit_bindings=False):
-    """Base class of the terminal application: what its screens and actions share.
+    """Base class of the terminal application, with what its screens and actions use.
 
-    Slow work runs on `service_thread`. `report_crash` turns an unexpected error into
-    one that can be shown. `keymap` maps action ids to configured keys, separated by
-    commas.
+    Slow work runs on `service_thread`. `report_crash` writes a crash report of an
+    unexpected error, and returns an error that can be shown. `keymap` maps action ids
+    to configured keys, separated by commas; other actions have their default keys.
     """
 
     def __init__(
@@ -50,16 +50,16 @@ class RoomApp(App[None], inherit_bindings=False):
     def describe_error(self, error: Exception) -> LrwrError:
         """Return an error that can be shown to the user.
 
-        An expected one (`LrwrError`) is returned unchanged; another is written to a
-        crash report.
+        An `LrwrError` is returned unchanged; any other error is written to a crash
+        report, and the result names that.
         """
         return error if isinstance(error, LrwrError) else self.report_crash(error)
 
 
 class RoomScreen(Screen[None]):
-    """Base class of the chat screen: what actions and other screens use of it.
+    """Base class of the chat screen, with what actions and other screens use of it.
 
-    `scope` is that of the next question: thread, character, mode and horizon.
+    `scope` has the thread, character, mode and horizon of the next question.
     """
 
     scope: reactive[ChatScope] = reactive(ChatScope)
@@ -81,15 +81,19 @@ class RoomScreen(Screen[None]):
         raise NotImplementedError
 
     def show_spending(self) -> None:
-        """Show the cost of the current thread in the status line."""
+        """Show tokens and price of the last turn and of the thread."""
         raise NotImplementedError
 
     def action_do(self, name: str, words: str = "") -> None:
-        """Run the action called `name` in a worker; `words` is its argument."""
+        """Run an action in a worker.
+
+        `name` is its key in `controller.ACTION_HANDLERS`, `words` its argument, empty
+        for none.
+        """
         raise NotImplementedError
 
     async def action_stop(self) -> None:
-        """Stop the running answer."""
+        """Stop the running answer; without one, return to the prompt."""
         raise NotImplementedError
 
     def show_error(self, error: Exception) -> None:

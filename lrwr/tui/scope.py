@@ -10,10 +10,12 @@ from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, ThreadId
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """The command-line options with which the chat starts.
+    """The command-line options with which the chat starts; absent texts are empty.
 
-    `thread` is a thread's number, the beginning of its id, or its title. `mode` is None
-    if the option is absent; absent texts are empty.
+    `character` is a name or an alias, `as_of` the horizon, such as "ch3". `mode` is
+    None if the option is absent. `thread` is a thread's number in the list from 1, its
+    title, or the beginning of its id. `watch` is whether to watch the manuscript for
+    saves.
     """
 
     character: str = ""
@@ -28,7 +30,8 @@ class ChatScope:
     """The scope of the next question; see `TurnRequest`.
 
     `thread` is None and `title` empty if the question starts a new thread. `character`
-    is empty for everyone, `as_of` (the horizon) for the whole story.
+    is a main name, empty for everyone; `as_of` is the horizon, empty for the whole
+    story. If `witnessed`, only passages with the character present are used.
     """
 
     thread: ThreadId | None = None

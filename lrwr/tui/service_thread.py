@@ -20,7 +20,10 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class CloseFailure:
-    """What could not be saved on exit, in words; `error` is None after a timeout."""
+    """Work that was stopped on exit and could not be saved.
+
+    `what` names it in words. `error` is why saving failed, None if it took too long.
+    """
 
     what: str
     error: Exception | None
@@ -30,8 +33,8 @@ class ServiceThread(Generic[ServicesT]):
     """Opens services with `opening` at the first call, and closes them on exit.
 
     All work runs in one thread, on one event loop. Callers await it on their own loop;
-    cancelling the caller cancels the work. On exit, work has `stop_timeout` seconds to
-    end.
+    cancelling the caller cancels the work. On exit, running work is cancelled and has
+    `stop_timeout` seconds to end; `lost` then lists what could not be saved.
     """
 
     def __init__(
@@ -77,9 +80,11 @@ class ServiceThread(Generic[ServicesT]):
     async def run(
         self, work: Callable[[ServicesT], Coroutine[Any, Any, ResultT]]
     ) -> ResultT:
-        """Run `work` in the thread; return its result or raise its error.
+        """Call `work` with the services in the thread; return its result.
 
-        If the caller is cancelled, the work is cancelled and awaited first.
+        Its errors are raised. If the caller is cancelled, the work is cancelled and
+        awaited first. An error of opening the services is raised, too; the next call
+        tries to open them again.
         """
 
         async def open_and_run() -> ResultT:
@@ -97,11 +102,11 @@ class ServiceThread(Generic[ServicesT]):
         *,
         keeps: str = "",
     ) -> AsyncGenerator[ResultT, None]:
-        """Yield the items of `work` as they are produced.
+        """Call `work` with the services in the thread; yield its items at once.
 
         If the generator is closed early, the work is closed and awaited first. `keeps`
-        describes what the work saves when it ends; it is added to `lost` if saving
-        fails.
+        names what the work saves when it is stopped; it is added to `lost` if saving
+        fails. Empty means that it saves nothing.
         """
         running_loop = asyncio.get_running_loop()
         items: asyncio.Queue[_StreamItem[ResultT]] = asyncio.Queue()

@@ -37,10 +37,11 @@ STARTUP_SECONDS = 2.0
 
 
 async def open_cited_passage(screen: RoomScreen, words: str) -> None:
-    """Open the selected passage in the user's editor.
+    """Open the selected passage in the user's editor, at its first line.
 
-    If `words` is a citation number, with or without brackets, it is selected first. A
-    web page is not opened: its address is shown.
+    If `words` is a citation number, with or without brackets, it is selected first; if
+    the answer has no such citation, a notification says so. A web page is not opened:
+    its address is shown.
 
     Raises:
         NotFound: No passage is selected, or its file does not exist.
@@ -85,13 +86,13 @@ async def open_document_at_line(screen: RoomScreen, document: str, line: int) ->
 
 
 async def copy_answer(screen: RoomScreen, words: str) -> None:
-    """Copy the last answer to the clipboard.
+    """Copy the text of the newest finished answer to the clipboard.
 
-    If `words` is `quote` or `passage`, copy the selected passage and its location
-    instead.
+    If `words` is `quote` or `passage`, copy the selected source instead: its text, then
+    its location or web address on a line of its own. Other `words` are ignored.
 
     Raises:
-        NotFound: There is nothing to copy.
+        NotFound: There is no answer, or no selected source.
     """
     if words.strip().lower() in ("quote", "passage"):
         text, subject = _format_passage(screen.query_one(SplitView)), "the passage"

@@ -24,8 +24,8 @@ class Action:
     `keys` are the default keys, separated by commas. `action` is Textual's action
     string. `slash` is the prompt command without its slash, empty for none; `argument`
     is the placeholder shown after the command, in brackets if it is optional. `section`
-    is its help section. An `is_priority` action takes precedence over bindings of the
-    focused widget.
+    is the title of its help section. An `is_priority` action takes precedence over
+    bindings of the focused widget.
     """
 
     id: str

@@ -37,9 +37,10 @@ def _one_at_a_time(handler: ActionHandler) -> ActionHandler:
 
 @_one_at_a_time
 async def choose_character(screen: RoomScreen, words: str) -> None:
-    """Ask about the character named `words`; "everyone" or "nobody" removes the choice.
+    """Select the character for the next questions; `words` is a name or an alias.
 
-    If `words` is empty, show a list to choose from.
+    "everyone" or "nobody" removes the selection. If `words` is empty, show a list to
+    choose from; nothing changes if the user cancels it.
 
     Raises:
         NotFound: No character up to the current horizon has this name, or several have.
@@ -86,10 +87,11 @@ async def choose_horizon(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def switch_mode(screen: RoomScreen, words: str) -> None:
-    """Let the analyst or the character answer; `words` is the mode ("analytical").
+    """Let the analyst or the selected character answer.
 
-    If `words` is empty, switch to the other mode. If no character is selected, show a
-    list to choose one who answers.
+    `words` is the mode: `analytical` for the analyst, `in_character` for the character.
+    If it is empty, switch to the other mode. If a character is to answer and none is
+    selected, show a list to choose one; nothing changes if the user cancels it.
 
     Raises:
         SettingsProblem: The mode does not exist.
@@ -102,9 +104,10 @@ async def switch_mode(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def toggle_witnessed(screen: RoomScreen, words: str) -> None:
-    """Turn on or off that answers use only passages with the character present.
+    """Turn the witnessed filter on or off; `words` is ignored.
 
-    If no character is selected, show a list to choose one. `words` is ignored.
+    If it is turned on and no character is selected, show a list to choose one; nothing
+    changes if the user cancels it.
     """
     del words
     witnessed = not screen.scope.witnessed

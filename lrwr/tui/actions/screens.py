@@ -74,7 +74,8 @@ NOTICE_SECONDS = 8.0
 async def toggle_watch(screen: RoomScreen, words: str) -> None:
     """Start or stop watching the manuscript for saves, each of which is then ingested.
 
-    `words` "on" only starts and "off" only stops; anything else toggles.
+    `words` "on" only starts and "off" only stops; anything else toggles. Errors while
+    watching are shown as notifications.
     """
     requested = {"on": True, "off": False}.get(words.strip().lower())
     watching = any(w.group == WATCH_GROUP and w.is_running for w in screen.workers)

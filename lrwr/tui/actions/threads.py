@@ -29,6 +29,9 @@ TURN_GROUPS = frozenset({"turn", "stopped"})
 async def choose_thread(screen: RoomScreen, words: str) -> None:
     """Show the list of threads, filtered by `words`, and open the chosen one.
 
+    A running answer is stopped then. If the user cancels, the current thread stays
+    open; if it was deleted in the list, a new one is started.
+
     Raises:
         NotFound: No manuscript was ingested, or the thread was deleted meanwhile.
     """
@@ -45,7 +48,7 @@ async def choose_thread(screen: RoomScreen, words: str) -> None:
 async def start_thread(screen: RoomScreen, words: str) -> None:
     """Stop the running answer and start a new thread; `words` is ignored.
 
-    Character, mode and horizon are preserved.
+    Character, mode, horizon and witnessed filter are preserved.
     """
     del words
     await _stop_answer(screen)
@@ -58,6 +61,8 @@ async def start_thread(screen: RoomScreen, words: str) -> None:
 
 async def rename_thread(screen: RoomScreen, words: str) -> None:
     """Set the title of the current thread to `words`; if empty, ask the user for it.
+
+    The title is unchanged if the user cancels or enters nothing.
 
     Raises:
         NotFound: The thread has no turn yet.

@@ -53,9 +53,10 @@ class EditorError(LrwrError):
 
 @dataclass(frozen=True, slots=True)
 class EditorCommand:
-    """A program with its arguments, the program's name or path first.
+    """A program with its arguments; the first of `arguments` is its name or path.
 
-    `windowed` programs open a window; others use the terminal.
+    `windowed` is true for a program that opens a window of its own, false for one that
+    runs in the terminal.
     """
 
     arguments: tuple[str, ...]
@@ -72,9 +73,9 @@ def find_editor(
 ) -> str:
     """Return the command line of the user's editor; empty if there is none.
 
-    `VISUAL` in `env` takes precedence over `EDITOR`, then `FALLBACK_EDITORS` (Notepad
-    on Windows). `platform` is `sys.platform`; `which` returns the path of a program or
-    None.
+    It is the value of `VISUAL` in `env`, else of `EDITOR`, else `notepad` on Windows or
+    the first installed of `FALLBACK_EDITORS`. `platform` is `sys.platform`; `which`
+    returns the path of an installed program, else None.
     """
     for name in ("VISUAL", "EDITOR"):
         if written := env.get(name, "").strip():
@@ -89,11 +90,13 @@ def build_editor_command(
 ) -> EditorCommand:
     """Return the command that opens `file`, an absolute path, at `line`, from 1.
 
-    `editor` is a command line, parsed as on Windows or as on POSIX. The line is left
-    out for editors that lrwr does not know.
+    `editor` is a command line such as "code --wait". If `windows`, its backslashes are
+    kept, else it is parsed as a POSIX shell does. The line is left out for editors that
+    lrwr does not know.
 
     Raises:
-        ValueError: `editor` has unmatched quotation marks or is empty.
+        ValueError: `file` is not absolute, or `editor` is empty or has unmatched
+            quotation marks.
     """
     if not file.is_absolute():
         raise ValueError(f"not an absolute path: {file}")
@@ -187,10 +190,11 @@ def _start(arguments: list[str], command: EditorCommand) -> int:
 
 
 def explain_clipboard_failure(env: Mapping[str, str], platform: str) -> str:
-    """Return why text may not reach the clipboard in this terminal; empty for most.
+    """Return how to copy text by hand in a terminal that is known to block copying.
 
-    Copying uses a terminal escape sequence that no terminal confirms, so a failure
-    cannot be detected. `platform` is `sys.platform`.
+    The result is a sentence; empty for all other terminals. Copying uses a terminal
+    escape sequence that no terminal confirms, so a failure cannot be detected. `env` is
+    the environment, `platform` is `sys.platform`.
     """
     terminal = _find_blocking_terminal(env, platform)
     if not terminal:

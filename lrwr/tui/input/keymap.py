@@ -66,9 +66,10 @@ REASSIGN_HINT = "Assign another key to that action first."
 def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Parse the lines of the `[screen] keys` setting.
 
-    A line has an action id, a space, and keys separated by commas. Return the keys of
-    each configured action, separated by commas, and a warning for each invalid line. A
-    key that another action uses is rejected, unless that action is assigned other keys.
+    A line has an action id, a space, and keys separated by commas. Return the keys,
+    separated by commas, by action id, and a warning sentence for each invalid line or
+    key. A key that another action uses is rejected, unless that action is assigned
+    other keys. Actions without a valid key are left out.
     """
     bindings: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
@@ -92,9 +93,10 @@ def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ..
 
 
 def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys of an action, configured or default, in Textual's notation.
+    """Return the keys of an action in Textual's notation, in their configured order.
 
-    `keymap` is the result of `parse_keymap`.
+    `keymap` is the first result of `parse_keymap`; an action that it does not contain
+    has its default keys.
     """
     keys = keymap.get(action.id, action.keys)
     return tuple(normalize_key(part) for part in keys.split(","))

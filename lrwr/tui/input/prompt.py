@@ -21,8 +21,9 @@ MODES = (
 class Suggestion:
     """One completion of what the user typed in the prompt.
 
-    `text` replaces the input. `label` and `help` are shown. `is_complete` means that
-    `text` can be sent without a further argument.
+    `text` replaces the whole input. `label` and `help` are shown in the list.
+    `is_complete` means that `text` is sent at once when it is accepted; otherwise an
+    argument has to be typed.
     """
 
     text: str
@@ -33,11 +34,11 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class CompletionContext:
-    """The values that command arguments can have.
+    """The values that command arguments can have; all empty without a library.
 
-    `names` are characters; `places` are pairs of a horizon, such as "ch3", and the
-    chapter's title. `mark` changes with the library, the canon and the horizon of the
-    values.
+    `names` are the main names of characters; `places` are pairs of a horizon, such as
+    "ch3", and the chapter's title, in story order. `mark` identifies the library, canon
+    and horizon that the values were loaded for: if it is equal, they need no reloading.
     """
 
     names: tuple[str, ...] = ()
@@ -46,16 +47,17 @@ class CompletionContext:
 
 
 def list_commands() -> dict[str, Action]:
-    """Return the actions with a prompt command, by the command without its slash."""
+    """Return the actions with a prompt command, keyed by it without its slash."""
     return {action.slash: action for action in ROOM_ACTIONS if action.slash}
 
 
 def suggest_completions(
     text: str, context: CompletionContext
 ) -> tuple[Suggestion, ...]:
-    """Return the completions of a partly typed command, in the order of display.
+    """Return the completions of `text`, a typed command, in the order of display.
 
-    Empty if `text` is a question.
+    They are commands, or arguments if a space follows the command. Empty if `text` is a
+    question, if the command does not exist, or if nothing matches.
     """
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return ()
@@ -73,7 +75,11 @@ def suggest_completions(
 
 
 def is_complete_command(text: str, context: CompletionContext) -> bool:
-    """Return whether `text` is a command's full name, or has a known argument."""
+    """Return whether `text` is a command that needs no completion, ignoring case.
+
+    True for a command's name alone, even if an argument may follow, and for a name with
+    one of the arguments in `context`.
+    """
     name, space, words = text.removeprefix("/").casefold().partition(" ")
     action = list_commands().get(name)
     if action is None or not space:
@@ -123,7 +129,10 @@ SLASH_HINT = "To start a question with a slash, put a space before it."
 
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
-    """Prompt input that is a question, without surrounding whitespace."""
+    """Prompt input that is a question: `text`, without surrounding whitespace.
+
+    It is empty if the input is.
+    """
 
     text: str
 
@@ -141,9 +150,9 @@ class TypedCommand:
 
 @dataclass(frozen=True, slots=True)
 class UnclearInput:
-    """Prompt input with a slash that is no known command.
+    """Prompt input that starts with a slash and names no known command.
 
-    `why` is the message to show.
+    `why` is the message to show, with a suggestion.
     """
 
     why: str
@@ -153,10 +162,11 @@ PromptInput: TypeAlias = TypedQuestion | TypedCommand | UnclearInput
 
 
 def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
-    """Return prompt input as a question or a command; if it is neither, with a message.
+    """Return prompt input as a question, a command, or unclear input with a message.
 
-    `names` are the known commands without slash. Input that starts with two slashes, or
-    with a space and a slash, is a question.
+    `names` are the known commands without slash. A command starts with a slash; its
+    name is compared ignoring case. Input that starts with two slashes, or with a space
+    and a slash, is a question.
     """
     if not text.startswith("/"):
         return TypedQuestion(text.strip())
@@ -188,11 +198,11 @@ MAX_PAST_QUESTIONS = 200
 
 
 class PromptHistory:
-    """Recalls earlier questions in the prompt, newest first, and at last the draft.
+    """Recalls earlier questions and commands in the prompt.
 
-    The draft is the prompt's text when the user starts to recall. Editing a recalled
-    question does not change the history; the edited text becomes the draft if the draft
-    is empty.
+    Going back shows them newest first; going forward ends with the draft, the prompt's
+    text when the user started to recall. Editing a recalled text does not change the
+    history; the edited text becomes the draft if the draft is blank.
     """
 
     def __init__(self) -> None:
@@ -202,24 +212,27 @@ class PromptHistory:
 
     @property
     def shown(self) -> str | None:
-        """The question recalled last; None if the draft is shown."""
+        """The text recalled last; None while the user is not recalling."""
         return self._questions[-self._steps_back] if self._steps_back else None
 
     def load(self, questions: Sequence[str]) -> None:
-        """Insert questions of earlier sessions, oldest first, before those of this one.
+        """Insert `questions` of earlier sessions, oldest first, before this session's.
 
-        Of equal questions only the last is listed.
+        Of equal texts only the last is listed. Recalling starts again at the newest.
         """
         self._questions = _without_repeats([*questions, *self._questions])
         self._steps_back = 0
 
     def add(self, text: str) -> None:
-        """Append a question that was sent, and clear the draft."""
+        """Append `text`, a question or command that was sent, and clear the draft.
+
+        An equal earlier text is removed.
+        """
         self._questions = _without_repeats([*self._questions, text])
         self._steps_back, self._draft = 0, ""
 
     def older(self, text: str) -> str | None:
-        """Return the question before the one shown; None if there is none.
+        """Step back and return the next older text; None if there is none.
 
         `text` is the present text of the prompt, which may become the draft.
         """
@@ -230,9 +243,9 @@ class PromptHistory:
         return self.shown
 
     def newer(self, text: str) -> str | None:
-        """Return the question after the one shown, or at last the draft.
+        """Step forward and return the next newer text, after the newest one the draft.
 
-        None if the draft is shown already. `text` is the present text of the prompt,
+        None if the user is not recalling. `text` is the present text of the prompt,
         which may become the draft.
         """
         if not self._steps_back:
@@ -253,9 +266,11 @@ def _without_repeats(texts: Sequence[str]) -> list[str]:
 
 
 async def load_past_questions(workspace: "Workspace") -> tuple[str, ...]:
-    """Return the newest questions of all threads, oldest first, as they must be typed.
+    """Return the newest questions of recently used threads, oldest first.
 
-    Returns at most `MAX_PAST_QUESTIONS`; none if no manuscript was ingested.
+    A question that starts with a slash has a space before it, as it must be typed. At
+    most the newest `MAX_PAST_QUESTIONS`, with repetitions; none if no manuscript was
+    ingested.
     """
     if not workspace.is_ingested:
         return ()

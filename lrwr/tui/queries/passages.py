@@ -40,11 +40,12 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 class CitationContext:
     """A cited passage at its current location, or its former text if it is gone.
 
-    `number` is that of the citation. `place` is the location and `chapter` the part of
-    the story, for display; `chapter` is empty if unknown. `change` says what happened
-    to the passage since it was cited, empty if nothing did; `stale` means that its text
-    was edited or deleted. `before` and `after` surround `words` in the document. All
-    texts are sanitized for display.
+    `number` is that of the citation. `span` are offsets in `document`, and `lines` its
+    lines; both are the former ones if the passage is gone. `place` is the location and
+    `chapter` the part of the story, for display; `chapter` is empty if unknown.
+    `change` says what happened to the passage since it was cited, empty if nothing did;
+    `stale` means that its text was edited or deleted. `before` and `after` surround
+    `words`, the passage's text. All texts are sanitized for display.
     """
 
     number: int
@@ -63,7 +64,14 @@ class CitationContext:
 async def load_citation_contexts(
     workspace: "Workspace", citations: Sequence[Citation]
 ) -> list[CitationContext]:
-    """Return each cited passage in the current text, in the order of `citations`."""
+    """Return each cited passage in the current text, in the order of `citations`.
+
+    A passage that is gone has its former text. Chapters are empty if the story order
+    cannot be read.
+
+    Raises:
+        LrwrError: The library cannot be read.
+    """
     if not citations:
         return []
     anchored = await FreshnessService(workspace.passages).anchor(citations)
@@ -113,10 +121,11 @@ def build_citation_context(
 
 
 def cut_surroundings(text: str, span: Span) -> tuple[str, str]:
-    """Return the text before and after `span`, whole paragraphs where they fit.
+    """Return the text before `span`, and the text after it.
 
-    Each has at most `MAX_CONTEXT_CHARS` characters of `text`, and an ellipsis if it was
-    cut within a paragraph.
+    Each is cut from at most the next `MAX_CONTEXT_CHARS` characters of `text`: at a
+    paragraph break if there is one, else at a space, marked by an ellipsis. YAML front
+    matter at the start of `text` is left out.
     """
     return _before(text, span.start), _after(text, span.end)
 
@@ -208,10 +217,11 @@ MAX_SEARCHED_BYTES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A line of a file, counted from 1; `file` is an absolute path.
+    """A location in a file, an absolute path.
 
-    If `paragraphs`, as in a `.docx`, `line` is a paragraph. `gone` means that the
-    passage was not found: the line is its last known one.
+    `line` counts lines from 1; if `paragraphs` is true, as for a `.docx`, it counts
+    paragraphs. `gone` means that the passage is no longer in the text: `line` is the
+    last known one.
     """
 
     file: Path
@@ -221,7 +231,10 @@ class FileLocation:
 
 
 async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLocation:
-    """Return where the words of a citation are in the file, or were at last.
+    """Return the file and first line of a cited passage.
+
+    The file is searched, because it may be newer than the library. If the passage is
+    gone, return its last known line.
 
     Raises:
         NotFound: The file does not exist.

@@ -29,9 +29,9 @@ class HorizonStop:
     """A chapter or scene that can be chosen as the horizon.
 
     `as_of` is the horizon in the notation of `--as-of`. `chapter` is its number, 0
-    before chapter 1, `title` its title. `scene` is its number in the chapter, 0 for a
-    whole chapter. `begins` are the scene's first words. `present` is true for the
-    current horizon.
+    before chapter 1, `title` its title, empty for a scene. `scene` is its number in the
+    chapter from 1, 0 for a whole chapter. `begins` are the scene's first words, empty
+    for a chapter. `present` is true for the current horizon.
     """
 
     as_of: str
@@ -85,10 +85,11 @@ async def move_chat_scope(
 ) -> ChatScope:
     """Return `scope` with the horizon `as_of`, empty for the whole story.
 
-    A character who does not appear up to that horizon is deselected.
+    A character who does not appear up to that horizon, or whose name is ambiguous
+    there, is deselected; then the analyst answers, without the witnessed filter.
 
     Raises:
-        NotFound: The horizon does not exist.
+        NotFound: No manuscript was ingested, or the horizon does not exist.
     """
     bible = await load_story(workspace, as_of)
     moved_scope = replace(scope, as_of=as_of)
@@ -106,8 +107,8 @@ async def move_chat_scope(
 async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[HorizonStop]:
     """Return the chapters and scenes that can be the horizon, in story order.
 
-    Scenes are listed if their chapter has several. `as_of` is the current horizon,
-    empty for none; its item has `present`.
+    Scenes are listed after their chapter if it has several. `as_of` is the current
+    horizon, empty for the whole story; the item for it has `present` True.
 
     Raises:
         NotFound: No manuscript was ingested.
@@ -180,11 +181,11 @@ def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
 async def load_completion_context(
     workspace: "Workspace", as_of: str, before: CompletionContext
 ) -> CompletionContext:
-    """Return what completes commands: characters up to `as_of`, and all chapters.
+    """Return the names and chapters that complete commands.
 
-    An empty `as_of` means the whole story. If library, canon and horizon have not
-    changed since `before` was loaded, `before` is returned. Without a library there are
-    no values.
+    Names are of characters up to the horizon `as_of`, empty for the whole story;
+    chapters are all of the story. If library, canon and horizon have not changed since
+    `before` was loaded, `before` is returned. Without a library there are no values.
 
     Raises:
         NotFound: The horizon does not exist.
@@ -214,9 +215,10 @@ async def load_completion_context(
 
 @dataclass(frozen=True, slots=True)
 class OpenGaps:
-    """The open questions (gaps) up to a horizon, with the story bible they come from.
+    """The open questions (gaps) up to a horizon, with the story bible up to it.
 
-    `flagged` holds the ids of gaps that answers of the current thread reported.
+    `open` has them in the order of the story bible. `flagged` holds the ids of those
+    that answers of the current thread reported.
     """
 
     bible: Bible
@@ -270,9 +272,10 @@ async def decide_gap(
 
 
 async def undo_gap_decision(workspace: "Workspace", last: Decision) -> str:
-    """Undo the decision `last` and return its description as a sentence.
+    """Undo `last` in the canon and return its description as a sentence.
 
-    If a later decision exists, nothing is undone and the result is empty.
+    Nothing is undone, and the result is empty, unless `last` is the newest decision
+    that was not undone.
 
     Raises:
         SettingsProblem: The canon file was edited since the decision.

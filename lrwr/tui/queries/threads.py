@@ -29,7 +29,10 @@ _DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class ThreadMatch:
-    """A thread that a search found; `words` is an excerpt of the matching turn."""
+    """A thread that a search found.
+
+    `words` is an excerpt of its best matching turn, around a word of the query.
+    """
 
     thread: Thread
     words: str
@@ -59,8 +62,9 @@ async def load_thread_with_turns(
 async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]:
     """Return the threads that contain any content word of `text`, best match first.
 
-    Questions and answers are searched; only the best `MAX_MATCHES` turns are used.
-    Empty if `text` has no content word.
+    Content words are all but stop words such as "the"; a text of stop words uses all
+    its words. Questions and answers are searched; only the best `MAX_MATCHES` turns are
+    used, and a thread is listed once. Empty if `text` has no word.
     """
     content_words = extract_content_words(text)
     if not content_words:
@@ -79,7 +83,7 @@ async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]
 async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
     """Delete a thread; it can be restored for `KEPT_DAYS` days.
 
-    Threads that were deleted longer ago are removed for good; return their number.
+    Threads that were deleted longer ago are removed for good; return how many were.
     """
     now = time.time()
     await workspace.threads.delete(thread, now)
@@ -104,9 +108,10 @@ async def export_thread_to_file(
 
 
 async def suggest_export_path(workspace: "Workspace", title: str) -> str:
-    """Return an unused file path, named after a thread's `title`.
+    """Return the path of a `.md` file that does not exist yet, named after `title`.
 
-    Its folder is the parent of the library's folder, outside the manuscript.
+    The name has at most 40 lower-case letters, digits and hyphens, or is "thread"; a
+    number is appended if needed. The folder is the parent of the folder with `.lrwr/`.
     """
     words = "".join(
         character if character.isalnum() else " " for character in title.casefold()
@@ -129,10 +134,11 @@ def _expand_user(path: str) -> Path:
 class Welcome:
     """The state of the library and of the chat when the chat screen opens.
 
-    `model` is the language model, empty if none is configured. `counts` is None if no
-    manuscript was ingested. `leaving` has a text for each service that may receive
-    data; `first_use` are notices about services used for the first time. `turns` are
-    those of the opened thread, oldest first.
+    `scope` is that of the first question. `model` is the name of the language model,
+    empty if none is configured. `counts` is None if no manuscript was ingested; then
+    all other fields are empty. `leaving` has a text for each service with consent to
+    receive data; `first_use` are notices about services used for the first time.
+    `turns` are those of the opened thread, oldest first.
     """
 
     scope: ChatScope
@@ -146,12 +152,14 @@ class Welcome:
 async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
     """Return the state that the chat screen shows first.
 
-    `options` select thread, character, mode and horizon. Notices about services used
-    for the first time are recorded as shown.
+    `options` select thread, character, mode and horizon; they are ignored if no
+    manuscript was ingested. Notices about services used for the first time are recorded
+    as shown.
 
     Raises:
         NotFound: A character, thread or horizon of `options` does not exist.
-        SettingsProblem: The configured language model has no key or no name.
+        SettingsProblem: The configured language model has no key or no name, or several
+            threads match.
     """
     if not workspace.is_ingested:
         return Welcome(ChatScope())
@@ -172,7 +180,11 @@ async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
 
 
 async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> ChatScope:
-    """Return the scope of the first question: that of the thread, changed by `options`.
+    """Return the scope of the first question, which `options` select.
+
+    It is that of the thread in `options` at its last turn, or of a new thread, changed
+    by the other options. The character is the one whose name or alias is given in
+    `options`, by its main name.
 
     Raises:
         NotFound: A character, thread or horizon of `options` does not exist.
@@ -197,10 +209,11 @@ async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> Ch
 async def load_stopped_turn(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
-    """Return the saved part of a stopped answer to the question `text`, and its thread.
+    """Return the saved turn of a stopped answer to `text`, and its thread's id.
 
-    Only the last turn of the scope's thread, or of the newest one, is compared; None if
-    it has another question.
+    It is the last turn of the scope's thread, or of the most recently used one if the
+    scope has none. None if that turn has another question; whether it was stopped is
+    not checked.
     """
     thread = scope.thread
     if thread is None:
@@ -215,10 +228,9 @@ async def load_stopped_turn(
 async def stream_answer(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Yield the events of answering the question `text`, `TurnDone` last.
+    """Answer the question `text` within `scope`, and yield the events, `TurnDone` last.
 
-    `scope` selects thread, character, mode and horizon. See `AvatarSessionService.ask`
-    for further errors.
+    See `AvatarSessionService.ask` for further errors.
 
     Raises:
         NotFound: No manuscript was ingested.

@@ -91,15 +91,13 @@ class ChatScreen(RoomScreen):
         return await controller.load_contexts(citations)
 
     def watch_scope(self, scope: ChatScope) -> None:
-        """Show `scope` in the header, because it changed, and the cost of its
-        thread.
-        """
+        """Show the new `scope` in the header, and the spending of its thread."""
         if self.is_mounted:
             self.query_one(RoomHeader).show_scope(scope)
             self.call_after_refresh(self.show_spending)
 
     def show_spending(self) -> None:
-        """Show the cost of the current thread in the status line."""
+        """Show tokens and price of the last turn and of the thread."""
         turns = self.query_one(Transcript).turns
         self.query_one(StatusLine).update_fields(spent=format_spending(turns))
 
@@ -153,9 +151,10 @@ class ChatScreen(RoomScreen):
         await controller.show_stopped_turn(question, view)
 
     def action_do(self, name: str, words: str = "") -> None:
-        """Run the action called `name`; `words` is its argument.
+        """Run an action in a worker; cancel a running call of the same action first.
 
-        A running call of the same action is cancelled first.
+        `name` is its key in `controller.ACTION_HANDLERS`, `words` its argument, empty
+        for none.
         """
         run: WorkType[None] = partial(self._run_action_handler, name, words)
         group = f"action {name}"

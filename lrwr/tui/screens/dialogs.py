@@ -40,8 +40,9 @@ class ModalSheet(ModalScreen[ResultT]):
 class TextInputScreen(ModalScreen[str | None]):
     """Asks `question` and reads one line of text at the bottom of the screen.
 
-    `value` is the text to edit, `note` a sentence below the input. The result is the
-    stripped text; None if the user cancels or enters nothing.
+    `value` is the text to edit, `note` a sentence below the input, `placeholder` the
+    text of an empty input. The result is the stripped text; None if the user cancels or
+    enters nothing.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -116,7 +117,8 @@ class TextInputScreen(ModalScreen[str | None]):
 class ConsentScreen(ModalSheet[bool | None]):
     """Asks for consent to send data to a service; `question` describes the service.
 
-    The result is True, False, or None for "not now".
+    The result is True if the user consents, False for a refusal, and None for "not
+    now", which decides nothing.
     """
 
     DEFAULT_CSS: ClassVar[str] = """

@@ -66,10 +66,11 @@ class GapsScreen(MasterDetailScreen[None]):
         self._message = ""
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return the open gaps in three groups, each with a heading.
+        """Return the open gaps in three groups, each under a heading.
 
-        First those that answers of this thread reported, then the others, last those
-        that were postponed on this screen.
+        A row's key is the gap's id. First come those that answers of this thread
+        reported, then the others, last those that were postponed on this screen. Empty
+        groups are left out.
 
         Raises:
             NotFound: No manuscript was ingested, or the horizon does not exist.
@@ -126,7 +127,10 @@ class GapsScreen(MasterDetailScreen[None]):
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_answer(self) -> None:
-        """Ask for an answer to the highlighted gap, and record it."""
+        """Ask for an answer to the highlighted gap, and record it in the canon.
+
+        Nothing is recorded if the user cancels.
+        """
         if (gap := self._gap(self.key)) is None:
             return
         line = TextInputScreen(
@@ -141,7 +145,7 @@ class GapsScreen(MasterDetailScreen[None]):
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_decline(self) -> None:
-        """Record that the highlighted gap stays open on purpose."""
+        """Record in the canon that the highlighted gap stays open on purpose."""
         if (gap := self._gap(self.key)) is not None:
             await self.run_guarded(self._decide(gap, None))
 

@@ -172,7 +172,7 @@ def format_keys(keys: tuple[str, ...]) -> str:
 
 
 def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
-    """Yield the title and the actions of each help section, in display order."""
+    """Yield the sections of the help in display order: title, and actions."""
     everywhere = (
         *PROMPT_ACTIONS,
         *ROOM_ACTIONS,
@@ -195,7 +195,7 @@ class RoomCommandProvider(Provider):
     """Provides the command palette with actions and themes."""
 
     async def discover(self) -> Hits:
-        """Yield the actions of the chat screen, for an empty query."""
+        """Yield the chat actions and the choice of a theme, for an empty query."""
         for action in self._actions():
             yield DiscoveryHit(
                 self._label(action), self._run(action), action.title, action.help
@@ -203,7 +203,10 @@ class RoomCommandProvider(Provider):
         yield DiscoveryHit(Content("Theme"), self.app.search_themes, help=THEME_HELP)
 
     async def search(self, query: str) -> Hits:
-        """Yield actions and themes that match `query`, with scores for ranking."""
+        """Yield the chat actions and themes that match `query`.
+
+        Each has a score by which the palette ranks them, the highest first.
+        """
         matcher = self.matcher(query)
         for action in self._actions():
             texts = (action.title, f"/{action.slash}", action.help)

@@ -43,10 +43,11 @@ REFRESH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LibraryOverview:
-    """The state of the library in the folder `root`.
+    """The state of the library of the folder `root`.
 
     `counts` is None if no manuscript was ingested. `folders` are those of the
-    manuscript; `jobs` are the newest, newest first.
+    manuscript, empty if none is configured; `jobs` are the newest `MAX_JOBS`, newest
+    first.
     """
 
     counts: "LibraryCounts | None"
@@ -56,7 +57,11 @@ class LibraryOverview:
 
 
 async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
-    """Return the library's counts, the manuscript's folders, and the newest jobs."""
+    """Return the library's counts, the manuscript's folders, and the newest jobs.
+
+    Raises:
+        LrwrError: The library cannot be read.
+    """
     root, folders = workspace.library.root, workspace.manuscript()
     if not workspace.is_ingested:
         return LibraryOverview(None, folders, (), root)
@@ -68,8 +73,8 @@ async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
 class LibraryScreen(ModalSheet[bool]):
     """Shows the library and ingests changed files on request.
 
-    `changes` describe what watched saves changed, oldest first. The result is True if
-    files were ingested from this screen.
+    `changes` are sentences about what watched saves changed, oldest first. The result
+    is True if files were ingested from this screen, else False.
     """
 
     DEFAULT_CSS: ClassVar[str] = """

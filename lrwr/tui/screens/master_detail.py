@@ -75,8 +75,8 @@ MasterDetailScreen {
 class MasterDetailScreen(ModalScreen[ResultT]):
     """Shows a list of rows and, beside it, the details of the highlighted row.
 
-    `words` fill the filter. Subclasses override `rows` and `lines`, and may override
-    `extra_rows`, `select` and `first`.
+    `room` is the chat screen below. `words` fill the filter. Subclasses override `rows`
+    and `lines`, and may override `extra_rows`, `select` and `first`.
     """
 
     DEFAULT_CSS: ClassVar[str] = _CSS
@@ -104,9 +104,9 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         return ()
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return further rows for the filter `text` from a slower search.
+        """Return rows for the filter `text` that a search of names does not find.
 
-        There are none by default.
+        They are appended to the matching rows when the user pauses. None by default.
         """
         del text
         return ()
@@ -168,15 +168,16 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     def first(self) -> str:
         """Return the key of the row to highlight when the list is loaded.
 
-        Empty for the first row, or for the one highlighted before.
+        Empty to let `find` choose.
         """
         return ""
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the rows that match the filter, then the others of `extra`.
+        """Show the rows that match the filter, then those of `extra` that are new.
 
-        The row with the key `at` is highlighted, if any; without `at`, the best match
-        or the row highlighted before.
+        The row with the key `at` is highlighted. If `at` is empty, it is the first row
+        on a ranked screen with a filter, else the row highlighted before. If that row
+        is not shown, the first row is highlighted.
         """
         text = self.query_one(Input).value
         search = self._rows.rank if self.RANKED else self._rows.filter
@@ -295,7 +296,10 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         (active.action_cursor_down if by > 0 else active.action_cursor_up)()
 
     def action_page(self, by: int) -> None:
-        """Move the highlight by `by` pages, in the details if they have the focus."""
+        """Move the highlight by `by` pages, down if positive.
+
+        If the details have the focus, it moves there.
+        """
         self._active_list.move_page(by)
 
     @property

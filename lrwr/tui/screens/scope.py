@@ -36,7 +36,11 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         self._stops: dict[str, HorizonStop] = {}
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return a row for the whole story, then chapters and scenes in story order."""
+        """Return a row for the whole story, then chapters and scenes in story order.
+
+        Raises:
+            NotFound: No manuscript was ingested.
+        """
         as_of = self.room.scope.as_of
         stops = await self.room.room.service_thread.run(
             lambda workspace: list_horizon_stops(workspace, as_of)
@@ -46,11 +50,11 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *map(_stop_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return a description of the horizon with the key `key` and of its effect."""
+        """Return title and effect of the horizon in the row with the key `key`."""
         return _render_stop(self._stops.get(key))
 
     def first(self) -> str:
-        """Return the key of the current horizon, or that of the whole story."""
+        """Return the key of the current horizon's row, which may be the whole story."""
         return next(
             (key for key, stop in self._stops.items() if stop.present), WHOLE_STORY
         )
@@ -105,7 +109,8 @@ EVERYONE = "(everyone)"
 class CharacterChoice:
     """The character that the user chose; `name` is empty for everyone.
 
-    With `talk`, the character answers from now on.
+    With `talk`, the character answers from now on; without, the answer mode is
+    unchanged.
     """
 
     name: str
@@ -131,6 +136,9 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         """Return a row "(everyone)", then the characters up to the horizon.
 
         Characters mentioned most come first.
+
+        Raises:
+            NotFound: No manuscript was ingested, or the horizon does not exist.
         """
         scope = self.room.scope
         self._bible = await self.room.room.service_thread.run(
@@ -147,7 +155,10 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         ]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return the profile of the character with the key `key`."""
+        """Return the profile of the character in the row with the key `key`.
+
+        For "(everyone)", a sentence about its effect.
+        """
         if self._bible is None or key == EVERYONE:
             explanation = "The analyst answers, about all characters."
             return [
@@ -161,11 +172,17 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         return render_character(profile, self._bible)
 
     def select(self, key: str) -> None:
-        """Close with the character of `key`; the answer mode is not changed."""
+        """Close with the character in the row with the key `key`.
+
+        The answer mode is not changed.
+        """
         self.dismiss(CharacterChoice(_name(key), talk=False))
 
     def action_talk(self) -> None:
-        """Close with the highlighted character, who will also answer."""
+        """Close with the highlighted character, who will also answer.
+
+        Nothing happens if "(everyone)" is highlighted.
+        """
         if self.key and self.key != EVERYONE:
             self.dismiss(CharacterChoice(_name(self.key), talk=True))
 

@@ -20,7 +20,7 @@ from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
 class SettingsScreen(ModalSheet[None]):
     """Lists all settings with their values, which users change in lrwr.toml.
 
-    `query` fills the filter.
+    `query` fills the filter, which matches names and explanations, ignoring case.
     """
 
     DEFAULT_CSS: ClassVar[str] = """

@@ -33,7 +33,8 @@ from lrwr.tui.widgets.lists import ListRow
 class StoryScreen(MasterDetailScreen[None]):
     """Base class of screens that show one list of the story bible up to the horizon.
 
-    A row's key is its index in that list, from 0. `words` fill the filter.
+    A row's key is the index of its item in that list, from 0, as text. `words` fill the
+    filter.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,7 +63,11 @@ class StoryScreen(MasterDetailScreen[None]):
         return ()
 
     async def rows(self) -> Sequence[ListRow]:
-        """Load the story bible up to the horizon, and return the rows of `rows_of`."""
+        """Load the story bible up to the horizon, and return its rows from `rows_of`.
+
+        Raises:
+            NotFound: No manuscript was ingested, or the horizon does not exist.
+        """
         as_of, room = self.room.scope.as_of, self.room.room
         bible = await room.service_thread.run(
             lambda workspace: load_story(workspace, as_of)

@@ -68,6 +68,8 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     async def rows(self) -> Sequence[ListRow]:
         """Return a row for each thread, most recently used first.
 
+        A row's key is the thread's id.
+
         Raises:
             NotFound: No manuscript was ingested.
         """
@@ -82,8 +84,8 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
         """Return the threads that contain words of `text`, best match first.
 
-        Questions and answers are searched. A heading comes first; empty if nothing
-        matches.
+        Questions and answers are searched; see `search_threads`. The first row is a
+        heading. Empty if nothing matches.
         """
         matches = await self.room.room.service_thread.run(
             lambda workspace: search_threads(workspace, text)
@@ -101,7 +103,13 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         )
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return date, speaker and newest turns of the thread with the id `key`."""
+        """Return title, date, speaker and newest turns of the thread with the id `key`.
+
+        Turns are oldest first, shortened to one line each for question and answer.
+
+        Raises:
+            NotFound: The thread was deleted.
+        """
         id_ = ThreadId(key)
         thread, turns = await self.room.room.service_thread.run(
             lambda workspace: load_thread_with_turns(workspace, id_)
@@ -166,7 +174,10 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_undo(self) -> None:
-        """Restore the thread that was deleted last."""
+        """Restore the thread that was deleted last, on this screen or elsewhere.
+
+        If there is none, a message says so.
+        """
         await self.run_guarded(self._undo())
 
     async def _undo(self) -> None:
@@ -221,10 +232,11 @@ async def export_thread_as(
 ) -> str:
     """Write a thread as Markdown to `path`; if `path` is empty, ask the user for it.
 
-    `title` is the thread's title, from which a path is suggested. Return the file's
-    path; empty if the user cancels.
+    `title` is the thread's title, from which a path is suggested. Return the path of
+    the new file; empty if the user cancels.
 
     Raises:
+        NotFound: There is no such thread.
         SettingsProblem: The file exists, is not `.md`, or is in the manuscript.
         LrwrError: The file cannot be written.
     """

@@ -36,8 +36,9 @@ class ListRow:
     """One row of a list.
 
     `key` identifies the row. `detail` is shown after `name`. Searches match name,
-    detail and `search_terms`. A `heading` cannot be selected; its key is empty. `depth`
-    is the indent in columns. The texts are sanitized when they are shown.
+    `detail` and `search_terms`, which are not shown. A `heading` cannot be selected;
+    its key is empty. `depth` is the indent in columns. The texts are sanitized when
+    they are shown.
     """
 
     key: str
@@ -49,9 +50,10 @@ class ListRow:
 
 
 class SearchableRows:
-    """Rows with two searches that are fast enough to run at each key.
+    """Rows with two searches that are fast enough to run at each key press.
 
-    `all` has all rows.
+    `all` has all rows in their original order. Searches ignore case, accents and
+    repeated spaces.
     """
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
@@ -59,9 +61,11 @@ class SearchableRows:
         self._names: list[tuple[str, ...]] | None = None
 
     def rank(self, query: str) -> list[ListRow]:
-        """Return the rows similar to `query`, best match first, without headings.
+        """Return the rows that contain `query` or are similar, best match first.
 
-        An empty query returns all rows, with headings, in their order.
+        Names equal to `query` come first, then names that start with `query`, contain
+        it, and are similar despite typing errors. Headings are left out. An empty query
+        returns all rows, with headings, in their order.
         """
         normalized_query = _normalize(query)
         if not normalized_query:
@@ -77,7 +81,8 @@ class SearchableRows:
     def filter(self, query: str) -> list[ListRow]:
         """Return the rows that contain every word of `query`, under their headings.
 
-        Their order is unchanged, and case is ignored. An empty query returns all rows.
+        A part of a word matches, too. The order is unchanged; headings without rows are
+        left out. An empty query returns all rows.
         """
         words = _normalize(query).split()
         if not words:
@@ -183,7 +188,10 @@ class BrowseList(OptionList):
         self.highlighted = clicked
 
     def move_page(self, by: int) -> None:
-        """Move the highlight by `by` pages; headings are skipped."""
+        """Move the highlight by `by` pages, down if positive.
+
+        Headings are skipped.
+        """
         page = max(1, self.size.height - 1) * by
         last = len(self.options) - 1
         at = min(max(0, (self.highlighted or 0) + page), last)
@@ -212,9 +220,9 @@ class RowList(BrowseList):
         return "" if at is None else self._shown[at].key
 
     def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
-        """Show `rows`; highlight the one with the key `at`, else the first.
+        """Show `rows`, and highlight the one with the key `at`.
 
-        Headings are not highlighted.
+        If no row has that key, the first row that is no heading is highlighted.
         """
         self._shown = list(rows)
         enabled = [number for number, row in enumerate(self._shown) if not row.heading]
@@ -234,9 +242,10 @@ class RowList(BrowseList):
             self.add_options(map(_option, rows[start : start + BATCH]))
 
     def key_after(self, key: str) -> str:
-        """Return the key of the row below the one with `key`, or at the end above it.
+        """Return the key of the row below the one with `key`.
 
-        Empty if there is no other row, or none with `key`.
+        For the last row, it is the key of the row above. Empty if there is no other
+        row, or if no row has `key`.
         """
         keys = [row.key for row in self._shown if not row.heading]
         if key not in keys:

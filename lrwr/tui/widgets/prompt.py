@@ -63,7 +63,11 @@ class SuggestionList(OptionList, can_focus=False):
         self._shown: tuple[Suggestion, ...] = ()
 
     def show(self, suggestions: tuple[Suggestion, ...], chosen: int | None) -> None:
-        """Show `suggestions`, and highlight the one at index `chosen` unless None."""
+        """Show `suggestions`, and highlight the one at index `chosen`, from 0.
+
+        If `chosen` is None, none is highlighted. Without suggestions the list is
+        hidden.
+        """
         if suggestions != self._shown:
             self._shown = suggestions
             self.set_options(_build_options(suggestions))
@@ -101,8 +105,9 @@ ANSWER_RUNNING = (
 class PromptInputArea(TextArea, inherit_bindings=False):
     """The question input: Enter sends, Alt+Enter inserts a line break.
 
-    While an answer is streamed, a question is not sent and a hint explains why. It is
-    not queued either, because the answer may change the question. Commands always run.
+    While an answer is streamed, `busy` is true: a question is not sent and a hint
+    explains why. It is not queued either, because the answer may change the question.
+    Commands always run.
 
     The chat screen resets `busy` when an answer ends, and sets `completions`. Actions
     run through `call_later`, after the keys typed before them.
@@ -157,7 +162,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.chosen = chosen
 
     class CompletionsNeeded(Message):
-        """Posted when the user starts a command, so that `completions` are loaded."""
+        """Posted when a command is begun: the screen then updates `completions`."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -193,7 +198,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._suggest()
 
     def action_send(self) -> None:
-        """Accept the chosen suggestion; if there is none, send the input."""
+        """Accept the highlighted suggestion; if there is none, send the input."""
         self.call_later(self._send)
 
     def action_newline(self) -> None:
@@ -201,7 +206,10 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self.call_later(self.insert, "\n")
 
     def action_complete(self) -> None:
-        """Complete the typed command; without one, move the focus as Tab does."""
+        """Insert the highlighted suggestion, or else the first.
+
+        Without suggestions, move the focus as Tab does.
+        """
         if not self.text.startswith("/") or not self._suggestions:
             raise SkipAction
         self.call_later(self._complete)
@@ -213,17 +221,18 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._set_suggestions((), None)
 
     def action_older(self) -> None:
-        """Show the previous question of the history in the prompt."""
+        """Show the next older text of the history in the prompt, if any."""
         self._recall(self.question_history.older(self.text), first_line=True)
 
     def action_newer(self) -> None:
-        """Show the next question of the history, or at last the draft."""
+        """Show the next newer text of the history in the prompt, at last the draft."""
         self._recall(self.question_history.newer(self.text), first_line=False)
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Move up in the suggestions or the text; on the first line, in the history.
+        """Move the cursor up; or move up in the suggestions, if there are any.
 
-        With `select`, extend the selection of text instead.
+        On the first line, show the next older text of the history instead. With
+        `select`, always extend the selection of text.
         """
         if select or not (self._suggestions or self._on_edge(first=True)):
             super().action_cursor_up(select)
@@ -233,9 +242,10 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.action_older()
 
     def action_cursor_down(self, select: bool = False) -> None:
-        """Move down in the suggestions or the text; on the last line, in the history.
+        """Move the cursor down; or move down in the suggestions, if there are any.
 
-        With `select`, extend the selection of text instead.
+        On the last line, show the next newer text of the history instead. With
+        `select`, always extend the selection of text.
         """
         if select or not (self._suggestions or self._on_edge(first=False)):
             super().action_cursor_down(select)
@@ -245,7 +255,10 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.action_newer()
 
     def accept_suggestion(self, index: int) -> None:
-        """Insert the suggestion at `index`, from 0; if it is complete, send it."""
+        """Insert the suggestion at `index`, from 0; if it is complete, send it.
+
+        Nothing happens if there is no such suggestion.
+        """
         if index >= len(self._suggestions):
             return
         suggestion = self._suggestions[index]

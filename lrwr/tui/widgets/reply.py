@@ -49,16 +49,19 @@ class ReplyWidget(Protocol):
 
 
 class LinkBuffer:
-    """Removes wiki links from streamed text; text that may begin a link is held back.
+    """Removes wiki links, such as `[[Nell]]`, from text that is streamed in pieces.
 
-    A link can arrive in several pieces.
+    A link can be split between pieces, so text that may begin one is held back.
     """
 
     def __init__(self) -> None:
         self._text = ""
 
     def feed(self, text: str) -> str:
-        """Add streamed `text`; return the new text that can be shown, without links."""
+        """Add a piece of streamed text; return the text that can be shown now.
+
+        Links are replaced by their text; the result may be empty.
+        """
         text = strip_links(self._text + sanitize_text(text))
         match = UNFINISHED_LINK.search(text)
         shown = text[: match.start()] if match else text
@@ -74,7 +77,7 @@ class LinkBuffer:
 class VerbatimReply(Static):
     """An answer that quotes the text: no markup, but citations can be clicked.
 
-    The spans `unsupported` of `text` are highlighted.
+    `unsupported` are spans of `text`, statements without support, to be highlighted.
     """
 
     def __init__(self, text: str = "", unsupported: Sequence[Span] = ()) -> None:

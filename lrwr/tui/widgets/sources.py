@@ -55,7 +55,7 @@ class SourceView(Static):
         return self.context.words if self.context else sanitize_text(self.citation.text)
 
     def fill(self, context: "CitationContext") -> None:
-        """Show the passage as it is in the current text, with `context`."""
+        """Show location, text and surroundings of the passage from `context`."""
         self.context = context
         self._draw()
 
@@ -118,7 +118,7 @@ class PageView(Static):
         return sanitize_text(self.page.text)
 
     def choose(self, *, chosen: bool) -> None:
-        """Show the page as selected, or not; the full text is shown if selected."""
+        """Show the page as selected or not; if selected, with its full text."""
         if chosen != self._chosen:
             self._chosen = chosen
             self.set_class(chosen, "chosen")
@@ -151,10 +151,10 @@ SourceItem = SourceView | PageView
 
 
 class Sources(VerticalScroll):
-    """Lists the sources of one turn; one of them is selected.
+    """Lists the sources of one turn, of which one is selected: passages and web pages.
 
     The selected passage is shown with the text around it. `keymap` maps action ids to
-    configured keys.
+    configured keys, separated by commas; other actions have their default keys.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -185,7 +185,7 @@ class Sources(VerticalScroll):
 
     @property
     def chosen(self) -> SourceItem | None:
-        """The widget of the selected source, or None."""
+        """The widget of the selected source; None if there are no sources."""
         return self._find(self._chosen)
 
     async def introduce(self) -> None:
@@ -220,11 +220,12 @@ class Sources(VerticalScroll):
         question: str = "",
         without: str = NO_SOURCES,
     ) -> None:
-        """Show cited passages, then web pages, instead of the present sources.
+        """Replace the present sources by cited passages, then web pages.
 
-        `is_final` means that no more will be added; then a heading has their number and
-        `question`, and `without` is shown if there are none. The selected number stays
-        selected if it is still present.
+        `is_final` means that no more will be added. Then passages get a heading with
+        their number and `question`, and `without` is the message if there are no
+        sources at all. The selected citation number stays selected if it is present,
+        else the first is.
         """
         views: list[Static] = [SourceView(citation) for citation in citations]
         page_views = [PageView(page) for page in pages]
@@ -259,7 +260,7 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     def fill(self, contexts: "Sequence[CitationContext]") -> None:
-        """Show passages as they are in the current text.
+        """Show passages as they are in the current text, matched by citation number.
 
         Items of `contexts` for passages that are not shown are ignored.
         """
@@ -280,9 +281,9 @@ class Sources(VerticalScroll):
             self.post_message(self.ContextsNeeded(citations))
 
     def jump(self, number: str) -> bool:
-        """Select the source with this citation number; return whether it exists.
+        """Select the source with the citation number `number`, such as "1" or "w1".
 
-        If not, a notification says so.
+        Return whether it exists; if not, a notification says so.
         """
         view = self._find(number)
         if view is None:

@@ -44,7 +44,7 @@ class SplitView(Horizontal):
 
     A new turn is selected when it starts. On narrow screens only one pane is shown.
     `side` is the width of the sources in percent. `load_contexts` returns the current
-    text of cited passages.
+    text of cited passages. `keymap` maps action ids to configured keys.
     """
 
     DEFAULT_CSS: ClassVar[str] = ""
@@ -99,7 +99,10 @@ class SplitView(Horizontal):
         return was_over
 
     def jump(self, number: str) -> None:
-        """Select the source with this citation number, and focus the sources."""
+        """Select the source with the citation number `number`, and focus the sources.
+
+        If there is none, a notification says so.
+        """
         if self.sources.jump(number):
             self._is_over = self._is_beside = True
             self._arrange(self.size.width)
@@ -128,19 +131,28 @@ class SplitView(Horizontal):
         return view
 
     async def add_citation(self, view: TurnView, citation: Citation) -> None:
-        """Add a passage that was found for the running turn `view`."""
+        """Add a passage that was found for the running turn `view`.
+
+        It is shown if that turn is selected.
+        """
         view.add_citation(citation)
         if self.transcript.chosen is view:
             await self.sources.add(citation)
 
     async def add_page(self, view: TurnView, page: WebCitation) -> None:
-        """Add a web page that was found for the running turn `view`."""
+        """Add a web page that was found for the running turn `view`.
+
+        It is shown if that turn is selected.
+        """
         view.add_page(page)
         if self.transcript.chosen is view:
             await self.sources.add_page(page)
 
     async def finish(self, view: TurnView, turn: Turn) -> None:
-        """Show the finished turn in `view`, with only the sources that it cites."""
+        """Show the finished turn in `view`.
+
+        If it is selected, only the sources that it cites are shown from now on.
+        """
         await view.finish(turn)
         if self.transcript.chosen is view:
             await self.sources.show(turn)

@@ -21,9 +21,9 @@ AGE_INTERVAL = 5.0
 class StatusFields:
     """Texts of the status line; empty ones are hidden.
 
-    `model` is the answering model, `spent` the cost of the last turn and of the thread,
-    `index` whether the library is up to date, `leaving` whether data is sent to
-    services.
+    `model` is the name of the answering model, `spent` tokens and price of the last
+    turn and of the thread, `index` whether the library is up to date, `leaving` whether
+    data is sent to services.
     """
 
     model: str = ""
@@ -47,17 +47,26 @@ class StatusLine(Horizontal):
         yield Static(id="status-spent", markup=False)
 
     def on_mount(self) -> None:
-        """Start a timer that updates the age in the `index` field."""
+        """Start a timer for the time in the `index` field since the last ingestion.
+
+        It is updated every `AGE_INTERVAL` seconds, once `mark_fresh` was called.
+        """
         self.set_interval(AGE_INTERVAL, self._show_age)
 
     def update_fields(self, **fields: str) -> None:
-        """Change the named fields of `StatusFields`; the others are unchanged."""
+        """Change the named fields of `StatusFields`; the others are unchanged.
+
+        A new `index` also ends the display of an age.
+        """
         if "index" in fields:
             self._fresh_since = None
         self.status = replace(self.status, **fields)
 
     def mark_fresh(self, text: str) -> None:
-        """Show `text` and its age, such as "2 min ago", in the `index` field."""
+        """Show `text` in the `index` field, followed by the time since this call.
+
+        The time, such as "2 min ago", is updated until `index` is set otherwise.
+        """
         self._fresh_since = text, time.monotonic()
         self._show_age()
 

@@ -47,7 +47,7 @@ class Transcript(VerticalScroll):
     ]
 
     class CitationTyped(Message):
-        """Posted when the user types a citation number."""
+        """Posted when the user types `number`, a citation number from "1" to "9"."""
 
         def __init__(self, number: str) -> None:
             super().__init__()
@@ -87,7 +87,7 @@ class Transcript(VerticalScroll):
     def chosen(self) -> TurnView | None:
         """The widget of the turn whose sources are shown; None if the thread is empty.
 
-        It is the newest turn unless the user selected another.
+        It is the newest mounted turn unless the user selected another.
         """
         if self._chosen is not None and self._chosen.is_attached:
             return self._chosen
@@ -157,7 +157,7 @@ class Transcript(VerticalScroll):
         self._load_more()
 
     async def on_key(self, event: events.Key) -> None:
-        """Pass typed characters to the prompt, except digits that select sources."""
+        """Pass typed characters to the prompt, except 1 to 9, which select sources."""
         typed = event.character or ""
         plain = event.is_printable and "+" not in event.key
         if plain and typed not in DIGITS:
@@ -165,7 +165,10 @@ class Transcript(VerticalScroll):
             await self.run_action(f"screen.type({typed!r})")
 
     def action_choose(self, by: int) -> None:
-        """Move the selection by `by` turns, to newer ones if positive."""
+        """Move the selection by `by` turns, to newer ones if positive.
+
+        It stops at the first and the last mounted turn.
+        """
         views = self.views
         if not views:
             return

@@ -23,7 +23,8 @@ SUPERVISOR = "lrwr"
 class TurnView(Vertical):
     """Shows one turn; `turn` is None while the answer to `question` is not finished.
 
-    `is_stopped` is whether the user stopped the answer while it was shown.
+    `over` is true once the turn was finished, failed or stopped; `is_stopped` is true
+    if the user stopped the answer while it was shown.
     """
 
     class Chosen(Message):
@@ -80,7 +81,10 @@ class TurnView(Vertical):
         self._pages.append(page)
 
     def show_stage(self, text: str) -> None:
-        """Show what is being done, such as a search, until the answer's text starts."""
+        """Show that a step is being done, such as a search, below the earlier steps.
+
+        `text` names the step. All steps disappear when the answer's text starts.
+        """
         if self.over:
             return
         for before in self.query(".step.running"):
