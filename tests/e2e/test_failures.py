@@ -80,6 +80,32 @@ def test_a_misspelt_command_is_an_error_like_any_other(
     assert ran.err == f"lrwr: {message}\nhint: {hint}\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[search\nlimit = 3\n", "Write a heading in brackets on a line of its own"),
+        ("limit = yes\n", "Put text in quotes and lists in brackets"),
+        ("limit 3\n", "Write each setting as a name and a value"),
+    ],
+)
+def test_the_hint_of_a_broken_settings_file_fits_its_fault(
+    empty: Terminal, text: str, hint: str
+) -> None:
+    (empty.folder / "lrwr.toml").write_text(text, encoding="utf-8")
+    ran = empty.run("status")
+    assert ran.code == ExitCode.SETTINGS
+    assert f"\nhint: {hint}" in ran.err
+
+
+def test_the_usage_of_a_sub_command_shows_no_name_before_it(empty: Terminal) -> None:
+    for words, usage in (
+        (("check", "intend"), "Usage: lrwr check intend [OPTIONS]"),
+        (("characters", "merge"), "Usage: lrwr characters merge [OPTIONS]"),
+        (("gaps", "answer"), "Usage: lrwr gaps answer [OPTIONS]"),
+    ):
+        assert usage in empty.run(*words, "--help").out
+
+
 def test_an_ingest_that_finds_no_file_says_so(empty: Terminal) -> None:
     ran = empty.run("ingest", ".")
     assert ran.code == ExitCode.OK

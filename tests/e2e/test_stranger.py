@@ -193,7 +193,8 @@ def test_a_stranger_s_folder_reaches_nothing_outside_it(
         assert ran.code in (0, 1, 2, 3, 5, 7), (words, ran)
         assert SECRET not in ran.out
         assert KEY not in ran.out + ran.err
-        assert ran.code in (0, 7) or "\nhint: " in ran.err or words[:1] == ("canon",)
+        is_explained = "\nhint: " in ran.err or '"hint": "' in ran.out
+        assert ran.code in (0, 7) or is_explained or words[:1] == ("canon",)
     assert stranger.things() == before
 
 

@@ -114,10 +114,11 @@ def describe_turn_cost(turn: Turn) -> str:
     """Return model calls, tokens and price of a turn as a sentence ("1 call: …").
 
     Tokens received are estimated, so the total is marked "about". Empty if the turn
-    called no language model.
+    called no language model, or all calls failed before anything was sent.
     """
     usage = turn.usage
-    if not usage.calls:
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    if not usage.calls or (usage.failed == usage.calls and not tokens):
         return ""
     count_text = format_count(usage.calls, "call")
     failed = f"; {format_count(usage.failed, 'call')} failed" if usage.failed else ""

@@ -133,7 +133,11 @@ async def _ask(
         sessions = workspace.sessions()
         announce_first_use(workspace, output, *ANSWER_SERVICES)
         note = sessions.model and describe_answering_model(settings, sessions.model)
-        turn_done = await live.watch(sessions.ask(request), note)
+        # What is sent to OpenAI is said before; an own server may turn out to be off.
+        is_sent = settings.model.use == "openai"
+        turn_done = await live.watch(sessions.ask(request), note if is_sent else "")
+        if turn_done.turn.output.model and not is_sent:
+            output.info(note)
         if as_json:
             output.json(turn_done_as_json(turn_done))
             return

@@ -256,7 +256,7 @@ def assemble_output(
         narrative_state_delta=_build_state_after(question, tuple(entities)),
         low_confidence=_select_low_confidence(result, answer),
         unsupported=answer.unsupported,
-        remarks=tuple(dict.fromkeys((*result.remarks, *gaps.remarks, *answer.remarks))),
+        remarks=_group_by_cause((*result.remarks, *gaps.remarks), answer.remarks),
         model=answer.model,
         tavily_used=bool(result.web_query),
         web=find_web_citations(answer.text, select_web_pages(question, result)),
@@ -279,6 +279,26 @@ def _select_low_confidence(
         for chunk in chunks
     )
     return result.low_confidence if rests_on_search else None
+
+
+def _group_by_cause(
+    step_remarks: Sequence[str], answer_remarks: Sequence[str]
+) -> tuple[str, ...]:
+    """Return all remarks without duplicates; those with the same cause become one.
+
+    A remark on a failed step is a consequence, a colon and the cause. It is dropped if
+    a remark on the answer names its cause.
+    """
+    grouped: dict[str, str] = {}
+    for remark in dict.fromkeys(step_remarks):
+        consequence, colon, cause = remark.partition(": ")
+        if cause and any(cause.rstrip(".") in other for other in answer_remarks):
+            continue
+        if colon and cause in grouped:
+            first = grouped[cause].removesuffix(f": {cause}")
+            remark = f"{first}; {consequence[:1].lower()}{consequence[1:]}: {cause}"
+        grouped[cause or remark] = remark
+    return tuple(dict.fromkeys((*grouped.values(), *answer_remarks)))
 
 
 def _drop_duplicate_gaps(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:

@@ -130,7 +130,9 @@ async def test_a_server_that_is_gone_loses_no_turn(
     kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
     assert "The lamp must never go out" in kept.output.response_text
     assert kept.output.model == ""
-    assert len(kept.output.remarks) >= len(("Tools", "Entities", "Step", "answer"))
+    (remark,) = kept.output.remarks
+    assert remark.startswith("Answered with quotations, without a language model. ")
+    assert remark.count("cannot be reached. Check ") == 1  # the cause and its hint
 
 
 async def test_a_server_that_dies_while_it_answers_loses_nothing_that_it_said(

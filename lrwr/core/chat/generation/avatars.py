@@ -220,7 +220,7 @@ class ModelAvatar:
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
         answer = await self.instead.answer(question, plan, result, emit)
-        why = f"Answered with quotations, without a language model. {error}"
+        why = f"Answered with quotations, without a language model. {error.full_text}"
         return AvatarAnswer(
             text=answer.text,
             citations=answer.citations,
