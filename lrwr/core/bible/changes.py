@@ -52,8 +52,8 @@ class StoryChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoryState:
-    """The stored story data at one time, and the bible built from it, without a
-    horizon.
+    """The stored story data at one time (`known`), and the bible built from it, without
+    a horizon.
 
     `loose` are facts about people who have no profile in the bible.
     """
@@ -65,11 +65,12 @@ class StoryState:
 
 @dataclass(frozen=True, slots=True)
 class StoryChange:
-    """One change between two states, with its evidence.
+    """One change between two states of the story, with its evidence.
 
-    `shift` says what was added, changed or removed. `was` is the evidence in the old
-    state, `now` that in the new one, without evidence that both share. `later` are the
-    scenes of the new state that a changed or removed fact may affect, in story order.
+    `shift` has the subject, the attribute, and the old and new value. `was` is the
+    evidence in the old state, `now` that in the new one, without evidence that both
+    share. `later` are the scenes of the new state that a changed or removed fact may
+    affect, in story order; empty for other changes.
     """
 
     kind: StoryChangeKind
@@ -119,9 +120,10 @@ def build_story_state(knowledge: StoryKnowledge) -> StoryState:
 def diff_story_states(
     before: StoryState, after: StoryState, renamed: DocumentRenames
 ) -> tuple[StoryChange, ...]:
-    """Return what changed from `before` to `after`: characters, facts, timeline, gaps.
+    """Return what changed from `before` to `after`.
 
-    `renamed` maps new document ids to old ones. The same states give the same order.
+    Names of characters come first, then facts, the timeline and gaps. `renamed` maps
+    new document ids to old ones. Equal arguments give the same order.
     """
     people = align_casts(before.known.cast, after.known.cast)
     names = {old_document: document for document, old_document in renamed.items()}
@@ -139,8 +141,9 @@ def align_casts(
     """Return two mappings, from the names in `before` and from those in `after`, to
     names that are equal for the same character.
 
-    A renamed character is recognized by an alias that only this character has, before
-    and after; the longer of both names is used.
+    Each mapping has all names of its cast as keys. A renamed character is recognized by
+    an alias that only this character has, before and after; both names then map to the
+    longer one. Any other name maps to itself.
     """
     old, new = _forms(before), _forms(after)
     unmatched_old = {name: forms for name, forms in old.items() if name not in new}

@@ -59,11 +59,12 @@ def collect_visible_facts(
     horizon_cast: HorizonCast,
     horizon_view: HorizonView,
 ) -> VisibleFacts:
-    """Return those of `document_facts` whose evidence and names are all visible, sorted
-    in story order.
+    """Return those of `document_facts` whose evidence and wording are visible at the
+    horizon, in story order, notes first.
 
-    Names are checked because a model that has read the whole story may describe a fact
-    with a name that is revealed later. Other details with such names are removed.
+    A fact whose wording has a name revealed after the horizon is left out, because a
+    model that has read the whole story may use it; a detail with such a name is
+    removed.
     """
     visible_facts = [
         document_fact
@@ -117,9 +118,10 @@ def merge_claims(
 ) -> tuple[BibleClaim, ...]:
     """Merge rows of (label, value, evidence) with equal label and value into claims.
 
-    Case, articles and punctuation do not count. `rows` must be in story order; so are
-    the claims, but those that the author's notes state come first. A claim has the
-    wording of the note, else of its first row.
+    To compare them, case, articles and punctuation are ignored. `rows` must be in story
+    order. The claims are in the order of their first rows, but those that the author's
+    notes state come first. A claim has the wording of the first row from a note, else
+    of its first row, and the highest certainty of its evidence.
     """
     groups: dict[tuple[str, str], list[tuple[str, str, TextEvidence]]] = {}
     for label, value, evidence in rows:
@@ -136,8 +138,8 @@ def _build_claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
 
 
 def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence, ...]:
-    """Return one piece of evidence for each location, the one with the highest
-    certainty.
+    """Return one piece of evidence for each location (document and spans): the one with
+    the highest certainty, or the first of those.
 
     The order of first occurrence is preserved.
     """
@@ -158,7 +160,9 @@ def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
 
 
 def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...]:
-    """Return the names of the language models that stated any of the facts, sorted."""
+    """Return the names of the language models that stated any of the facts, sorted,
+    each once.
+    """
     keepers = {document_fact.fact.keeper for document_fact in document_facts} - {
         RULES_KEEPER,
         WRITER_KEEPER,
@@ -167,15 +171,19 @@ def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...
 
 
 def normalize_value(text: str) -> str:
-    """Return the words of `text` in lower case, without punctuation and articles, to
-    compare values.
+    """Return the words of `text` in lower case, joined by spaces, without punctuation,
+    articles and possessive endings, to compare values.
+
+    If nothing is left, the whole text in lower case.
     """
     words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
     return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
 
 
 def normalize_attribute(text: str) -> str:
-    """Return a form of an attribute's name in which "Eyes" and "eye colour" are equal."""
+    """Return a form of an attribute's name for comparison: its stems without words such
+    as "colour", so that "Eyes" and "eye colour" are equal.
+    """
     words = normalize_value(text.replace("_", " ")).split()
     specific_words = [stem_lightly(word) for word in words if word not in _GENERIC]
     return " ".join(specific_words or words)

@@ -47,13 +47,12 @@ class _GapEntry:
 def build_gap_ledger(
     material: VisibleFacts, canon: Canon, wondered: Sequence[GapFlag] = ()
 ) -> tuple[Gap, ...]:
-    """Return every gap that is visible at the horizon of `material`.
+    """Return every gap that is visible at the horizon of `material`, each once.
 
     Gaps in the text come first, in story order, then those of `wondered`, which were
-    found while answering questions, then those known only from decisions in `canon`.
-    The caller limits `wondered` to the horizon. With a horizon, decisions about gaps
-    that are not visible otherwise, and all answers, are left out: they have no location
-    in the story.
+    found while answering questions and which the caller limits to the horizon, then
+    those known only from decisions in `canon`. With a horizon, the latter and all
+    answers are left out: they have no location in the story.
     """
     entries: dict[GapKey, _GapEntry] = {}
     for sourced_fact in material.about(FactAbout.GAP):
@@ -74,7 +73,8 @@ def build_gap_ledger(
 
 
 def to_undefined_attribute(sourced_fact: SourcedFact) -> UndefinedAttribute:
-    """Return whose attribute a gap in the text leaves undefined, and which.
+    """Return whose attribute the gap `sourced_fact` leaves undefined, and which
+    attribute.
 
     If the author marked the gap, for example with "TODO", the attribute is the marked
     text.
@@ -90,7 +90,8 @@ def to_undefined_attribute(sourced_fact: SourcedFact) -> UndefinedAttribute:
 
 
 def find_gap_by_id(text: str, gaps: Sequence[Gap]) -> Gap:
-    """Return the gap with the id `text`, or the only one whose id starts with `text`.
+    """Return the gap with the id `text`, or the only one whose id starts with `text`,
+    ignoring case.
 
     Raises:
         NotFound: There is none, or more than one.

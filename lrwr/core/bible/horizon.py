@@ -34,7 +34,8 @@ class HorizonView:
     """The text visible to somebody who has read the story up to `horizon`.
 
     With a horizon, notes and author's comments are not visible; None makes all text
-    visible. `bounded` says whether there is a horizon.
+    visible. `order` is the story order, `texts` maps the stored documents to their
+    texts. `bounded` says whether there is a horizon.
     """
 
     def __init__(
@@ -55,9 +56,10 @@ class HorizonView:
         self._parts_by_document: dict[DocumentId, list[_SceneSpan]] = {}
 
     def is_visible(self, document: DocumentId, spans: Sequence[Span]) -> bool:
-        """Return whether all of `spans` exist in `document` and are visible.
+        """Return whether all of `spans` are within `document` and visible.
 
-        With a horizon, each must contain story text. False without spans.
+        With a horizon, each must end before it and contain some story text. False if
+        `spans` is empty or `document` is not stored.
         """
         if not spans or not self.is_document_visible(document):
             return False
@@ -70,8 +72,8 @@ class HorizonView:
         )
 
     def is_fact_visible(self, document_fact: DocumentFact) -> bool:
-        """Return whether the evidence of a fact is visible, and all text that a model
-        had read when it stated the fact.
+        """Return whether the evidence of a fact is visible, and so is all text that a
+        model had read when it stated the fact.
         """
         if not self.is_visible(document_fact.document, document_fact.fact.spans):
             return False
@@ -93,8 +95,7 @@ class HorizonView:
         return document in self._ranks
 
     def sort_key(self, document: DocumentId, start: int) -> tuple[int, str, int]:
-        """Return a key that sorts locations by story order; notes come before the
-        story.
+        """Return a key that sorts passages by story order, those in notes first.
 
         `start` is an offset in `document`, in characters.
         """
@@ -111,8 +112,9 @@ class HorizonView:
         """Return the words at `spans` of `document`, with their location, as evidence.
 
         `spans` must be visible. With a horizon, author's comments are cut out. `joint`
-        stands in the text between the spans and for what was cut out. `keeper` and
-        `certainty` are those of the fact; see `TextEvidence`.
+        is inserted between the words of two spans, and where a comment was cut out.
+        `keeper` (the source) and `certainty` are those of the fact; they are copied
+        into the result.
         """
         document_text = self.texts[document]
         stretches = tuple(
@@ -137,10 +139,10 @@ class HorizonView:
         )
 
     def locate_scene(self, document: DocumentId, span: Span) -> tuple[int, int]:
-        """Return the index of the chapter in `document`, and of the scene in that
+        """Return the index of the chapter in `document`, and that of the scene in the
         chapter, in which `span` begins.
 
-        Both count from 0, and are 0 if no chapter or scene contains it.
+        Both count from 0. An index is 0 if no chapter, or no scene, contains the start.
         """
         part = next(self._parts_from(document, span.start), None)
         if part is not None and part.span.start <= span.start:
@@ -166,7 +168,8 @@ class HorizonView:
                     yield document, chapter, number, index
 
     def contains_name(self, name: str) -> bool:
-        """Return whether `name` occurs in the visible story text, ignoring case.
+        """Return whether `name` occurs in the visible story text, ignoring case, also
+        within a word.
 
         Always true without a horizon.
         """
@@ -252,10 +255,9 @@ class VisibleCharacter:
 class HorizonCast:
     """The characters visible at a horizon, with their names and mentions up to there.
 
-    `first_seen` are the first mentions of all aliases in each document. `names` are the
-    user's decisions on names; characters they mention are confirmed. Facts may use any
-    name of a character; `display_name` converts it to the visible one, or to "" if that
-    would reveal something after the horizon.
+    `first_seen` has the first mention of each alias in each document. `names` are the
+    user's decisions on names; a character with a name in them is confirmed. Facts may
+    use any name of a character; `display_name` converts it to the one to display.
     """
 
     def __init__(
@@ -277,7 +279,11 @@ class HorizonCast:
 
     @cached_property
     def visible(self) -> Mapping[str, VisibleCharacter]:
-        """The visible characters by their name in the whole cast, most mentioned first."""
+        """The visible characters, most mentioned first, by their names in the whole
+        cast.
+
+        The name to display may be another one; see `VisibleCharacter`.
+        """
         visible_by_name = {c.name: self._make_visible(c) for c in self._cast.characters}
         visible_pairs = [
             (name, visible_character)
@@ -287,16 +293,16 @@ class HorizonCast:
         return dict(sorted(visible_pairs, key=lambda pair: -pair[1].character.mentions))
 
     def resolve_name(self, name: str) -> str:
-        """Return the name in the whole cast of the character called `name`, by any
-        alias.
+        """Return the name in the whole cast of the character with the name or alias
+        `name`, ignoring case, punctuation and a leading article.
 
-        Empty if there is none, or if several characters share the name.
+        Empty if there is none, or if several characters share it.
         """
         people = self._index_by_name.get(normalize_character_name(name), ())
         return people[0] if len(people) == 1 else ""
 
     def display_name(self, name: str) -> str:
-        """Return the name to display for whoever a fact calls `name`.
+        """Return the visible name of the character with the name or alias `name`.
 
         Empty if the character is not visible at the horizon. A name that is not in the
         cast is returned unchanged if it occurs in the visible text, else "".
@@ -310,12 +316,16 @@ class HorizonCast:
     def is_misread_place(self, fact: Fact) -> bool:
         """Return whether `fact` describes a character of the cast as a setting, by
         mistake.
+
+        Always false for facts from the author's notes.
         """
         return lookup.is_misread_place(fact, self._cast)
 
     def reveals_hidden_name(self, text: str) -> bool:
         """Return whether `text` contains a character's name that occurs only after the
         horizon.
+
+        Always false without a horizon.
         """
         return self._hidden_names is not None and bool(self._hidden_names.search(text))
 

@@ -18,9 +18,9 @@ _BEFORE_ALL: _Place = (-1, 0)
 class AffectedScene:
     """A scene that the author may have to adapt after a change.
 
-    `says` means that it still states the old value. `line` is the first line of that
-    statement, else of the scene, in `document`. `chapter` is in story order, `scene`
-    counts from 1.
+    `says` means that it still states the old value. `line` is the line in `document`,
+    from 1, where that statement begins; without one, where the scene begins. `chapter`
+    is the number in story order; `scene` counts from 1 within the chapter.
     """
 
     document: DocumentId
@@ -33,8 +33,9 @@ class AffectedScene:
 class LaterSceneFinder:
     """Finds the scenes after a changed fact that it may affect.
 
-    `before` and `after` are the two states of the story, `scenes` those of the new
-    state. `names` maps the old ids of renamed documents to new ones.
+    `before` and `after` are the stored data of the story before and after the change,
+    `scenes` the scenes of the new state. `names` maps the old ids of renamed documents
+    to new ones.
     """
 
     def __init__(
@@ -60,13 +61,14 @@ class LaterSceneFinder:
         now: Sequence[TextEvidence],
         still: Sequence[TextEvidence],
     ) -> tuple[AffectedScene, ...]:
-        """Return the scenes that a changed fact may affect, in story order.
+        """Return the scenes that a changed fact may affect, in story order, each once.
 
-        Scenes count if `person`, the character's name in the new state, is present; or,
-        if `person` is None, if their text names the `subject`. Scenes with `still`,
-        evidence of the old value in the new state, count as well. Only what follows the
-        new evidence `now` counts, or without it the old evidence `was`. A note comes
-        before all scenes.
+        These are scenes where `person`, a character's name in the new state, is
+        present; or, if `person` is None, whose text names the `subject`; and those with
+        `still`, evidence of the old value in the new state. Only what comes after the
+        first of `now`, the new evidence, is returned; if `now` is empty, after the
+        first of `was`, the old evidence. Evidence in a note counts as before all
+        scenes.
         """
         place = self._place(was, now)
         scenes_by_place: dict[tuple[int, float, int], AffectedScene] = {}

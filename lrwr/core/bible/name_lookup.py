@@ -68,9 +68,10 @@ class NamedEntityKind(StrEnum):
 class NamedEntity:
     """A name at `span` of a question.
 
-    `name` is the full name in the bible; the words of the question if several share it
-    or none has it. `elements` are the world elements that it may mean. `confidence`,
-    0.0 to 1.0, is one of the constants of this module.
+    `name` is the full name in the bible; if several entries share it or none has it,
+    the words of the question. `elements` are the world elements that it may mean, empty
+    for none. `confidence`, 0.0 to 1.0, says how surely the words are meant as this
+    name; it is one of the constants of this module.
     """
 
     span: Span
@@ -81,10 +82,10 @@ class NamedEntity:
 
 
 def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
-    """Return all characters of `bible` that `name` may mean.
+    """Return all characters of `bible` that `name` may mean, in the bible's order.
 
-    Those with exactly this name; only if there are none, those with a similar one, such
-    as a part of the name or a misspelling.
+    Those with exactly this name or alias; only if there are none, those with a similar
+    one, such as a part of the name or a misspelling. Empty if there are none either.
     """
     exact = match_people_exactly(name, bible)
     if exact:
@@ -109,10 +110,10 @@ def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...
 
 
 def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
-    """Return all world elements of `bible` that `name` may mean.
+    """Return all world elements of `bible` that `name` may mean, in the bible's order.
 
-    Those with exactly this name; else those that share all words of one name; else
-    those with a similar spelling.
+    Those with exactly this name; if there are none, those whose name has all words of
+    `name` or the other way round; if there are none, those with a similar spelling.
     """
     element_name = normalize_element_name(name)
     if not element_name:
@@ -147,6 +148,9 @@ def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
 def normalize_element_name(name: str) -> str:
     """Return the name of a world element in a form for comparison: "The Tide Rules'"
     gives "tide rule".
+
+    In lower case, without a leading article, punctuation and possessive endings; the
+    last word is singular.
     """
     words = [normalize_word(word) for word in WORD_PATTERN.findall(name)]
     if len(words) > 1 and words[0] in _ARTICLES:

@@ -39,7 +39,8 @@ def build_character_profiles(
 ) -> tuple[CharacterProfile, ...]:
     """Return a profile of each visible character, most mentioned first.
 
-    Those of `relations` and `gaps` that concern the character are included.
+    A profile includes those of `relations` with the character as the source, and those
+    of `gaps` about the character.
     """
     facts_by_person: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):

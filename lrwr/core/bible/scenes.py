@@ -24,7 +24,8 @@ def build_scene_summaries(
 ) -> tuple[SceneSummary, ...]:
     """Return a summary of every scene that is visible to its end, in story order.
 
-    `appearances` say who is present; a point of view that `canon` decides comes first.
+    `appearances` say who is present. A point of view that `canon` decides comes before
+    those that the text suggests.
     """
     horizon_view = material.view
     facts_by_scene: dict[SceneKey, list[SourcedFact]] = {}

@@ -104,7 +104,7 @@ class BibleService:
     """Read access to the story bible of a library; calls may run concurrently.
 
     `patterns` is the setting `[manuscript] order`. `canon` loads the user's decisions,
-    `wondered` the gaps found while answering questions; both are called every time.
+    `wondered` the gaps found while answering questions; both are called for each read.
     """
 
     def __init__(
@@ -217,8 +217,8 @@ class BibleService:
 
 
 def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
-    """Return the only character of `bible` that `name` may mean, also by part of a
-    name.
+    """Return the only character of `bible` that `name` may mean: by exact name or
+    alias, else by a part of the name or a misspelling.
 
     Raises:
         NotFound: There is none, or several; the hint suggests names.

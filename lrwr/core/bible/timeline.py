@@ -90,7 +90,8 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
 def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
     """Return what characters tell each other, in story order.
 
-    Only if the teller's name is visible; an invisible hearer is left empty.
+    A statement whose teller is not visible at the horizon is left out; a hearer who is
+    not visible is left empty.
     """
     disclosures = (
         Disclosure(
@@ -110,9 +111,10 @@ def build_timeline(
     scenes: Sequence[SceneSummary],
     material: VisibleFacts,
 ) -> tuple[TimelineMoment, ...]:
-    """Return the entries of the timeline: `events` and `disclosures`, in story order.
+    """Return the entries of the timeline, in story order: `events`, `disclosures`, and
+    key sentences of `scenes` in chapters without any event.
 
-    A chapter without events is represented by the key sentences of its `scenes`.
+    `material` are the visible facts; they determine the story order.
     """
     moments = [
         TimelineMoment(
@@ -139,9 +141,9 @@ def build_timeline(
 def collect_quotes(
     document_quotations: Iterable[DocumentQuotation], material: VisibleFacts
 ) -> tuple[AttributedQuote, ...]:
-    """Return the visible ones of `document_quotations`, in story order.
+    """Return those of `document_quotations` that are visible, in story order.
 
-    Speakers and addressees whose names are not visible are left empty.
+    A speaker or addressee whose name is not visible is left empty.
     """
     horizon_view = material.view
     visible_quotations = [
@@ -249,9 +251,9 @@ TopicValues: TypeAlias = Mapping[str, Set[DocumentId]]
 class FactChange:
     """A fact, event or gap that was added, changed or removed.
 
-    `subject` is whom or what it is about, empty for an event. `what` is the attribute,
-    empty for a gap that the author marked. `before` and `after` are the values; an
-    added fact has no `before`, a removed one no `after`.
+    `about` is the kind of subject; `subject` is its name, empty for an event. `what` is
+    the attribute, empty for a gap that the author marked. `before` and `after` are the
+    values; `before` is empty for an added fact, `after` for a removed one.
     """
 
     about: FactAbout
@@ -262,9 +264,11 @@ class FactChange:
 
 
 def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
-    """Return the topic of `fact` (kind of subject, subject, attribute) and its value.
+    """Return the topic of `fact`, as (kind of subject, subject, attribute), and its
+    value.
 
-    `words` is the text of its evidence, used if the fact has no value.
+    The value of a fact without one is `words`, the text of its evidence; that of a
+    relationship is the other character's name with the valence.
     """
     attribute = fact.field.replace("_", " ")
     value = " ".join((fact.value or words).split())
@@ -283,9 +287,10 @@ def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
 def find_fact_changes(
     before: Mapping[FactTopic, TopicValues], after: Mapping[FactTopic, TopicValues]
 ) -> Iterator[FactChange]:
-    """Yield the differences between two mappings of topics to values, sorted by topic.
+    """Yield the differences between two states, sorted by topic.
 
-    A removed and an added value form one change if they are the only differences of the
+    Each maps topics to the values stated, and these to the documents that state them. A
+    removed and an added value form one change if they are the only differences of the
     topic, or of the topic in one document. A value that moved to another document has
     not changed. Gaps are only added or removed, never changed.
     """
@@ -339,7 +344,7 @@ def _is_only_in(
 
 
 def find_new_characters(cast: Cast, others: Cast) -> tuple[str, ...]:
-    """Return the names of the characters of `cast` none of whose names occurs in
+    """Return the names of those characters of `cast` of whom no name or alias occurs in
     `others`, sorted.
     """
     known_names = {

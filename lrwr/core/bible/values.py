@@ -23,8 +23,8 @@ class TextEvidence:
 
     `text` are the words at `spans`, verbatim, joined by " … " (in dialogue by a space).
     `chapter` is the number in story order: 0 before the first chapter, None in a note.
-    `scene` counts from 1, None in a note. `keeper` is the source of the claim: rules,
-    the author's notes, or a language model (see `Fact`).
+    `scene` counts from 1 within the chapter, None in a note. `keeper` is the source of
+    the claim: rules, the author's notes, or a language model (see `Fact`).
     """
 
     document: DocumentId
@@ -42,8 +42,9 @@ class TextEvidence:
 class BibleClaim:
     """A statement, `value`, with all its evidence, notes first, then in story order.
 
-    `label` is the attribute, such as "eyes"; empty if none is needed. `decided` means
-    that the user decided it in the canon file; such a claim has no evidence.
+    `certainty` is the highest of the evidence. `label` is the attribute, such as
+    "eyes"; empty if none is needed. `decided` means that the user decided it in the
+    canon file; such a claim has no evidence and is confirmed.
     """
 
     value: str
@@ -66,6 +67,7 @@ class CharacterRelation:
 
     `target` is the `kind` (such as "sister") of `source`; `valence` is ally,
     antagonist, neutral or complex. `kind` and `valence` are empty if unknown.
+    `certainty` is the highest of the evidence.
     """
 
     source: str
@@ -77,7 +79,9 @@ class CharacterRelation:
 
 
 class GapState(StrEnum):
-    """Whether a gap is open, or how it was closed."""
+    """Whether a gap is open, answered in the canon file, left undefined on purpose, or
+    defined by the text.
+    """
 
     OPEN = "open"
     ANSWERED = "answered"
@@ -92,12 +96,12 @@ class GapState(StrEnum):
 class Gap:
     """An attribute that the text leaves undefined.
 
-    `about` is the character or thing that has it, empty if none has. `id` is stable
-    between runs. `asked` identifies the gap in the canon file. `implied` are
-    conclusions that the text allows, `suggestions` ways to define it. `answer` is the
-    user's decision; empty without one and with a horizon. `defined` is evidence that
-    the text defines it after all. `wondered` means that it was found only while
-    answering a question.
+    `about` is the character or thing that has it, empty if none has. `id` is derived
+    from `about` and the attribute, so it is stable between runs. `asked` identifies the
+    gap in the canon file. `implied` are conclusions that the text allows, `suggestions`
+    ways to define it. `answer` is the user's decision; empty without one and with a
+    horizon. `defined` are claims of the text that define it after all. `wondered` means
+    that it was found only while answering a question.
     """
 
     id: str
@@ -114,7 +118,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class AliasForm:
-    """A name or alias of a character, and its number of mentions up to the horizon."""
+    """A name or alias of a character, and its number of mentions up to the horizon.
+
+    `certainty` says how sure it is that the name belongs to the character.
+    """
 
     name: str
     mentions: int
@@ -123,7 +130,8 @@ class AliasForm:
 
 @dataclass(frozen=True, slots=True)
 class CharacterProfile:
-    """A character as known at the horizon.
+    """A character as known at the horizon; `certainty` is that it is a character at
+    all.
 
     `aliases` are all visible names including `name`, most mentioned first;
     `also_called` are further names found by a language model. `because` says why these
@@ -162,7 +170,8 @@ class WorldElement:
     """A place, device, group, object or rule of the story's world.
 
     `element_types` says which, more than one if the text or notes conflict.
-    `connected_characters` are claims whose values are characters' names.
+    `connected_characters` are claims whose values are characters' names. `certainty` is
+    the highest of all evidence about the element; each claim also has its own.
     """
 
     name: str
@@ -176,8 +185,9 @@ class WorldElement:
 class NarrativeEvent:
     """An event of the story.
 
-    `emotional_weight` maps characters to their feelings. `story_grid_tag` is its
-    position in the course of its scene (see `StoryGridTag`), empty for none.
+    `emotional_weight` maps the names of characters to their feelings, in words.
+    `story_grid_tag` is its position in the course of its scene (see `StoryGridTag`),
+    empty for none.
     """
 
     description: str
@@ -204,9 +214,10 @@ class Disclosure:
 class SceneSummary:
     """Summary of the scene at `span` of a document.
 
-    `chapter` is in story order, `scene` counts from 1. `points_of_view` are characters'
-    names, a decided one first. `recap` sums it up; without one, `key_sentences`
-    represent it. `present` are the characters who act or speak, most frequent first.
+    `chapter` is the number in story order; `scene` counts from 1 within the chapter.
+    `points_of_view` are claims with characters' names, a decided one first. `recap` has
+    summaries by a language model; without any, `key_sentences` represent the scene.
+    `present` are the names of characters who act or speak, most frequent first.
     """
 
     document: DocumentId
@@ -257,10 +268,11 @@ class TimelineMoment:
 class Bible:
     """The story bible up to a horizon.
 
-    Characters are sorted by mentions, everything else by story order. `told` is what
-    characters tell each other. `readers` are the language models that have analysed the
-    text; without one, some fields are not analysed. `bounded` means that there is a
-    horizon, `unread` that no document has been ingested with pipeline b.
+    Characters are sorted by mentions, most first, everything else by story order.
+    `told` is what characters tell each other. `readers` are the names of the language
+    models that have analysed the text; without one, some fields are not analysed.
+    `bounded` means that there is a horizon, `unread` that no document has been ingested
+    with pipeline b.
     """
 
     characters: tuple[CharacterProfile, ...] = ()
@@ -297,10 +309,11 @@ IdentifiedT = TypeVar("IdentifiedT", bound=HasId)
 
 
 def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
-    """Return a unique id of 4 to 12 consonants for each of `keys`, derived from its
-    hash.
+    """Return a unique id of 4 to 12 lower-case consonants for each of `keys`, derived
+    from the key's SHA-256.
 
-    Ids are as short as possible without one being the start of another.
+    Ids are as short as possible without one being the start of another; so an id may
+    get longer when keys are added.
     """
     letters_by_key = {key: _letters("\0".join(key)) for key in keys}
     ids: dict[KeyT, str] = {}
@@ -318,9 +331,11 @@ def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
 def find_by_id_prefix(
     text: str, items: Sequence[IdentifiedT], *, noun: str, listed_by: str
 ) -> IdentifiedT:
-    """Return the item with the id `text`, or the only one whose id starts with `text`.
+    """Return the item with the id `text`, or the only one whose id starts with `text`,
+    ignoring case.
 
-    The error message calls an item `noun` and suggests the command `listed_by`.
+    In the error message, `noun` names the kind of item and `listed_by` is the command
+    that lists the items.
 
     Raises:
         NotFound: There is none, or more than one.
@@ -362,8 +377,8 @@ def format_evidence_location(evidence: TextEvidence) -> str:
 
 
 def format_chapter_name(evidence: TextEvidence) -> str:
-    """Return the chapter of `evidence`, as in "Chapter 3 “Title”", or "Notes, Title"
-    outside the story.
+    """Return the chapter of `evidence`, as in "Chapter 3 “Title”", "Before chapter 1"
+    or, for a note, "Notes, Title".
     """
     if evidence.chapter is None:
         return f"Notes, {evidence.chapter_title}"
@@ -408,8 +423,10 @@ def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str
 
 
 def format_relation(relation: CharacterRelation) -> tuple[str, str]:
-    """Return a relationship as a label and a text: ("Nell’s sister", "Mags (ally)"), or
-    ("Nell and Mags", "ally") without a kind.
+    """Return a relationship as a label and a text: ("Nell’s sister", "Mags (ally)").
+
+    Without a kind, ("Nell and Mags", "ally"); without a valence too, the text is
+    "related".
     """
     valence_note = (
         f" ({relation.valence})" if relation.kind and relation.valence else ""
@@ -424,7 +441,7 @@ def format_relation(relation: CharacterRelation) -> tuple[str, str]:
 
 
 def list_gap_implications(gap: Gap) -> list[str]:
-    """Return what the text implies about a gap, without what only repeats its
-    attribute.
+    """Return the conclusions that the text allows about a gap, as sentences, without
+    one that only repeats the attribute.
     """
     return [claim.value for claim in gap.implied if claim.value != gap.attribute]

@@ -56,8 +56,8 @@ _TITLES = frozenset(TITLE_WORDS.split())
 def find_misspelled_names(
     material: VisibleFacts, canon: Canon
 ) -> Iterator[tuple[Statement, Statement]]:
-    """Yield a confirmed name together with each spelling in the narration that is one
-    letter off.
+    """Yield pairs of a confirmed name and a spelling in the narration that differs from
+    it by one letter.
 
     Both are statements; the first has no passage. The misspelling must be rare, differ
     from all names, plurals and lower-case words, and either stand beside the rest of
@@ -268,7 +268,7 @@ def find_contradiction_by_id(
     text: str, contradictions: Sequence[Contradiction]
 ) -> Contradiction:
     """Return the contradiction with the id `text`, or the only one whose id starts with
-    `text`.
+    `text`, ignoring case.
 
     Raises:
         NotFound: There is none, or more than one.
@@ -389,8 +389,10 @@ def build_contradiction_key(
 ) -> ContradictionKey:
     """Return a key that is equal for all wordings of the same contradiction.
 
-    `about` is the character or thing whose `attribute` has both values; their order
-    does not matter.
+    `about` is the character or thing whose `attribute` has both values. The order of
+    the values, and case, punctuation and articles in them and in `about`, are ignored;
+    of colours, dates, ages and numbers only the meaning counts ("40" and "forty" are
+    equal). `attribute` must be spelled the same.
     """
     kind = attribute.split(" ")[0]
     first, second = sorted(

@@ -95,10 +95,10 @@ def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
 def build_judge_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
-    """Return a prompt that repeats `chat_messages`, shows the malformed `reply`, and
-    asks again.
+    """Return a prompt that repeats `chat_messages`, shows the start of the malformed
+    `reply`, and asks again.
 
-    `problem` is a phrase that says what is wrong with the reply.
+    `problem` is a clause that says what is wrong with the reply.
     """
     repair_request = (
         f"That does not fit: {problem}. Answer again as asked, with JSON alone."
@@ -191,20 +191,22 @@ _REPLY_TOKENS = 70
 class PairJudgeBudget(Protocol):
     """Spending limit of a run; implemented by `ModelBudget` of the pipeline.
 
-    `stopped` says in a sentence why no more calls are allowed; empty if they are.
+    `stopped` says in a sentence why no more calls are allowed; empty while they are.
     """
 
     stopped: str
 
     def reserve(self, estimate: Usage) -> float | None:
-        """Reserve the price of a call and return it, in US dollars.
+        """Reserve the price of a call whose expected usage is `estimate`; return it, in
+        US dollars.
 
-        `estimate` is the expected usage. None if the call is not allowed.
+        None if the call is not allowed because the limit is reached or the run was
+        stopped.
         """
         ...
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Replace the reservation of a call, `reserved` US dollars, by its real usage."""
+        """Count the real `usage` of a call instead of the `reserved` US dollars."""
         ...
 
     def stop(self, reason: str) -> None:
@@ -214,10 +216,10 @@ class PairJudgeBudget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PairJudgeEstimate:
-    """Estimate of what it takes to judge `pairs` pairs.
+    """Estimate of what it takes to judge a number of `pairs`.
 
-    Of these, `kept` have a stored judgement, and `beyond` exceed the limit of one run.
-    `usage` is the estimated usage of the others.
+    Of these, `kept` have a stored judgement and need no call, and `beyond` exceed the
+    limit of one run and are not judged. `usage` is the estimated usage of the others.
     """
 
     pairs: int
@@ -296,8 +298,8 @@ class PairJudge:
         """Return judgements of `pairs`, in their order.
 
         The model is asked about the first `MAX_PAIRS_PER_RUN` of those without a stored
-        judgement. If the model or the budget stops the run, the result has the
-        judgements so far and the reason.
+        judgement; new judgements are stored. If the model, the budget or a failure to
+        store stops the run, the result has the judgements so far and the reason.
 
         Raises:
             StoreProblem: The library cannot be read.

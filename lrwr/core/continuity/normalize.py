@@ -56,9 +56,10 @@ _UNSURE = re.compile(
 
 @lru_cache(maxsize=10_000)
 def classify_hues(attribute: str, value: str) -> frozenset[str]:
-    """Return all basic colours that `value` may mean; empty if it names none.
+    """Return all basic colours, such as "brown" or "fair", that `value` may mean.
 
-    `attribute` is "eyes" or "hair": "dark" means something else for each.
+    Empty if it names none or is doubtful ("perhaps blue"). `attribute` is "eyes" or
+    "hair": "dark" means something else for each.
     """
     words = _TAIL.sub("", value.casefold())
     if _UNSURE.search(words):
@@ -112,7 +113,7 @@ _ORDINALS = tuple(_ORDINALS_TEXT.split())
 def parse_value_number(value: str) -> int | None:
     """Return the only number in `value`, in digits or in words up to 99.
 
-    None if there is none or more than one.
+    If there are digits, words are ignored. None if there is none or more than one.
     """
     words = value.casefold().replace("-", " ").split()
     digits = re.findall(r"\d+", value)
@@ -125,9 +126,10 @@ def parse_value_number(value: str) -> int | None:
 
 
 def parse_age_range(value: str) -> tuple[int, int] | None:
-    """Return the lowest and highest age in years that `value` may mean.
+    """Return the lowest and highest age in years that `value` may mean, both inclusive.
 
-    "About 40" gives (37, 43). None if `value` does not contain exactly one number.
+    "40" gives (40, 40), "about 40" (37, 43). None if `value` does not contain exactly
+    one number.
     """
     age, words = parse_value_number(value), value.casefold()
     if age is None:
@@ -142,8 +144,10 @@ def parse_age_range(value: str) -> tuple[int, int] | None:
 
 
 def parse_date_parts(value: str) -> dict[str, int]:
-    """Return the parts of the date `value`, those that it has: "weekday" (from 0,
-    Monday), "month" (from 0), "day" and "year".
+    """Return those of the parts "weekday", "month", "day" and "year" that `value` has.
+
+    Weekday (Monday is 0) and month (January is 0) count from 0, day and year are as
+    written. Empty if `value` is no date.
     """
     words = re.findall(r"[a-z]+|\d+", value.casefold())
     date_parts: dict[str, int] = {}
@@ -256,10 +260,10 @@ def invert_kinship(kind: str) -> str:
 
 
 def excludes_kinship(kinship: str, other: str) -> bool:
-    """Return whether one character cannot have both kinships, two classes, to the same
-    person.
+    """Return whether one person cannot have both kinships to another, such as "parent"
+    and "sibling".
 
-    False if one of them is empty.
+    Both are classes as `classify_kinship` returns them; false if one is empty.
     """
     return (
         bool(kinship and other and kinship != other)
@@ -295,11 +299,11 @@ _COUNTS = (
 
 
 def find_quantity_statements(horizon_view: HorizonView) -> list[Statement]:
-    """Return the statements about the number of fixed parts, in story order, notes
-    first.
+    """Return the statements about how many fixed parts a thing has, in story order,
+    notes first.
 
-    An example is "the tower has forty steps": its `about` is "tower". Dialogue and
-    statements about a change are left out.
+    In "the tower has forty steps" `about` is "tower". Dialogue and sentences about a
+    change are left out.
     """
     statements = [
         statement

@@ -41,7 +41,8 @@ class PairPassage:
     """The passage of one statement, with its context, as a model will see it.
 
     `core` is the span of the statement within `text`. `start` is the offset of `text`
-    in `document`. Answers in the canon file have no document and no evidence.
+    in `document`, in characters. For an answer in the canon file, `document` and
+    `evidence` are None and `start` is 0.
     """
 
     text: str
@@ -56,7 +57,8 @@ class PairPassage:
 class StatementPair:
     """Two passages about one attribute of `about`, a character or thing.
 
-    `canon` is the confirmed one, `found` a passage of the story that may contradict it.
+    `canon` is the passage that counts as true (a note, an answer in the canon file or
+    an earlier document), `found` a passage of the story that may contradict it.
     """
 
     about: str
@@ -177,7 +179,7 @@ def collect_uncompared_statements(
 
 
 def extract_content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the content words of `text`, except "eye" and "hair"."""
+    """Return the stems of the words of `text` except stop words, "eye" and "hair"."""
     stems = frozenset(map(stem_lightly, extract_content_words(text)))
     return stems - _LOOKS_STEMS
 

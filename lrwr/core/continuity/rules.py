@@ -40,10 +40,10 @@ _MAX_GROWTH = 3
 
 @dataclass(frozen=True, slots=True)
 class StatementConflict:
-    """Two statements that exclude each other.
+    """Two statements about one attribute that exclude each other.
 
-    `canon` is the confirmed one, `found` the contradicting one. `values` are their
-    values for display, in this order.
+    `canon` is the one that counts as true, `found` the one that contradicts it.
+    `values` are the values of both for display, that of `canon` first.
     """
 
     attribute: str
@@ -59,12 +59,11 @@ class StatementComparator:
         self._material = material
 
     def clashes(self, statements: Sequence[Statement]) -> Iterator[StatementConflict]:
-        """Yield the pairs of `statements`, which must be in story order, that
-        contradict each other.
+        """Yield the pairs of `statements` that contradict each other.
 
-        Notes and answers in the canon file count against all story text. A statement of
-        the story counts only against later documents, and for hair and build only if
-        repeated.
+        `statements` must be in story order. Notes and answers in the canon file count
+        as true against all story text. A statement of the story counts only against
+        later documents, and for hair and build only if it is repeated.
         """
         groups: dict[tuple[str, str], list[Statement]] = {}
         for statement in statements:
@@ -215,11 +214,11 @@ class StatementComparator:
 def find_kinship_conflicts(
     statements: Sequence[Statement], horizon_cast: HorizonCast
 ) -> Iterator[StatementConflict]:
-    """Yield contradictions among kinship statements.
+    """Yield the pairs of kinship statements that contradict each other.
 
-    They give one child two fathers or mothers, or two characters kinships that exclude
-    each other. Characters who share a part of a name may be the same person and do not
-    count as two parents.
+    They give one child two fathers or two mothers, or a pair of characters two kinships
+    that exclude each other. Two parents who share a part of a name may be the same
+    person and do not contradict.
     """
     ties_by_pair: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     parents: dict[tuple[str, str], list[tuple[str, Statement]]] = {}

@@ -41,7 +41,8 @@ class StatementSource(StrEnum):
 class ContradictionSide:
     """One of the two values of a contradiction, and where it is stated.
 
-    `evidence` lists whole sentences in story order; empty only for canon answers.
+    `evidence` lists whole sentences in story order; empty only for answers in the canon
+    file and confirmed names.
     """
 
     value: str
@@ -51,13 +52,14 @@ class ContradictionSide:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two values of one attribute of `about` that cannot both be true.
+    """Two values of one attribute of `about`, a character or thing, that cannot both be
+    true.
 
-    `canon` is the confirmed value, `found` the contradicting one. `id` is a short id
-    that depends only on the meaning of both values. `intended` means that the user
-    accepted it, with the optional reason `because`. If a language model found it,
-    `judge` is its name, `why` its reason, and the values are quotations; if rules did,
-    `judge` and `why` are empty.
+    `canon` is the value that counts as true, `found` the contradicting one. `id` is
+    derived from the meaning of both values, not their wording. `intended` means that
+    the user accepted it, with the optional reason `because`. If a language model found
+    it, `judge` is its name, `why` its reason, and the values are quotations; if rules
+    did, `judge` and `why` are empty.
     """
 
     id: str
@@ -132,9 +134,10 @@ _YEARS_PASS = re.compile(
 
 
 def find_enclosing_sentence(text: str, span: Span) -> Span:
-    """Return the span of the sentence of `text` that contains `span`, or of several.
+    """Return the span of the sentence of `text` that contains `span`; of all sentences
+    that it touches, if there are several.
 
-    It ends at the paragraph's end at the latest.
+    It never crosses the end of the paragraph.
     """
     paragraph = find_enclosing_paragraph(text, span)
     start, end = paragraph.start, paragraph.end
@@ -247,10 +250,11 @@ _PRONOUN_GENDER = MappingProxyType({"his": Gender.MALE, "her": Gender.FEMALE})
 class Statement:
     """A statement that an attribute of `about`, a character or thing, has a value.
 
-    `about` and `other` are names of the whole cast; for kinship, `other` is the `value`
-    ("father") of `about`, else it is empty. `evidence` is the whole sentence, `span`
-    the exact words; both are None for canon answers. `rank` sorts by story order, notes
-    and answers first. Only a `certain` statement can contradict later ones.
+    For kinship, `other` is the `value` ("father") of `about`; else it is empty. Both
+    are names of the whole cast. `evidence` is the whole sentence, `span` the exact
+    words in its document; both are None for answers in the canon file and confirmed
+    names. `rank` sorts by story order, notes and answers first. If `certain` is false,
+    it cannot contradict later statements.
     """
 
     about: str
@@ -265,7 +269,7 @@ class Statement:
 
     @property
     def document(self) -> DocumentId | None:
-        """The document that makes the statement; None for a canon answer."""
+        """The document that makes the statement; None without `evidence`."""
         return self.evidence.document if self.evidence else None
 
 

@@ -31,7 +31,9 @@ JudgedPair = tuple[StatementPair, PairJudgement]
 
 
 class DropReason(StrEnum):
-    """Why a contradiction that the model claims is not reported."""
+    """Why a contradiction that the model claims is not reported: a quotation is not in
+    the text, is about something else, or is dialogue.
+    """
 
     NOT_THERE = "its quote is not in the text"
     BESIDE = "its quote is about something else"

@@ -76,7 +76,9 @@ class Character:
 
     @property
     def mentions(self) -> int:
-        """How often the text names the character, by any alias."""
+        """The number of occurrences of all names of the character in the whole
+        story.
+        """
         return sum(alias.mentions for alias in self.aliases)
 
 

@@ -88,12 +88,13 @@ class Knowledge:
     `space`; the vectors of the other chunks are stored already. `space` is empty if no
     embedding model was available; such chunks are searched by words only.
 
-    The other fields are filled by pipeline b. `seams` maps a hash of adjacent sentences
-    to the cosine distance of their embeddings. `evidence` and `noted` are JSON: counts
-    of names in story text, and names that the author states (people in a note, the
-    point of view in the front matter of story text). `usage` is the usage of language
-    models. `unfinished` is a sentence that explains why a language model could not
-    analyse everything; empty if it did.
+    The other fields are filled by pipeline b. `seams` are possible chunk boundaries:
+    the hash of the sentences around each one, and the cosine distance, 0.0 to 2.0,
+    between those before and after it. `evidence` and `noted` are JSON: counts of names
+    in story text, and names that the author states (people in a note, the point of view
+    in the front matter of story text). `usage` is the usage of language models.
+    `unfinished` is a sentence that explains why a language model could not analyse
+    everything; empty if it did.
     """
 
     document: Document
@@ -123,9 +124,9 @@ def compute_norm(vector: "NDArray[Any]") -> float:
 class SearchScope:
     """The set of chunks that a search may return; every index enforces it.
 
-    `documents` None allows every document. `until` maps some of those documents to a
-    character offset: of these only chunks that end at or before it may be returned.
-    `kinds` are the kinds of chunks allowed.
+    `documents` are the documents allowed; None allows all, an empty set none. `until`
+    maps some of them to a character offset: of these only chunks that end at or before
+    it may be returned. `kinds` are the kinds of chunks allowed.
     """
 
     documents: frozenset[DocumentId] | None = None

@@ -46,9 +46,9 @@ class OutboundRequest:
     """One entry of the send log; the content of the request is not recorded.
 
     `service` is the name of the service, `host` that of the server. `when` is in
-    seconds since 1970, `sent_bytes` and `received_bytes` are the sizes of the bodies as
-    transferred, `price` is in US dollars. None means unknown; `model` is empty if none
-    was used.
+    seconds since 1970, UTC; `sent_bytes` and `received_bytes` are the sizes of the
+    bodies as transferred; `price` is in US dollars. None means unknown; `model` is
+    empty if none was used.
     """
 
     service: str
@@ -108,7 +108,7 @@ class EgressReport:
     """Summary of the send log: totals by host and purpose, and the newest entries.
 
     `newest` is ordered newest first. `began` is when the log was started or last
-    cleared, in seconds since 1970; None if there is no log.
+    cleared, in seconds since 1970, UTC; None if there is no log.
     """
 
     began: float | None = None

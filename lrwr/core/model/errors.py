@@ -49,7 +49,9 @@ class LrwrError(Exception):
 
     @property
     def full_text(self) -> str:
-        """The message and the hint as consecutive sentences, on one line."""
+        """The message and, if there is one, the hint as consecutive sentences, on one
+        line.
+        """
         message = str(self)
         end = "" if message.endswith((".", "!", "?", "…")) else "."
         return f"{message}{end} {self.hint}".rstrip()

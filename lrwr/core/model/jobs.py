@@ -96,7 +96,7 @@ class IngestPlanned:
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """Event: work on a document entered a stage."""
+    """Event: the work on `document` reached `stage`."""
 
     document: DocumentId
     stage: JobStage

@@ -96,13 +96,15 @@ SentenceSplitter: TypeAlias = Callable[[str], Sequence[Span]]
 
 
 def normalize_word(word: str) -> str:
-    """Return `word` in lower case, without a possessive ending ("Nell's" -> "nell")."""
+    """Return `word` in lower case, without a possessive ending: "Nell's" gives "nell",
+    "Boys'" gives "boys".
+    """
     return _POSSESSIVE.sub("", word.lower())
 
 
 def extract_content_words(text: str) -> list[str]:
-    """Return the normalized words of `text` without stop words, each once, in text
-    order.
+    """Return the words of `text` without stop words, in lower case and without
+    possessive endings, each once, in text order.
 
     A text that consists of stop words returns all of its words, so that "Who was he?"
     can still be searched for.
@@ -114,8 +116,8 @@ def extract_content_words(text: str) -> list[str]:
 
 
 def extract_capitalized_words(text: str) -> list[str]:
-    """Return the capitalized words that do not begin a sentence, normalized, each once,
-    in text order.
+    """Return the capitalized words that do not begin a sentence, in lower case and
+    without possessive endings, each once, in text order.
 
     They serve as a guess at the names in a question.
     """
@@ -125,9 +127,11 @@ def extract_capitalized_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def stem_lightly(word: str) -> str:
-    """Strip the most common English endings ("-ing", "-ed", "-s", …) from a word.
+    """Strip one of the most common English endings ("-ing", "-ed", "-s", …) from
+    `word`, which must be in lower case.
 
-    At least three letters remain. Stems serve only to compare words with each other.
+    At least three letters remain; a word without such an ending is returned unchanged.
+    Stems serve only to compare words with each other.
     """
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:

@@ -47,9 +47,9 @@ class TraceSpan:
     """A finished step of work, with the steps inside it; the outermost one is the whole
     trace.
 
-    `started` and `ended` are seconds since 1970. `facts` are counts, durations, names
-    and ids. `inputs`, `outputs` and the message of `error` may contain the user's text;
-    nothing else does. `error` is None if the step succeeded.
+    `started` and `ended` are in seconds since 1970, UTC. `facts` are counts, durations,
+    names and ids. `inputs`, `outputs` and the message of `error` may contain the user's
+    text; nothing else does. `error` is None if the step succeeded.
     """
 
     name: str
@@ -64,7 +64,9 @@ class TraceSpan:
 
 
 def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
-    """Return the numbers of calls and tokens of a usage, by name, for a trace step."""
+    """Return the numbers of a usage for a trace step, under the keys "calls",
+    "prompt_tokens" and "completion_tokens".
+    """
     return {
         "calls": usage.calls,
         "prompt_tokens": usage.prompt_tokens,
@@ -112,9 +114,11 @@ class MeasureScore:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentResult:
-    """The result for the question with this `number`, which took `seconds` to answer.
+    """The result for one question of a golden set: the example with this `number`, from
+    1.
 
-    `failed` means that it could not be answered.
+    `seconds` is the time that the answer took. `scores` has one item per measure.
+    `failed` means that the question could not be answered.
     """
 
     number: int

@@ -139,7 +139,7 @@ class SourceChoice:
 class QuestionEntity:
     """A name that occurs in a question.
 
-    `confidence` is that the question is about it, 0.0 to 1.0.
+    `confidence`, 0.0 to 1.0, says how sure it is that the question is about it.
     """
 
     name: str
@@ -178,7 +178,11 @@ class EntityLocation:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedEntity:
-    """A name in a question, and every chosen source that contains it (`places`)."""
+    """A name in a question with the sources that contain it.
+
+    `places` are the chosen sources of the question plan in which the name occurs; empty
+    if it occurs in none.
+    """
 
     entity: QuestionEntity
     places: tuple[EntityLocation, ...]
@@ -189,7 +193,7 @@ class Citation:
     """Words of a document that support an answer, verbatim at `span`.
 
     `number` is the number in brackets in the answer, from 1. `chapter` is the chapter's
-    number in story order, None outside the story.
+    number in story order: 0 before the first chapter, None outside the story.
     """
 
     number: int
@@ -252,12 +256,12 @@ class SupervisorOutput:
     """A complete answer with its citations and metadata.
 
     `gap_flags` are gaps that it reports. `narrative_state_delta` is the state of the
-    thread after it. `unsupported` are spans of the answer that no citation supports.
-    `remarks` are sentences about what was left out or failed. `model` is the language
-    model that wrote the answer, empty if it consists of quotations. `tavily_used` says
-    whether `web_query` was sent to the web search service; `web` are the pages that the
-    answer mentions. `low_confidence` is None if the confidence of the search was not
-    evaluated.
+    thread after it. `unsupported` are spans of `response_text` that no citation
+    supports. `remarks` are sentences about what was left out or failed. `model` is the
+    language model that wrote the answer, empty if it consists of quotations.
+    `tavily_used` says whether `web_query` was sent to the web search service; `web` are
+    the pages that the answer mentions. `low_confidence` means that the search found
+    little that fits; None if that was not evaluated.
     """
 
     response_text: str
@@ -288,8 +292,8 @@ class TurnState(StrEnum):
 class Turn:
     """One question with its answer, as stored.
 
-    `number` counts the turns of the thread from 1. `asked_at` is in seconds since 1970.
-    `price` is in US dollars, None if unknown.
+    `number` counts the turns of the thread from 1. `asked_at` is in seconds since 1970,
+    UTC. `price` is in US dollars, None if unknown.
     """
 
     id: TurnId
@@ -304,7 +308,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A saved conversation, without its turns. Times are in seconds since 1970.
+    """A saved conversation, without its turns. Times are in seconds since 1970, UTC.
 
     `turns` is their number. `state` is the state after the last one.
     """

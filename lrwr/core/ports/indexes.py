@@ -22,8 +22,8 @@ class VectorIndex(Protocol):
         ...
 
     async def catch_up(self) -> int:
-        """Apply the changes of chunks that were stored since the last call; return
-        their number.
+        """Add the chunks that were stored, and drop those that were deleted, since the
+        last call; return the number of these changes.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -84,17 +84,18 @@ class LexicalIndex(Protocol):
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks where two of `words` occur close together.
+        """Return at most `limit` chunks where two of `words` occur close together, best
+        first.
 
-        Best first. Each pair counts as one term; rarer pairs score higher. Close means
-        within about a sentence, in either order.
+        Close means within about a sentence, in either order. Every pair that occurs
+        adds to a chunk's score, a rarer pair more. Empty with fewer than two words.
         """
         ...
 
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return the number of chunks that contain each of `words`, by word, and the
+        """Return for each of `words` the number of chunks that contain it, and the
         number of all chunks of `pipeline`.
         """
         ...

@@ -29,7 +29,8 @@ class JobQueue(Protocol):
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
         """Add jobs to the queue and return how many were added.
 
-        An order that is already waiting is skipped.
+        At most one job waits for each document and pipeline: a further order is not
+        added, but the waiting job takes its kind (ingest or delete).
         """
         ...
 
@@ -58,7 +59,10 @@ class JobQueue(Protocol):
         ...
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job as failed; `error` and `hint` are sentences for the user."""
+        """Mark a job as failed; `error` and `hint` are sentences for the user.
+
+        Nothing changes if another worker has taken over the job.
+        """
         ...
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
@@ -135,8 +139,9 @@ class JobRunner(Protocol):
 class ReusableResults:
     """Stored results that a remote runner need not compute again for a document.
 
-    `seams` maps hashes of neighbouring sentences to the cosine distance between them.
-    `texts` are the hashes of texts that have a stored vector.
+    `seams` maps possible chunk boundaries, each by the hash of the sentences around it,
+    to the cosine distance, 0.0 to 2.0, between those before and after it. `texts` are
+    the hashes of texts that have a stored vector.
     """
 
     seams: Mapping[str, float] = field(default_factory=dict)
@@ -145,10 +150,11 @@ class ReusableResults:
 
 @dataclass(frozen=True, slots=True)
 class ModelWork:
-    """Language model calls that a document still needs.
+    """Language model calls that a document still needs, and the budget for them.
 
-    `kept` are the keys of replies that are stored already. `cached` counts results that
-    need no call. `reserved` is the budget set aside for the calls, in US dollars.
+    `kept` are the cache keys of the replies that are stored already; all others must be
+    requested. `cached` is the number of results that need no call. `reserved` is the
+    budget set aside for the calls, in US dollars.
     """
 
     kept: frozenset[str]
@@ -158,8 +164,10 @@ class ModelWork:
 
 @dataclass(frozen=True, slots=True)
 class ModelCallReplies:
-    """The replies of one language model call, by cache key (`said`), and its token
-    usage.
+    """What one language model call returned.
+
+    `said` maps cache keys to the replies stored under them; `usage` is that of the
+    call.
     """
 
     said: Mapping[str, str]

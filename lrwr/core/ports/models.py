@@ -25,9 +25,10 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReplyShape:
-    """The format in which a language model must reply: a name and a strict JSON schema.
+    """The format in which a language model must reply.
 
-    Both are texts.
+    `schema` is the text of a strict JSON schema; `name` is the name under which it is
+    sent to the model.
     """
 
     name: str
@@ -237,8 +238,8 @@ class GroundedAnswer:
     `citations` are the passages behind the numbers in brackets; a citation without text
     stands for a number that the model invented. `contexts` are the retrieved texts,
     best first. `says_gap` marks an answer that reports a gap, `doubts` one that warns
-    that the search found little. `seconds` is the elapsed time. `price` is in US
-    dollars, None if unknown.
+    that the search found little. `seconds` is the time that the answer took. `price` is
+    in US dollars, None if unknown.
     """
 
     text: str

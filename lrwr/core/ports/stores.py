@@ -169,10 +169,11 @@ class AnalysisStore(Protocol):
     """Caches analysis results by content, so that unchanged text is not analysed again."""
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the stored distances between neighbouring sentences of a document.
+        """Return the stored distances at possible chunk boundaries of a document.
 
-        Keys are hashes of two neighbouring sentences; values are cosine distances of
-        their vectors in the embedding `space`.
+        A key is the hash of the sentences around a boundary; its value is the cosine
+        distance, 0.0 to 2.0, between those before and after it in the embedding
+        `space`. Empty if none are stored.
         """
         ...
 
@@ -183,8 +184,8 @@ class AnalysisStore(Protocol):
         ...
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Store language model replies by cache key, at once, because they were paid
-        for.
+        """Store language model replies by cache key; call it as soon as they arrive,
+        because they were paid for.
 
         `usage` is the total token usage of all `replies`.
         """
@@ -343,7 +344,7 @@ class ThreadStore(Protocol):
         """Change a thread's title.
 
         Raises:
-            NotFound: The thread does not exist.
+            NotFound: The thread does not exist or is deleted.
         """
         ...
 
@@ -351,7 +352,7 @@ class ThreadStore(Protocol):
         """Mark a thread as deleted at the time `at`, in seconds since 1970, UTC.
 
         Raises:
-            NotFound: The thread does not exist.
+            NotFound: The thread does not exist or is deleted already.
         """
         ...
 
@@ -390,5 +391,7 @@ class ThreadStore(Protocol):
     ) -> list[tuple[Thread, Turn]]:
         """Return at most `limit` turns whose question or answer contains any of
         `words`, each with its thread, best match first.
+
+        Deleted threads are excluded. Empty if `words` is empty.
         """
         ...

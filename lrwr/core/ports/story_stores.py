@@ -112,10 +112,12 @@ class StoryStore(Protocol):
     async def labels(
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
-        """Return the labels of chunks by chunk, then by `PassageField` value.
+        """Return the labels of `chunks`, such as their content type; None means all
+        chunks.
 
-        A label from a language model replaces one from the rules. `chunks` None returns
-        all labelled chunks.
+        The result maps chunks to labels by field, a `PassageField` value; chunks
+        without labels are missing. A label from a language model replaces one from the
+        rules.
         """
         ...
 
@@ -124,10 +126,9 @@ class StoryStore(Protocol):
         characters: Collection[str] | None = None,
         chunks: Collection[ChunkId] | None = None,
     ) -> list[Appearance]:
-        """Return the appearances of `characters` (names) in `chunks`; None means all of
-        them.
+        """Return the appearances of `characters`, by name, in `chunks`.
 
-        Ordered by document id, then position in the text.
+        For both, None means all. Ordered by document id, then position in the text.
         """
         ...
 
@@ -139,8 +140,8 @@ class AttributionInput:
     `content` is the SHA-256 of its file, in hex; `text` is its canonical text.
     `evidence` and `noted` are JSON texts: counts of names in story text, and names that
     the author states (people in a note, the point of view in the front matter of story
-    text). `woven` is the revision of the stored `AttributionResult`, empty if there is
-    none.
+    text). `woven` is the `revision` of the `AttributionResult` stored for the document,
+    empty if there is none.
     """
 
     document: DocumentId
@@ -154,8 +155,8 @@ class AttributionInput:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """The span of a chunk in its document, without the context from the chunk
-    before.
+    """The span of a chunk's own text in its document; it excludes context that is
+    repeated from the chunk before.
     """
 
     chunk: ChunkId
@@ -168,8 +169,9 @@ class AttributionResult:
 
     `content` is the SHA-256 of its file, in hex. `revision` identifies everything from
     which the result was computed. `appearances` maps each chunk to counts by character
-    and role (speaks, hears, present, mentioned). `names` maps chunks to extra search
-    words. Both omit chunks without any.
+    and role (speaks, hears, present, mentioned). `names` maps each chunk to the name
+    words of the characters who speak, hear or are present in it, for search. Both omit
+    chunks without any.
     """
 
     document: DocumentId

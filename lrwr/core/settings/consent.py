@@ -54,14 +54,17 @@ class HostedService:
     def is_on(self, settings: Settings) -> bool:
         """Return whether the settings turn the service on.
 
-        False for a server on this machine, if the service allows one.
+        False for a server on this machine if `may_be_local`, because nothing is sent
+        out then.
         """
         if settings.value(self.setting) != self.value:
             return False
         return not (self.may_be_local and is_loopback_host(self.find_host(settings)))
 
     def find_host(self, settings: Settings) -> str:
-        """Return the host name of the service's server."""
+        """Return the host name of the service's server: that of the address in the
+        settings, or `host` if it is empty or invalid.
+        """
         with suppress(ValueError):  # an invalid address is refused where it is used
             return urlsplit(str(settings.value(self.address))).hostname or self.host
         return self.host
@@ -318,8 +321,8 @@ def resolve_consent(
 def find_consent_problem(
     settings: Settings, library: Library, service: str, consents: ConsentStore
 ) -> SettingsProblem | None:
-    """Return the error for a service that is on without consent; None if it is off or
-    allowed.
+    """Return the error to raise for a service that is on but denied or not yet allowed;
+    None if it is off or may be used.
     """
     consent = resolve_consent(settings, library, service, consents)
     if consent is ConsentState.OFF or consent.allows_sending:

@@ -23,9 +23,9 @@ def check_output_file(
 ) -> None:
     """Check that a command may write the output file `file`.
 
-    `endings` are the allowed file endings, with dots. `force` allows an existing file;
-    None means that the command has no `--to` and `--force` options to suggest, and does
-    not allow it.
+    `endings` are the allowed file endings, in lower case with the dot. An existing file
+    is refused unless `force` is true. None means that the command has no options `--to`
+    and `--force`, which error messages then do not suggest.
 
     Raises:
         SettingsProblem: The file has another ending, exists already, or is in a

@@ -82,11 +82,11 @@ _MOUNTS = Path("/proc/mounts")
 
 
 def describe_unsafe_folder(path: Path, mounts: str | None = None) -> str | None:
-    """Return a warning if SQLite files may be damaged in the folder `path`; None if
-    not.
+    """Return a warning, one or two sentences, if SQLite files may be damaged in the
+    folder `path`; None if not.
 
     Synced folders and network drives are unsafe. `mounts` is the text of
-    `/proc/mounts`, read if it is None.
+    `/proc/mounts`, which is read if it is None.
     """
     path = path.absolute()
     drive = _sync_folder(path) or find_network_drive(path, mounts)
@@ -110,10 +110,10 @@ def _sync_folder(path: Path) -> str:
 
 
 def find_network_drive(path: Path, mounts: str | None = None) -> str:
-    """Return the kind of network drive that `path` is on, as a phrase; empty if on
-    none.
+    """Return the kind of network drive that `path` is on, as in "a network drive
+    (nfs)"; empty if it is on none.
 
-    `mounts` is the text of `/proc/mounts`, read if it is None.
+    `mounts` is the text of `/proc/mounts`, which is read if it is None.
     """
     if mounts is None:
         mounts = _read_mounts()
@@ -176,8 +176,9 @@ class Library:
         return self.state_dir / "library.json"
 
     def resolve(self, path: str) -> Path:
-        """Return the absolute form of a path in the settings: with `~`, absolute, or
-        relative to `root`.
+        """Return the absolute path for a path from the settings.
+
+        A relative one is relative to `root`; `~` is the user's home folder.
         """
         return (self.root / _expand(path)).resolve()
 

@@ -123,8 +123,9 @@ def parse_setting_value(setting: Setting, raw: object, where: str) -> object:
 def parse_setting_text(setting: Setting, text: str, where: str) -> object:
     """Return the text of an environment variable in the type of `setting`.
 
-    The parts of a list are separated as in PATH: by `:`, on Windows by `;`. `where`
-    names the variable in error messages.
+    A boolean is true, yes, on or 1, or false, no, off or 0. The parts of a list are
+    separated as in PATH: by `:`, on Windows by `;`. `where` names the variable in error
+    messages.
 
     Raises:
         SettingsProblem: The text is not a valid value.
@@ -296,10 +297,10 @@ def collect_environment_settings(
 def collect_flag_settings(flags: Mapping[str, object]) -> dict[str, SettingValue]:
     """Return the settings of command-line options by key, such as `search.limit`.
 
-    `flags` maps keys to values; None means that the option is absent.
+    `flags` maps keys to values; an option whose value is None is absent and left out.
 
     Raises:
-        SettingsProblem: An option has an invalid value.
+        SettingsProblem: A key is unknown, or a value is invalid.
     """
     values: dict[str, SettingValue] = {}
     for key, value in flags.items():

@@ -367,6 +367,6 @@ def index_settings() -> Mapping[str, Setting]:
     """Return every setting by its key, such as `search.limit`, in the order of
     declaration.
 
-    Cached.
+    The result is cached and shared.
     """
     return {setting.key: setting for setting in iterate_settings(Settings)}

@@ -78,8 +78,10 @@ def list_key_variables(name: str) -> tuple[str, ...]:
 
 
 def find_key(variable: str, env: Mapping[str, str]) -> str | None:
-    """Return the API key for an environment variable, from `env` or the keyring; None
-    if it is not set.
+    """Return the API key for the environment variable `variable`: from `env`, else from
+    the keyring; None if neither has it.
+
+    `env` maps environment variables to values; an empty value counts as not set.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.

@@ -24,8 +24,11 @@ _TAG_END = re.compile(r"[,.;:!?—–](?=\s|$|[—–])")
 def find_dash_quotations(
     text: str, paragraphs: Sequence[Span]
 ) -> Iterator[tuple[Span, ...]]:
-    """Yield the spans of spoken words, without dialogue tags, of each paragraph that
-    starts with a dash.
+    """Yield the quotation of each paragraph that starts with a dash, in the order of
+    `paragraphs`.
+
+    A quotation is the tuple of the spans of its spoken words, without the dialogue tag:
+    two if a tag interrupts them, else one.
     """
     for paragraph in paragraphs:
         dash = _DASH.match(text, paragraph.start, paragraph.end)
@@ -124,7 +127,7 @@ def find_quoted_segments(
 ) -> Iterator[QuotedSegment]:
     """Yield the segments between quotation marks in `paragraphs`, in text order.
 
-    `style` is double or single marks.
+    `style` is double or single marks; for the dash style, use `find_dash_quotations`.
     """
     left_open = False
     for paragraph in paragraphs:

@@ -66,14 +66,14 @@ class _FoldedText:
 
 
 def find_fuzzy_quote(quote: str, text: str) -> tuple[Span, ...]:
-    """Return the spans of `text` with the words of `quote`, in text order; () if
-    absent.
+    """Return the span of the first exact occurrence of `quote` in `text`, else of the
+    most similar one; () if there is none.
 
-    Quotation marks, dashes, whitespace, emphasis and case may differ. Quotes of 12
-    characters or more may differ slightly in wording, too (see `MIN_QUOTE_SIMILARITY`).
-    The result is one span of whole words. If `quote` has an ellipsis that the text
-    lacks, it is one span for each piece between ellipses, which must follow one
-    another.
+    Quotation marks, dashes, whitespace, emphasis and case may differ and count as
+    exact. Only a quote of 12 characters or more may differ slightly in wording, too
+    (see `MIN_QUOTE_SIMILARITY`). If `quote` has an ellipsis that the text lacks, the
+    result has one span for each piece between ellipses, in text order, each found after
+    the piece before; () if a piece is missing. Spans are of whole words.
     """
     folded = _folded(text)
     parts = [part for part in _ELLIPSIS.split(quote) if _WORD.search(part)]
@@ -211,7 +211,8 @@ _IGNORED = "*_\\\u00ad\u200b\u200c\u200d\ufeff"
 
 
 def find_verbatim(quote: str, text: str) -> Span | None:
-    """Return the span of `text` with exactly the words of `quote`, or None.
+    """Return the span of the first occurrence of `quote` in `text`, as whole words;
+    None if there is none.
 
     Only case, whitespace, emphasis and the kind of quotation marks and dashes may
     differ.

@@ -46,8 +46,10 @@ _ONLY_TITLED = 3.0  # nobody else mentioned has that title
 
 @dataclass(frozen=True, slots=True)
 class SpeakerCues:
-    """A dialogue turn with its cues to the speaker: dialogue tags beside it, strongest
-    first, and in `address` the people named or addressed in its words.
+    """A dialogue turn (one utterance) with its cues to the speaker.
+
+    `tags` are the dialogue tags beside it, strongest first; `address` has the people
+    named or addressed in its words.
     """
 
     turn: DialogueTurn
@@ -56,9 +58,9 @@ class SpeakerCues:
 
 
 class SpeakerScorer:
-    """Scores the candidate speakers of each turn of one document.
+    """Scores the candidate speakers of each dialogue turn (one utterance) of `page`.
 
-    `cues` has one item per turn of `page`, in text order. `narrator` is the name of a
+    `cues` has one item per turn, in text order. `narrator` is the name of a
     first-person narrator, or empty.
     """
 
@@ -91,12 +93,12 @@ class SpeakerScorer:
         self._keys = [self._person_keys(turn_cues.tags) for turn_cues in cues]
 
     def fit(self, number: int, talkers: Sequence[str] = ()) -> dict[str, float]:
-        """Return the score of each candidate speaker of turn `number`; higher is
-        better.
+        """Return the scores of the candidate speakers of the turn with index `number`,
+        from 0.
 
-        Turns count from 0. Keys are those of `make_candidate_key`. `talkers` are the
-        speakers of all turns from a previous pass, or empty. Without candidates, the
-        result is `{"": 0.0}`.
+        Scores are sums of weights, negative too; higher is better. Keys are those of
+        `make_candidate_key`. `talkers` are the keys of the speakers of all turns from a
+        previous pass, or empty. Without candidates, the result is `{"": 0.0}`.
         """
         turn_cues = self._cues[number]
         known_names = self._keys[number]
@@ -333,13 +335,13 @@ class _TransitionScores:
 def decode_speakers(
     cues: Sequence[SpeakerCues], fits: Sequence[dict[str, float]]
 ) -> list[str]:
-    """Return the key of the speaker of each turn: the most likely sequence, in text
-    order.
+    """Return the keys of the speakers of all turns, in text order: the most likely
+    sequence.
 
-    `cues` and `fits` have one item per turn; an item of `fits` maps the candidates to
-    their scores. Two speakers are expected to alternate; the same speaker twice is
-    unlikely, except after much narration or within one paragraph. Method: beam search
-    over pairs of consecutive speakers.
+    `cues` and `fits` have one item per turn; an item of `fits` maps the keys of the
+    candidates to their scores. Two speakers are expected to alternate; the same speaker
+    twice is unlikely, except after much narration or within one paragraph. Method: beam
+    search over pairs of consecutive speakers.
     """
     if not fits:
         return []

@@ -38,7 +38,7 @@ _FAR_GAP = 2
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """The character spoken to; `name` is empty if unknown."""
+    """The character spoken to, and how certain that is; `name` is empty if unknown."""
 
     name: str = ""
     certainty: Certainty = Certainty.NOT_EVALUATED
@@ -110,10 +110,11 @@ def _neighbouring_speakers(
 
 
 def find_dialogue_tags(page: DialoguePage, turn: DialogueTurn) -> list[DialogueTag]:
-    """Return the tags around a turn that indicate its speaker.
+    """Return the tags around `turn` that indicate its speaker, strongest first; empty
+    if there are none.
 
     Tags inside and after the words are read first. If one of them is `SURE`, the tags
-    before the words are not read; otherwise all are returned, strongest first.
+    before the words are not read.
     """
     dialogue_tags: list[DialogueTag] = []
     for span in turn.inside[:2]:

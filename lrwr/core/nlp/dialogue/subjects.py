@@ -149,9 +149,9 @@ class PersonMention:
     """A reference to a person in a sentence.
 
     `name` is the character's name, the words of an unknown name, or a description;
-    `noun` is the last word of a description. In "Nell's brother", `owner` is "Nell" and
-    `is_owned` is true; in "his brother" only `is_owned`. `at` is the offset of a
-    character's name in the document, else -1.
+    empty for a pronoun and "I". `noun` is the last word of a description. In "Nell's
+    brother", `owner` is "Nell" and `is_owned` is true; in "his brother" only `is_owned`
+    is. `at` is the offset of a character's name in the document, else -1.
     """
 
     kind: PersonMentionKind

@@ -63,8 +63,8 @@ class TagStrength(IntEnum):
 class DialogueTag:
     """The person whom a sentence beside a quotation indicates as its speaker.
 
-    `goes_on` means that the speaker continues ("added Nell"). `addressee` is the person
-    spoken to, None if the tag names none.
+    `goes_on` means that the person spoke before and continues ("added Nell").
+    `addressee` is the person spoken to, None if the tag names none.
     """
 
     person: PersonMention
@@ -96,7 +96,8 @@ def parse_tag_addressee(
 
 
 def may_start_clause(tokens: Sequence[TextToken], at: int) -> bool:
-    """Return whether a clause may start with a person at `tokens[at]`.
+    """Return whether a clause may start with the person who is mentioned at
+    `tokens[at]`.
 
     True at the start of the sentence and after a conjunction, a punctuation mark or an
     adverb in -ly; false after "Nell and", which joins two people.

@@ -22,12 +22,12 @@ _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b")
 class DialogueTurn:
     """One utterance and its context.
 
-    `paragraph` and `scene` are indices in the document. `gap` is the number of
+    `paragraph` and `scene` are indices in the document, from 0. `gap` is the number of
     paragraphs without speech since the previous turn. `before`, `inside` and `after`
     are the narration of the same paragraph before, between and after the quoted spans,
-    up to the next quotation. `lead` is the previous paragraph if it ends with a colon,
-    comma or dash, else None. `first_here` means that this is the first turn of its
-    paragraph.
+    up to the next quotation; a span may be empty. `lead` is the previous paragraph if
+    it ends with a colon, comma or dash, else None. `first_here` means that this is the
+    first turn of its paragraph.
     """
 
     raw: RawQuotation
@@ -256,10 +256,11 @@ _VOCATIVE_WINDOW = 24
 
 @dataclass(frozen=True, slots=True)
 class VocativeCues:
-    """People named within the words of a turn.
+    """People named within the words of a turn, each once.
 
     `named` are all characters named, `called` those addressed by name ("Nell, …"), in
-    text order. `gender` is that of a form of address such as "sir", else unknown.
+    text order. `gender` is that of a form of address such as "sir", unknown without
+    one.
     """
 
     named: tuple[str, ...]

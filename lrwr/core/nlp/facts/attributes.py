@@ -42,7 +42,8 @@ _GENDER = MappingProxyType({"he": "his", "she": "her", "his": "his", "her": "her
 
 
 def find_attribute_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield attribute facts: eyes, hair, age, build, occupation, birth and death.
+    """Yield facts on the attributes eyes, hair, age, build, occupation, birth and
+    death, sentence by sentence.
 
     Verified if narration names the person; probable if a pronoun refers to the person,
     if the sentence is spoken, and for "the late Mr. Vale".

@@ -104,10 +104,12 @@ def clean_name(phrase: str, prose: AnnotatedProse) -> str:
 def find_matches_at(
     pattern: LazyPattern, words: str, starts: Sequence[int]
 ) -> Iterator[re.Match[str]]:
-    """Yield the matches of `pattern`, which begins with a name, that start at one of
-    the ascending offsets `starts` of `words`; matches do not overlap.
+    """Yield the matches of `pattern` that start at one of the offsets `starts` of
+    `words`.
 
-    Skips words that are only capitalised as the first of a sentence ("If Nell …").
+    `pattern` begins with a name. `starts` are ascending; matches are in text order and
+    do not overlap. A start is skipped if its word is capitalised only as the first of a
+    sentence ("If Nell …").
     """
     end = 0
     for start in starts:
@@ -132,15 +134,15 @@ def has_place_preposition(words: str, start: int) -> bool:
 
 
 def is_known_person(name: str, prose: AnnotatedProse) -> bool:
-    """Return whether `name` contains a word of a known person's name, or has a
-    title.
+    """Return whether `name` has a title, or a word of a name that `prose` knows to be a
+    person's.
     """
     return bool(_TITLED.match(name)) or any(w in prose.known for w in name.split(" "))
 
 
 def may_be_person(name: str, prose: AnnotatedProse) -> bool:
-    """Return whether `name` may be a person's: it passes `is_known_person`, or `prose`
-    has no known names.
+    """Return whether `name` may be a person's: `is_known_person` is true, or no people
+    are known in `prose`.
     """
     return not prose.known or is_known_person(name, prose)
 
@@ -177,8 +179,8 @@ def is_asserted(clause: str) -> bool:
 
 
 def split_narration_and_speech(sentence: ProseSentence) -> Iterator[tuple[str, bool]]:
-    """Yield the masked narration of a sentence with False, then its quoted speech, if
-    any, with True.
+    """Yield (text, whether spoken): the masked narration of a sentence with False, then
+    its quoted speech, if any, with True.
     """
     yield sentence.narration, False
     if sentence.speech:
@@ -186,8 +188,8 @@ def split_narration_and_speech(sentence: ProseSentence) -> Iterator[tuple[str, b
 
 
 def extract_clause_before(words: str, at: int) -> str:
-    """Return the words of a clause before offset `at`, since the last `;`, `:` or
-    quotation.
+    """Return the text of `words` between the last `;`, `:` or quotation before offset
+    `at` and that offset.
     """
     start = max(words.rfind(mark, 0, at) for mark in ";:\x01")
     return words[start + 1 : at]
@@ -234,7 +236,9 @@ def to_text_span(sentence: ProseSentence, start: int, end: int) -> Span:
 
 
 def extract_verbatim(prose: AnnotatedProse, span: Span) -> str:
-    """Return the words at `span` of the text, with line breaks replaced by spaces."""
+    """Return the words at `span` of the text on one line: each run of whitespace
+    becomes one space.
+    """
     return " ".join(prose.text[span.start : span.end].split())
 
 

@@ -50,8 +50,9 @@ _MAX_ALIAS_LENGTH = 60
 class NoteEntry:
     """The section of a note about one person or thing.
 
-    `place` is the span of its name, `body` that of its text. `fields` maps the keys of
-    the front matter to a value and its span. `aliases` are in text order.
+    `place` is the span of its name in the note, `body` that of its text. `fields` maps
+    keys of the front matter to a value and its span. `aliases` are other names, in text
+    order, each once.
     """
 
     name: str

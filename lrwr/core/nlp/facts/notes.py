@@ -115,7 +115,11 @@ _CLEAR, _LEAST = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class NoteSubject:
-    """The person or thing that a note, or an entry of a note, describes."""
+    """The person or thing that a note, or an entry of a note, describes.
+
+    `aliases` are its other names. `gender` is inferred from the note, unknown for a
+    thing.
+    """
 
     name: str
     aliases: tuple[str, ...]

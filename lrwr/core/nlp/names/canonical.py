@@ -50,11 +50,11 @@ _MIN_NAME_SHARE = 0.7
 
 @dataclass(slots=True)
 class CapitalizationCounts:
-    """How often each word is capitalised inside a sentence, capitalised at its start,
-    and in lower case.
+    """Counts of each word over all documents, by capitalization.
 
-    `of` maps a word to these three counts. `sure` are words that are certainly names,
-    because a person so called speaks or is addressed.
+    `of` maps a word to three counts: capitalised inside a sentence, capitalised at its
+    start, in lower case. `sure` are words that are certainly names, because a person so
+    called speaks or is addressed.
     """
 
     of: dict[str, tuple[int, int, int]]
@@ -75,8 +75,9 @@ class CapitalizationCounts:
     def is_namely(self, word: str) -> bool:
         """Return whether `word` is usually capitalised because it is a name.
 
-        It must be capitalised in at least 70 % of its occurrences inside sentences; a
-        word that occurs at sentence starts only, more than once there.
+        A word that occurs inside sentences must be capitalised in at least 70 % of
+        these occurrences. One that does not must occur at sentence starts more than
+        once, and never in lower case.
         """
         if is_non_name(word):
             return False
@@ -110,8 +111,9 @@ def merge_name_forms(
 ) -> dict[str, NameForm]:
     """Add up the name forms of all documents, and set their gender votes.
 
-    `evidence` has one item per document, in story order. The result is keyed by the
-    final name (see `settle_name_form`).
+    `evidence` has one item per document, in story order; `words` are the counts of all
+    of them. Keys of the result are the names without surrounding words, as
+    `settle_name_form` returns them.
     """
     forms: dict[str, NameForm] = {}
     for row, text_evidence in enumerate(evidence):
@@ -182,10 +184,10 @@ def _is_leading_word(
 def sum_name_pairs(
     evidence: Iterable[NameEvidence], words: CapitalizationCounts, kind: str
 ) -> Mapping[frozenset[str], int]:
-    """Add up, over all documents, how often two names occur as a pair of one `kind`.
+    """Return how often two names occur as a pair of one `kind`, over all documents.
 
     "apart" pairs name two people ("Nell and Corin"), "alike" pairs name one ("Nell,
-    called Wren"). Keys of the result hold two final names (see `settle_name_form`).
+    called Wren"). A key holds the two names, as `settle_name_form` returns them.
     """
     total: Counter[frozenset[str]] = Counter()
     for name_evidence in evidence:
@@ -386,7 +388,8 @@ def _build_alias(person: PersonCluster, name: str, n: int, because: str) -> Alia
 def infer_narrator_name(
     people: Sequence[PersonCluster], told_by: int, words: int
 ) -> str:
-    """Return a form of the first-person narrator's name; "" if the evidence is weak.
+    """Return the name of the first-person narrator in one of its forms; "" if the
+    evidence is weak.
 
     A narrator is often addressed by name in dialogue but hardly named in narration.
     `told_by` is the number of "I" outside quotations, `words` the number of words of

@@ -112,9 +112,9 @@ _DOMINANCE = 3.0
 class NameClusters:
     """The people found so far, and name forms shared by several of them.
 
-    `shared` has forms with the people they may mean, most mentioned first. `apart` and
-    `alike` count pairs of forms that belong to two people or to one. `ignored` are
-    names that the user excluded, as `fold_name` returns them.
+    `shared` has each shared form with the people it may mean, most mentioned first.
+    `apart` and `alike` count pairs of names that belong to two people or to one.
+    `ignored` are names that the user excluded, as `fold_name` returns them.
     """
 
     apart: NamePairCounts
@@ -134,8 +134,8 @@ class NameClusters:
     def fits(self, form: NameForm, person: PersonCluster) -> bool:
         """Return whether `form` may belong to `person`.
 
-        It may not if the genders differ or the text names both together ("Nell and
-        Corin").
+        It may not if the genders are known and differ, or if the text names both
+        together ("Nell and Corin").
         """
         if has_gender_conflict(form, person):
             return False

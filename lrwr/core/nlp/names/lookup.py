@@ -71,11 +71,11 @@ def is_misread_place(fact: Fact, cast: Cast) -> bool:
 def find_names_in_question(
     question: str, cast: Cast
 ) -> list[tuple[Span, tuple[str, ...]]]:
-    """Return the spans of `question` that name characters, in text order, each with the
-    names of the characters it may mean, most likely first.
+    """Return pairs of a span of `question` that names characters, and the names of the
+    characters it may mean, most likely first.
 
-    Small spelling errors are tolerated. Case does not matter if the whole question is
-    in lower case.
+    Pairs are in text order. Small spelling errors are tolerated. Case is ignored if the
+    whole question is in lower case.
     """
     people_by_name = _index_names(cast)
     tokens = list(_TOKEN.finditer(question))

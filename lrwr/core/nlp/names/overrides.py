@@ -27,9 +27,9 @@ class NotePerson:
 class NameOverrides:
     """The user's canon decisions on names; they outrank text and notes.
 
-    `merged` maps a name to other names of the same person. `split` holds pairs of names
-    of two different people. `renamed` maps a name to the name to display. `ignored` are
-    words that are not characters.
+    `merged` maps the main name of a person to other names of the same person. `split`
+    holds pairs of names of two different people. `renamed` maps a name to the name to
+    display. `ignored` are words that are not characters.
     """
 
     merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

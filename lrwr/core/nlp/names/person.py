@@ -163,7 +163,9 @@ def find_dominant_person(
     people: Collection[PersonCluster], times: float
 ) -> PersonCluster | None:
     """Return the only one of `people`, or the one with at least `times` as many
-    mentions as any other; else None.
+    mentions as any other.
+
+    None if there is no such person, or if `people` is empty.
     """
     ranked = sorted(people, key=lambda person: -person.n)
     if not ranked:

@@ -51,9 +51,10 @@ _NEAR = 90
 
 def find_marked_gaps(text: str, known_names: tuple[str, ...] = ()) -> Iterator[Fact]:
     """Yield a gap for each TODO, TK, ???, [name?] and comment of `text` that leaves
-    something undecided, in text order.
+    something undecided, in text order; all are verified.
 
-    The gap's subject is the nearest of `known_names` on the same line, or empty.
+    The gap's subject is the nearest of `known_names` on the same line, or empty; its
+    value is the marked words.
     """
     for match in _MARKED.finditer(text) if _SIGN.search(text) else ():
         if _is_marked(match):
@@ -66,7 +67,9 @@ def find_marked_gaps(text: str, known_names: tuple[str, ...] = ()) -> Iterator[F
 
 def find_note_gaps(document: Document) -> Iterator[Fact]:
     """Yield a gap for each author's comment of `document` that leaves something
-    undecided, such as "TODO" or a question.
+    undecided, such as "TODO" or a question, in text order.
+
+    All are confirmed and have no subject; the value is the text of the comment.
     """
     for span in document.notes:
         words = document.text[span.start : span.end]

@@ -81,7 +81,8 @@ class _InnerLifeCounts:
 def infer_point_of_view(
     prose: AnnotatedProse, scene: Span, *, pov: str = "", narrator: str = ""
 ) -> Fact | None:
-    """Return whose point of view a scene has, as a fact, or None if it is unclear.
+    """Return a fact that states whose point of view the scene at the span `scene` of
+    `prose` has; None if it is unclear.
 
     `pov` is the name that the author states in the document, or empty; it is returned
     as confirmed. In a first-person scene the value is `narrator`, which may be empty.
@@ -182,8 +183,8 @@ _MAX_KEY_SENTENCES = 3
 
 
 def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
-    """Return a fact whose spans are the one to three sentences that best summarise a
-    scene, in text order; None without narration.
+    """Return a fact whose spans are the one to three sentences that best summarise the
+    scene at the span `scene` of `prose`, in text order; None without narration.
 
     Sentences score by words that recur in the scene, names of people, verbs of events,
     and a position at the start or end of the scene.
