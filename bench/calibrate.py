@@ -60,11 +60,11 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LabeledExample:
-    """A calibration example from a search that was ranked as the ranking id `ranking`
-    says.
+    """A calibration example, with the search and the kind of question that it is from.
 
-    `kind` says whether its question can be answered ("answerable"), or why not, such as
-    "tale hidden".
+    `ranking` is the id of the way in which the search ranked passages. `kind` is
+    "answerable", or why the question cannot be answered: "tale hidden", "passages
+    hidden" or "too early".
     """
 
     example: CalibrationExample

@@ -18,12 +18,17 @@ LET_IN = "LRWR_CHUNK_"
 
 
 class BenchFailed(Exception):
-    """A measured command failed; the message has the command and the end of its stderr."""
+    """A measured command failed.
+
+    The message has the command and the end of what it printed on stderr.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Cost of a process: CPU seconds of all threads (`cpu`), seconds (`wall`), peak
+    """The cost of a process, including its children.
+
+    `cpu` is CPU seconds of all threads, `wall` elapsed seconds, `peak_mb` the highest
     memory in MB.
     """
 
@@ -43,13 +48,16 @@ class Done:
 
 
 def lrwr() -> list[str]:
-    """Return the command that starts lrwr, as a user types it."""
+    """Return the command line that starts lrwr.
+
+    It runs the installed script, or the module if there is none.
+    """
     script = Path(sys.executable).with_name("lrwr")
     return [str(script)] if script.exists() else [sys.executable, "-m", "lrwr"]
 
 
 def inside(module: str) -> list[str]:
-    """Return the command that runs `bench.inside.` plus `module`."""
+    """Return the command line that runs the module `bench.inside.` plus `module`."""
     return [sys.executable, "-m", f"bench.inside.{module}"]
 
 
@@ -62,8 +70,8 @@ def run(
 ) -> Done:
     """Run `command` in the folder `cwd` to its end, and return its output and cost.
 
-    `env` is added to the environment. With `out`, standard output is written to that
-    file, and the result has none.
+    `env` is added to the environment. If `out` is a path, standard output is written to
+    that file, and the output in the result is empty.
 
     Raises:
         BenchFailed: It exited with another code than 0.

@@ -15,12 +15,15 @@ SUFFIXES = (".md", ".docx", ".txt")
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """The folder of benchmark data, `root`; None means only the sample manuscript."""
+    """The folder of benchmark data, `root`.
+
+    If it is None, there is only the sample manuscript.
+    """
 
     root: Path | None
 
     def manuscript(self) -> Path:
-        """Return the first manuscript folder, or that of the sample if there is none."""
+        """Return the first manuscript folder by name, else the sample's."""
         for folder in _folders(self._side("manuscript")):
             return folder
         return EXAMPLE
@@ -67,22 +70,25 @@ class DataFolder:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSON Lines file, in the order of its lines."""
+    """Return the objects of a JSON Lines file, in the order of its lines.
+
+    Blank lines are skipped.
+    """
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
 
 def write_lines(path: Path, objects: list[dict[str, Any]]) -> None:
-    """Write `objects` to a JSON Lines file, one a line."""
+    """Replace `path` by a JSON Lines file of `objects`, one a line."""
     text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects)
     path.write_text(text, encoding="utf-8")
 
 
 def copy_in(sources: Mapping[str, Path], target: Path) -> None:
-    """Copy the manuscript files of each folder in `sources` to the folder of that name
-    in `target`.
+    """Copy manuscript files into subfolders of `target`.
 
-    File permissions are not copied.
+    `sources` maps the name of each subfolder to the folder whose files it gets. Hidden
+    files, other file types and file permissions are not copied.
     """
     for name, source in sources.items():
         for path in _texts(source):

@@ -49,9 +49,11 @@ _LEFT_OUT = shutil.ignore_patterns(".lrwr*")
 
 @dataclass(slots=True)
 class Drafted:
-    """Result of a run: `made` counts edits by kind, `followed` updates by kind.
+    """Result of a run of random edits.
 
-    `failures` say what differed from a fresh library, and after which edit.
+    `made` counts edits by kind, `followed` counts updates of the library by kind.
+    `failures` are sentences that say what differed from a fresh library, and after
+    which edit; empty if nothing did.
     """
 
     made: Counter[str] = field(default_factory=Counter)
@@ -60,8 +62,10 @@ class Drafted:
 
 
 class Desk:
-    """A library under the folder `place` that is updated after edits, and compared with
-    a fresh one.
+    """A library that is updated after edits, and compared with a fresh one.
+
+    `place` is the folder for both. `desk` opens the library and ingests its manuscript;
+    `watched` runs a watch of it.
     """
 
     def __init__(self, place: Path, desk: StoryDesk, watched: Watched) -> None:
@@ -70,10 +74,10 @@ class Desk:
         self.watched = watched
 
     async def follow(self, dice: random.Random) -> str:
-        """Update the library by a watch or an ingestion, chosen at random; return
-        which.
+        """Update the library in a random way, and return the name of the way.
 
-        Problems that an ingestion reports are part of the text.
+        It is "watch", "ingest" or "ingest --verify", followed by the problems that an
+        ingestion reported, if any. `dice` is the source of randomness.
         """
         way = dice.choice(("watch", "watch", "ingest", "ingest --verify"))
         if way == "watch":
@@ -83,8 +87,10 @@ class Desk:
         return way if not report.problems else f"{way}: {report.problems}"
 
     async def differs(self) -> dict[str, list[str]]:
-        """Ingest the same files into a fresh library and return the rows that differ,
-        by table.
+        """Compare the library with one into which the same files are ingested now.
+
+        Return the rows that differ by the name of the comparison, as `find_differences`
+        formats them; empty if the libraries are equal.
         """
         with tempfile.TemporaryDirectory(dir=self.place) as name:
             fresh = Path(name)
@@ -107,11 +113,10 @@ def _database(place: Path) -> Path:
 async def draft(
     place: Path, source: Path, *, edits: int, seed: int, most: int
 ) -> Drafted:
-    """Edit a copy of `source` under `place` until the library differs or `edits` are
-    done.
+    """Edit a copy of `source` under `place`, until the library is wrong.
 
-    The library is updated after one to `most` edits and then compared with a fresh one.
-    The same `seed` makes the same edits.
+    At most `edits` edits are made. After each one to `most` of them, the library is
+    updated and compared with a fresh one. The same `seed` makes the same edits.
     """
     dice, drafted = random.Random(seed), Drafted()
     async with AsyncExitStack() as stack:

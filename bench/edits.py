@@ -22,10 +22,10 @@ _COLOURS = ("saffron", "crimson", "turquoise", "mauve", "olive", "ivory", "indig
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A text after an edit.
+    """A text after an edit; `text` is the whole text.
 
-    `kind` describes the edit; `sought` are words that are new in the text, `gone` words
-    that it no longer contains; empty if there are none.
+    `kind` describes the edit. `sought` is text that the edit added, `gone` text that it
+    removed; empty if it did not.
     """
 
     kind: str
@@ -36,14 +36,17 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A paragraph of a text: its start and end offset, in characters."""
+    """A paragraph of a text.
+
+    `start` and `end` are its half-open range in characters.
+    """
 
     start: int
     end: int
 
 
 def sentence(number: int, random: Random) -> str:
-    """Return a plain sentence that occurs in no book, different for each `number`."""
+    """Return a random sentence that is in no book, unique for each `number`."""
     say = random.choice
     town = f"{say(_TOWNS)} Road, number {number + 11}"
     return (
@@ -54,8 +57,9 @@ def sentence(number: int, random: Random) -> str:
 
 
 def paragraphs(text: str) -> list[Place]:
-    """Return the prose paragraphs of `text` that are long enough to edit, in text
-    order.
+    """Return the prose paragraphs of `text` to edit, in text order.
+
+    They have at least `LEAST_WORDS` words, and are no headings, lists or tables.
     """
     places, start = [], 0
     for gap in [*_GAP.finditer(text), None]:
@@ -129,10 +133,11 @@ WAYS: tuple[Callable[[str, Place, int, Random], Edit], ...] = (
 def next_edit(
     texts: Mapping[str, str], number: int, random: Random
 ) -> tuple[str, Edit]:
-    """Edit a random paragraph of one of `texts`; return the name of the text, and the
-    edit.
+    """Edit a random paragraph; return the name of its text, and the edit.
 
-    Long texts are chosen more often. `number` selects the kind of edit, in turn.
+    `texts` maps names to texts, and is not changed. Texts with more paragraphs are
+    chosen more often. `number` makes new words unique, and selects the kind of edit:
+    the five kinds take turns.
     """
     names = sorted(texts)
     weights = [len(paragraphs(texts[name])) for name in names]

@@ -32,8 +32,9 @@ TESTS_FAILED = 1
 class Fault:
     """One wrong expression to put into the code: `wrong` in place of `right`.
 
-    `right` occurs once. `tests` are folders and files with tests of its package;
-    missing ones are left out. `chosen` selects tests by name, like pytest's `-k`.
+    `name` describes it. `right` occurs once in the package. `tests` are folders and
+    files with tests to run; missing ones are left out. `chosen` selects tests by name,
+    like pytest's `-k`; empty for all.
     """
 
     name: str
@@ -45,7 +46,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether tests noticed a fault, which test did, and after how many seconds."""
+    """Whether tests failed because of a fault.
+
+    `by` is the first failed test, empty if none failed. `seconds` is the duration of
+    the test run.
+    """
 
     fault: Fault
     noticed: bool
@@ -212,10 +217,13 @@ def _tests(copy: Path, fault: Fault) -> list[str]:
 
 
 def check(faults: Sequence[Fault], *, sound: bool = False) -> Iterator[Outcome]:
-    """Put each fault into a copy of the code in turn, run its tests, and yield the
-    outcome.
+    """Put each of `faults` into a copy of the code in turn, and run its tests.
 
-    With `sound`, the tests run without the fault and must pass.
+    Yield an outcome for each, in the same order. With `sound`, the tests run without
+    the fault and must pass.
+
+    Raises:
+        FaultFailed: A fault cannot be put into the code, or its tests cannot be run.
     """
     with _copied(REPO) as copy:
         for fault in faults:
@@ -227,7 +235,11 @@ def check(faults: Sequence[Fault], *, sound: bool = False) -> Iterator[Outcome]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try one fault after another and print which were noticed; return the exit code."""
+    """Try one fault after another and print which were noticed.
+
+    Return 0 if tests noticed all of them, or with `--sound` if all tests passed, else
+    1. `arguments` are those of the command line; None reads them from there.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="faults with this in their name")
     parser.add_argument("--sound", action="store_true", help="run without any fault")

@@ -33,7 +33,10 @@ SIZE, OVERLAP = 64, 16
 
 
 def inputs(count: int, dice: random.Random) -> Iterator[tuple[str, bytes]]:
-    """Yield the names and bytes of `count` files: two thirds text, one third Word."""
+    """Yield the names and bytes of `count` damaged files.
+
+    Two thirds are text, one third Word. `dice` is the source of randomness.
+    """
     texts = [path.read_bytes() for path in sorted(SAMPLE.rglob("*.md"))]
     words = [path.read_bytes() for path in sorted(SAMPLE.rglob("*.docx"))]
     for number in range(count):
@@ -95,10 +98,10 @@ def insert_markup(content: bytes, dice: random.Random) -> bytes:
 
 
 def find_broken_promise(document: Document, count: LocalEmbedder) -> str:
-    """Return a phrase for the property that a parsed `document` violates; empty if
-    none.
+    """Return the first property of a parsed `document` that does not hold, as a phrase.
 
-    `count` counts the tokens of its chunks.
+    Empty if all hold. The document is split into chunks, too, whose spans, lines and
+    sizes are checked; `count` counts their tokens.
     """
     if not unicodedata.is_normalized("NFC", document.text) or "\r" in document.text:
         return "the canonical text is not NFC with LF"

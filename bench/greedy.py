@@ -13,10 +13,10 @@ SEPARATORS = ("\n\n", "\n", ". ", " ")
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """Splits a text at the coarsest separator that fits, and fills chunks from the
-    start.
+    """Splits a text at the coarsest separator that fits, and fills chunks in turn.
 
-    `size` and `overlap` are in tokens, which `count` counts.
+    `size` is the maximum of a chunk in tokens, and `overlap` how many tokens of a chunk
+    the next one repeats at most. `count` returns the number of tokens of each text.
     """
 
     count: Count
@@ -24,8 +24,10 @@ class Greedy:
     overlap: int = 50
 
     def split(self, text: str, level: int = 0) -> list[str]:
-        """Return the texts of the chunks, in order; `level` is the first separator to
-        try.
+        """Return the texts of the chunks, in text order.
+
+        `level` is the index in `SEPARATORS` of the first separator to try. A text that
+        no separator splits is one chunk, even if it is too long.
         """
         if level == len(SEPARATORS):
             return [text]

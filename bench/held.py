@@ -40,9 +40,10 @@ KEPT_OF_STORY = {
 
 
 def read_holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object, ...]]]:
-    """Return the rows of the tables to compare, sorted, by the name of the comparison.
+    """Return the rows of a library to compare, sorted, by the name of the comparison.
 
-    `pipeline` is `a` or `b`; the story data is included for `b` only.
+    `database` is its SQLite file. `pipeline` is `a` or `b`; the story data is included
+    for `b` only.
     """
     wanted = KEPT if pipeline == "a" else {**KEPT, **KEPT_OF_STORY}
     tables = {"terms": f"chunk_fts_{pipeline}", "fact_terms": "fact_fts"}
@@ -60,7 +61,8 @@ def read_holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object,
 def find_differences(one: Sequence[object], other: Sequence[object]) -> list[str]:
     """Return at most three rows that only `one` has, and three that only `other` has.
 
-    They are marked with "-" and "+".
+    Rows are compared by their `repr`, which is the result, cut after `SHOWN`
+    characters. The former start with "- ", the latter with "+ ".
     """
     left, right = Counter(map(repr, one)), Counter(map(repr, other))
     only = [f"- {row[:SHOWN]}" for row in sorted((left - right).elements())[:3]]

@@ -31,9 +31,10 @@ MANY = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """What the embedding model alone took for the texts of a library.
+    """The time that the embedding model alone took for the texts of a library.
 
-    Of `texts`, `embedded` were embedded; `cpu` and `wall` are seconds, scaled to all.
+    Of its `texts` texts, `embedded` were embedded to measure it. `cpu` is CPU seconds,
+    `wall` elapsed seconds, both extrapolated to all texts.
     """
 
     texts: int

@@ -49,9 +49,10 @@ class JourneyFailed(Exception):
 class Journey:
     """The modules and functions that one command entered.
 
-    `modules` are in the order of first entry; `functions` and `returns` are counts, as
-    the module docstring defines them. `only` are the modules entered after a file was
-    saved, if the command watches for saves.
+    `name` is one of `NAMES`. `modules` are in the order of first entry; `functions` is
+    the number of functions, and `returns` the number of steps back into a module that a
+    thread had left. `only` are the modules entered after a file was saved; empty unless
+    the command watches for saves.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Journey:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A copy of a manuscript, and a home directory for the commands."""
+    """The folder `root`: a copy of a manuscript, and a home for commands."""
 
     root: Path
 
@@ -104,8 +105,12 @@ class Place:
 
 
 def trace_journeys(folder: Path, names: Sequence[str] = NAMES) -> list[Journey]:
-    """Run the commands called `names` on a copy of the manuscript in `folder`, and
-    return what each entered.
+    """Run commands on a copy of the manuscript `folder`; return what each entered.
+
+    `names` are some of `NAMES`; the result has the order of `NAMES`.
+
+    Raises:
+        JourneyFailed: A command failed.
     """
     with tempfile.TemporaryDirectory(prefix="lrwr-journeys-") as scratch:
         place = Place(Path(scratch).resolve())
@@ -221,7 +226,7 @@ def _returns(steps: Sequence[tuple[float, int, str]]) -> int:
 
 
 def format_journeys(journeys: Sequence[Journey], *, modules: bool) -> str:
-    """Return a table of the figures.
+    """Return a table of the figures, a line for each of `journeys` below a heading.
 
     With `modules`, the modules of each journey follow, in the order of first entry.
     """
@@ -239,7 +244,10 @@ def format_journeys(journeys: Sequence[Journey], *, modules: bool) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Trace the commands and print the figures; return the exit code."""
+    """Trace the commands, print the figures, and return 0.
+
+    `arguments` are those of the command line; None reads them from there.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLE)
     parser.add_argument("--only", choices=NAMES, action="append", help="this journey")

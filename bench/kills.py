@@ -98,8 +98,9 @@ _SECONDS = 86400.0
 class KillPlan:
     """What a run does: `kills` kills, each after at most `pause` seconds.
 
-    Only the first `roles` of `ROLES` run. `more` is added to the processes'
-    environment; with `ingested` the run starts with a complete library.
+    The same `seed` chooses the same edits and processes. Only the first `roles` of
+    `ROLES` run. `more` is added to the processes' environment; with `ingested` the run
+    starts with a complete library.
     """
 
     kills: int
@@ -111,11 +112,12 @@ class KillPlan:
 
 
 class Worker:
-    """One process of `ROLES`, restarted whenever it ends or is killed.
+    """A process that runs one of the commands `ROLES`, restarted whenever it ends.
 
-    `said` counts its lines of output by kind; `complaints` are unexpected outputs and
-    exit codes; `ended` counts ends that were not kills; `deaths` maps process ids to
-    the times of their ends.
+    `said` counts its lines of output by kind: the line without names and numbers.
+    `complaints` are unexpected outputs and exit codes; `ended` counts ends that were
+    not kills; `deaths` maps process ids to the times of their ends, in seconds since
+    1970.
     """
 
     def __init__(self, folder: Path, number: int, env: Mapping[str, str]) -> None:
@@ -197,8 +199,8 @@ class KillRun:
     """What happened while processes were killed.
 
     `complaints` are unexpected outputs, `said` counts lines of output by kind, `edits`
-    edits by kind, `ended` the ends of each role that were not kills. `deaths` maps
-    process ids to the times of their ends, in seconds since 1970.
+    counts edits by kind. `ended` has, for each process, how often it ended without a
+    kill. `deaths` maps process ids to the times of their ends, in seconds since 1970.
     """
 
     complaints: tuple[str, ...]
@@ -211,7 +213,10 @@ class KillRun:
 def harass(
     folder: Path, asked: KillPlan, dice: random.Random, env: Mapping[str, str]
 ) -> KillRun:
-    """Edit `folder` and kill processes that work on it, `asked.kills` times."""
+    """Edit `folder` and kill processes that work on it, as `asked` says.
+
+    `dice` is the source of randomness, `env` the environment of the processes.
+    """
     workers = [Worker(folder, number, env) for number in range(asked.roles)]
     writer = ScriptedWriter(folder, dice, NAMES)
     for _ in range(asked.kills):
@@ -258,10 +263,10 @@ def audit(folder: Path) -> None:
 
 
 def count_job_states(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
-    """Return the counts of the audit, such as jobs that were done twice.
+    """Return counts of the audit by name, such as of jobs that were done twice.
 
-    `deaths` maps process ids to the times of their ends; a job that was taken over from
-    a process before its end is counted as taken from the living.
+    `deaths` maps process ids to the times of their ends, in seconds since 1970. A job
+    that was taken over from a process before its end counts as `FROM_THE_LIVING`.
     """
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute("select what, job, worker, day from audit").fetchall()
@@ -282,7 +287,7 @@ def count_job_states(database: Path, deaths: Mapping[int, float]) -> Counter[str
 
 
 def ingest(folder: Path, env: Mapping[str, str]) -> float:
-    """Ingest `folder` with nothing else running; return the seconds it took."""
+    """Ingest `folder` while nothing else runs; return how many seconds it took."""
     began = time.monotonic()
     subprocess.run(
         [sys.executable, "-m", "lrwr", "ingest", "."],
@@ -306,8 +311,9 @@ def count_stuck_jobs(database: Path) -> int:
 class Report:
     """The result of a run and of its comparison with a fresh library.
 
-    `seconds` is the duration of the last ingestion, `rows` the number of rows by table,
-    `differ` the rows that differ.
+    `jobs` are counts of the audit, `stuck` is the number of jobs that were not
+    finished. `seconds` is the duration of the last ingestion. `rows` has the number of
+    rows, and `differ` the rows that differ, both by the name of the comparison.
     """
 
     harassed: KillRun
@@ -327,8 +333,10 @@ class Report:
 
 
 def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
-    """Kill processes that work on a copy of `source` under `place`, then compare its
-    library with a fresh one.
+    """Kill processes that work on a copy of `source`, then check its library.
+
+    It is compared with a fresh library of the same files. Both are in the empty folder
+    `place`.
     """
     folder, fresh = place / "harassed", place / "fresh"
     (place / "config").mkdir()

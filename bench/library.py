@@ -25,9 +25,9 @@ CHOSEN = "PrideAndPrejudice"
 class Bench:
     """What is measured, on which data, and where libraries are stored (`work`).
 
-    `quick` measures less, `full` more than usual. `novels` limits the number of novels,
-    None for all. `pipeline` is the one whose retrieval is measured, empty for the
-    default.
+    `quick` measures less, `full` more than usual. `novels` is the maximum number of
+    novels, None for all. `pipeline`, `a` or `b`, is the one whose retrieval is
+    measured, empty for the default.
     """
 
     data: DataFolder
@@ -42,8 +42,8 @@ class Bench:
 class Library:
     """A library in the folder `root` that the command line ingested.
 
-    `summary` is the output of `lrwr ingest --json`, `cost` what that took. `note` says
-    if an earlier run made it.
+    `summary` is the output of `lrwr ingest --json`, `cost` the cost of that command.
+    `note` says if an earlier run made the library, else it is empty.
     """
 
     root: Path
@@ -95,7 +95,10 @@ def novel_library(bench: Bench, source: Path, pipeline: str = "") -> Library:
 
 
 def choose_novel(bench: Bench) -> Path:
-    """Return the folder of one novel, or that of the manuscript if there are no novels."""
+    """Return the folder of the novel `CHOSEN`, else of the first one by name.
+
+    If there are no novels, return the folder of the manuscript.
+    """
     novels = bench.data.novels()
     chosen = [novel for novel in novels if novel.name == CHOSEN]
     return next(iter([*chosen, *novels]), bench.data.manuscript())
@@ -109,11 +112,12 @@ def make_library(
     pipeline: str = "",
     vectors: bool = True,
 ) -> Library:
-    """Return a library at `root` of copies of `sources`, folders by name.
+    """Return a library at `root` of copies of `sources`.
 
-    It is ingested unless an earlier run did so. `lender` is a library with vectors of
-    the same texts, so that nothing is embedded again. An empty `pipeline` is the one
-    that lrwr has by default. Without `vectors` nothing is embedded.
+    `sources` maps subfolders of `root` to folders. The library is ingested unless an
+    earlier run did so. `lender` is a library with vectors of the same texts, so that
+    nothing is embedded again; None embeds them. `pipeline` is `a` or `b`, empty for the
+    default. If `vectors` is false, nothing is embedded.
     """
     stamp = root / STAMP
     if stamp.exists():
@@ -131,7 +135,12 @@ def make_library(
 def prepare(
     root: Path, sources: Mapping[str, Path], pipeline: str = "", *, vectors: bool = True
 ) -> None:
-    """Create a library folder with copies of `sources`, without ingesting them."""
+    """Create a library folder with copies of `sources`, without ingesting them.
+
+    `sources` are folders by subfolder of `root`. An existing folder `root` is deleted.
+    `pipeline` is `a` or `b`, empty for the default; without `vectors`, its settings
+    turn embeddings off.
+    """
     if root.exists():
         shutil.rmtree(root)
     root.mkdir(parents=True)
@@ -169,7 +178,7 @@ def open_database(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def disk_mb(root: Path) -> float:
-    """Return the size of the library's state folder in MB."""
+    """Return the size of the library's folder `.lrwr` in MB (10⁶ bytes)."""
     files = (path for path in (root / ".lrwr").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
 

@@ -36,7 +36,9 @@ PRICES = {"LRWR_MODEL_PRICES": f"{MODEL} 1.0 5.0"}
 class Whole:
     """A library that was ingested in one run, to compare others with.
 
-    `usage` is its use of the model, `facts` are the rows of its facts.
+    `root` is its folder, `source` that of its manuscript. `usage` has figures of its
+    use of the model by name, `words` is the size of the manuscript, `facts` are the
+    rows of its facts.
     """
 
     root: Path

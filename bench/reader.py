@@ -31,7 +31,8 @@ class Reader:
     """Replies to requests of any thread, and counts requests and quotations.
 
     Every `stumble`-th reply is nonsense; 0 means none is. `true` and `false` count
-    quotations that are in the text and that are not, `prompt` the prompts' tokens.
+    quotations that are in the text and that are not, `prompt` all tokens of prompts.
+    `kinds` counts requests by the requested schema, `questions` by their text.
     """
 
     stumble: int = 0
@@ -49,7 +50,7 @@ class Reader:
 
     @property
     def twice(self) -> int:
-        """The number of requests equal to an earlier one."""
+        """The number of requests that repeated an earlier one word for word."""
         return self.calls - len(self.questions)
 
     def __call__(self, asked: Asked) -> str:

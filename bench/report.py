@@ -12,8 +12,9 @@ Sense = Literal["<=", ">="]
 class Line:
     """One figure of a part of the benchmarks.
 
-    `value` None means that it was not measured, and `note` says why. `sense` says
-    whether `goal` is an upper (`<=`) or a lower bound.
+    `value` None means that it was not measured, and `note` or `name` says why. `sense`
+    says whether `goal` is an upper (`<=`) or a lower (`>=`) bound, which may be met
+    exactly; `goal` None means that there is none.
     """
 
     part: str
@@ -28,7 +29,10 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """ "met", "NOT MET", "not measured" or "skipped"; empty without a goal."""
+        """Whether the goal is met: "met" or "NOT MET"; empty without a goal.
+
+        Without a value it is "not measured" if there is a goal, else "skipped".
+        """
         if self.value is None:
             return "skipped" if self.goal is None else "not measured"
         if self.goal is None:
@@ -42,12 +46,12 @@ class Line:
 
 
 def skipped(part: str, why: str) -> list[Line]:
-    """Return the one line of a part that was not measured; `why` is the reason."""
+    """Return one line for a part that was not measured; `why` is shown as its name."""
     return [Line(part, why, None)]
 
 
 def table(lines: Sequence[Line]) -> str:
-    """Return the lines as a table with aligned columns, in the order of `lines`."""
+    """Return `lines` as a text table with headings, in their order."""
     rows = [("part", "what", "figure", "goal", "verdict", "")]
     rows += [(n.part, n.name, _figure(n), _goal(n), n.verdict, _rest(n)) for n in lines]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
@@ -66,7 +70,10 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """Return a sentence that says how many goals are met, and which are not."""
+    """Return as sentences how many goals are met, and which are not.
+
+    A goal whose figure was not measured counts as not met.
+    """
     judged = [line for line in lines if line.goal is not None]
     missed = [line for line in judged if line.verdict != "met"]
     text = f"{len(judged) - len(missed)} of {len(judged)} goals met."

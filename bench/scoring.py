@@ -30,7 +30,11 @@ class QuestionBatch:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions for several libraries, and the folder of the libraries' texts."""
+    """Questions for several libraries.
+
+    `docs` is the folder with the texts of all of them, for the scorer; `asked` has the
+    questions by library.
+    """
 
     docs: Path
     asked: list[QuestionBatch]
@@ -41,7 +45,8 @@ def search_batches(
 ) -> tuple[Answers, float]:
     """Search every question in its library with `lrwr search --batch` and `flags`.
 
-    Returns the results by question id, and the CPU seconds of all searches.
+    Return the JSON objects that it printed, by question id, and the CPU seconds of all
+    searches together.
     """
     found: Answers = {}
     cpu = 0.0
@@ -54,8 +59,9 @@ def search_batches(
 
 
 def score_results(bench: Bench, shelf: QuestionSet, found: Answers) -> dict[str, float]:
-    """Return the figures, by name, that the data folder's scorer gives for the results
-    `found`.
+    """Score results with the scorer of the data folder, and return its figures by name.
+
+    `shelf` has the questions, `found` a result for each of them by question id.
 
     Raises:
         BenchFailed: The scorer failed.
@@ -80,10 +86,11 @@ def score_results(bench: Bench, shelf: QuestionSet, found: Answers) -> dict[str,
 
 
 def find_leaks(questions: Sequence[Mapping[str, Any]], found: Answers) -> list[str]:
-    """Return the ids of the questions whose results contain a passage after their
-    chapter.
+    """Return the ids of questions that search answered with a later chapter.
 
-    The number with which its file name begins is a passage's chapter.
+    A question's `asof_chapter` is the last chapter it may use. A passage's chapter is
+    the number with which the name of its file begins. `found` has results by question
+    id.
     """
     late = []
     for question in questions:

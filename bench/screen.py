@@ -56,7 +56,13 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def first_frame(command: Sequence[str], wanted: bytes, folder: Path) -> float:
-    """Return the CPU seconds until a command has drawn `wanted`; it runs in `folder`."""
+    """Return the CPU seconds until a command has drawn the bytes `wanted`.
+
+    It runs in `folder`, in a terminal of 120 by 36 characters, and is then killed.
+
+    Raises:
+        BenchFailed: They were not drawn within `PATIENCE` seconds.
+    """
     own, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
     env = {**os.environ, "TERM": "xterm-256color"}

@@ -33,7 +33,7 @@ Edit = Callable[["ScriptedWriter"], bool]
 
 
 class ScriptedWriter:
-    """Makes random edits in `folder`; `made` counts them by kind.
+    """Makes random edits in the manuscript folder `folder`; `made` counts them by kind.
 
     `names` are the characters who speak and are described in new text. `dice` is the
     source of randomness.
@@ -49,9 +49,10 @@ class ScriptedWriter:
         self.snapshots: list[dict[Path, bytes]] = [self.whole()]
 
     def edit(self, *kinds: str) -> str:
-        """Make one random edit, of one of `kinds` if there are any; return its kind.
+        """Make one random edit and return its kind, a key of `EDITS`.
 
-        If none of them is possible now, text is typed.
+        It is one of `kinds`, of all if none are named. If none of them is possible now,
+        text is typed.
         """
         wanted = list(kinds or EDITS)
         while wanted:
@@ -64,10 +65,9 @@ class ScriptedWriter:
         return self.edit("type")
 
     def files(self, *endings: str) -> list[Path]:
-        """Return the manuscript's files with these endings, such as ".md", sorted by
-        path.
+        """Return the manuscript's files with these endings, sorted by path.
 
-        Without `endings`, its text files.
+        Endings are like ".md"; without any, all text files are returned.
         """
         wanted = endings or TEXTS
         return sorted(
@@ -108,7 +108,7 @@ class ScriptedWriter:
             del kept[:-_UNDO]
 
     def whole(self) -> dict[Path, bytes]:
-        """Return the content of all files of the manuscript, by path."""
+        """Return the content of all text and Word files of the manuscript, by path."""
         return {path: path.read_bytes() for path in self.files(*TEXTS, ".docx")}
 
     def words(self) -> str:
@@ -128,8 +128,9 @@ class ScriptedWriter:
         )
 
     def fresh_name(self, path: Path) -> Path:
-        """Return an unused path with the ending of `path`, beside it or in a folder
-        beside it.
+        """Return an unused path with the ending of `path`.
+
+        It is beside `path` or in a folder beside it, which may not exist.
         """
         folder = path.parent / self.dice.choice(("", "", "part two", "Ünter"))
         return folder / f"{self.dice.randrange(100):02}-{self.number}{path.suffix}"

@@ -25,7 +25,8 @@ PART = "spans"
 class StoredChunk:
     """A chunk as the library stores it.
 
-    `start` and `end` are its offsets, `first` and `last` its lines, from 1.
+    `start` and `end` are its offsets in characters, half-open; `first` and `last` are
+    its lines from 1, both included, in a `.docx` paragraphs.
     """
 
     text: str
@@ -55,9 +56,11 @@ def check_library(library: Library) -> list[Line]:
 
 
 def check_chunks(library: Library) -> tuple[Counter[str], list[str]]:
-    """Check every chunk of `library`.
+    """Compare every chunk of `library` with its file.
 
-    Returns counts by name, such as "wrong text", and the location of each wrong chunk.
+    A chunk of a `.docx` is compared with the stored text. Return counts by name
+    ("chunks", "on disk", "wrong text", "wrong lines"), and the location of each wrong
+    chunk.
     """
     counts: Counter[str] = Counter()
     wrong: list[str] = []
@@ -85,7 +88,8 @@ def check_chunks(library: Library) -> tuple[Counter[str], list[str]]:
 def decode_file(path: Path) -> str:
     """Return the text of a plain file, decoded without lrwr's own code.
 
-    The byte-order mark is removed, line ends become LF, characters are composed (NFC).
+    UTF-8 is tried, then Windows-1252, then Latin-1. The byte-order mark is removed,
+    line ends become LF, characters are composed (NFC).
     """
     content = path.read_bytes()
     for encoding in ("utf-8-sig", "cp1252"):

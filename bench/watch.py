@@ -48,11 +48,11 @@ _FOUND = "select count(*) from chunk_fts_b where chunk_fts_b match ?"
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Figures of one save, in seconds.
+    """Times of one save in seconds.
 
-    `found` is the time until search finds its text, `told` until the watch reports it.
-    `cpu` is the CPU time of all work until the watch is idle; None if it cannot be
-    read.
+    `found` is the time from the save until search finds its text, `told` until the
+    watch reports it. `cpu` is the CPU time of all work until the watch is idle; None if
+    it cannot be read.
     """
 
     found: float
@@ -61,7 +61,10 @@ class Save:
 
 
 class Watch:
-    """A running process of `lrwr watch --json`, in the folder `root`."""
+    """A running process of `lrwr watch --json`, in the library's folder `root`.
+
+    `scratch` is a folder for its errors and its user settings.
+    """
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.errors = scratch / "err"
@@ -115,7 +118,7 @@ class Watch:
         return next(int(row[1]) / 1024 for row in rows if row[0] == f"{name}:")
 
     def stop(self) -> int:
-        """Stop the process with SIGINT (Ctrl-C) and return its exit code."""
+        """Stop the process with SIGINT (Ctrl-C), and return its exit code."""
         self.process.send_signal(2)
         return self.process.wait(timeout=PATIENCE)
 
@@ -256,7 +259,10 @@ def _p95(values: Sequence[float]) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and print the figures; return the exit code."""
+    """Measure, print the figures, and return the exit code.
+
+    `arguments` are those of the command line; None reads them from there.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     example = Path(__file__).parent.parent / "examples" / "marsh-lantern"
     parser.add_argument("folders", nargs="*", type=Path, default=[example])

@@ -44,7 +44,7 @@ _BODY = (
 
 @dataclass(frozen=True, slots=True)
 class BadInput:
-    """One kind of bad input; `make` writes it into a folder."""
+    """One kind of bad input: `name` describes it, `make` writes it to a folder."""
 
     name: str
     make: Callable[[Path], None]

@@ -34,9 +34,10 @@ _WORST = 6
 
 @dataclass(frozen=True, slots=True)
 class InputTrial:
-    """One ingestion with bad input: the lines it printed and its exit code.
+    """One ingestion with bad input.
 
-    `good` is the number of valid chapters that a search finds afterwards.
+    `printed` are its warnings and errors, line by line, `code` is its exit code. `good`
+    is the number of valid chapters, of three, that a search finds afterwards.
     """
 
     printed: tuple[str, ...]
@@ -112,7 +113,7 @@ def _written_to(path: Path) -> Iterator[None]:
 
 
 def format_row(name: str, tried: InputTrial) -> str:
-    """Return the table's line for the input `name`."""
+    """Return the Markdown table row for the input `name`: name, output, exit code."""
     lines = list(tried.printed)
     if len(lines) > _WORST and name.startswith("all"):
         lines = [f"{len(lines)} lines: those above, and nothing else"]
@@ -126,8 +127,9 @@ def _cell(line: str) -> str:
 
 
 def find_unexplained_lines(together: InputTrial, alone: list[InputTrial]) -> list[str]:
-    """Return the printed lines of the trial `together` that no trial of a single input
-    (`alone`) printed.
+    """Return the lines that only the trial of all inputs printed, in their order.
+
+    `together` is that trial, `alone` are the trials of single inputs.
     """
     known = {line for tried in alone for line in tried.printed}
     return [line for line in together.printed if line not in known]

@@ -29,8 +29,9 @@ FUSED = "com.microsoft"
 
 
 class Builder:
-    """Collects the nodes of the graph, and for each weight its byte range in the file
-    `shipped`.
+    """Collects the nodes of the graph, and the byte ranges of its weights.
+
+    `shipped` is the file of the package's graph, which holds the weights.
     """
 
     def __init__(self, shipped: Path) -> None:
@@ -43,10 +44,10 @@ class Builder:
         self.weights: dict[str, dict[str, Any]] = {}
 
     def weight(self, name: str, *sources: str, flat: bool = False) -> str:
-        """Add a weight that concatenates the shipped weights `sources`; return its
-        name.
+        """Add the weight `name`, made of shipped weights side by side; return `name`.
 
-        `flat` makes it a vector.
+        `sources` are the names of the shipped weights. `flat` makes it a vector, else
+        it is a matrix.
         """
         pieces, shape, kind = [], [0, 0], ""
         for source in sources:
@@ -65,7 +66,7 @@ class Builder:
         return name
 
     def constant(self, name: str, value: int) -> str:
-        """Add an integer constant, stored in the graph itself, and return its name."""
+        """Add the integer `value` as the constant `name`, and return `name`."""
         self.initializers.append(
             helper.make_tensor(name, TensorProto.INT64, [1], [value])
         )
@@ -79,8 +80,10 @@ class Builder:
         domain: str = "",
         **more: Any,
     ) -> str:
-        """Add the operation `op` with attributes `more`; return the name of its first
-        output.
+        """Add an operation to the graph, and return the name of its first output.
+
+        `op` is its ONNX name and `domain` its operator set, empty for the standard one.
+        `inputs` and `outputs` are names of tensors; `more` are its attributes.
         """
         self.nodes.append(
             helper.make_node(op, list(inputs), list(outputs), domain=domain, **more)

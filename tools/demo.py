@@ -28,9 +28,9 @@ UNPAGED = {"LRWR_OUTPUT_PAGER": "false", "PYTHONUTF8": "1"}
 
 
 def lrwr(*words: str, lines: int = ALL) -> None:
-    """Print the command `lrwr` with the arguments `words`, and run it in the copy.
+    """Print a command and run it in the copy; exit the demo if it fails.
 
-    At most `lines` lines of its output are shown.
+    `words` are the arguments of `lrwr`. At most `lines` lines of its output are shown.
     """
     shown = " ".join(f'"{word}"' if " " in word else word for word in words)
     print(f"\n$ lrwr {shown}", flush=True)

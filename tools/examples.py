@@ -41,14 +41,14 @@ PLAIN = {
 
 @dataclass(slots=True)
 class Example:
-    """One command of a page, and the lines of its expected output."""
+    """One command of a page; `output` has the lines that it is to print."""
 
     command: str
     output: list[str] = field(default_factory=list)
 
     @property
     def is_runnable(self) -> bool:
-        """Whether the command can be run here and the page shows its output."""
+        """Whether the command is one of `RUNNABLE`, and the page shows its output."""
         return self.command.startswith(RUNNABLE) and bool(self.output)
 
 
@@ -79,7 +79,11 @@ def matches(expected: Sequence[str], actual: Sequence[str]) -> bool:
 
 
 def shorten(expected: Sequence[str], actual: Sequence[str]) -> list[str]:
-    """Return the lines `actual`, cut where `expected` is: as many lines, then `…`."""
+    """Return the lines `actual`, cut at the same line as `expected`.
+
+    If a line of `expected` is `…`, only the lines before its index are returned, then
+    `…`; otherwise all lines.
+    """
     if not expected or "…" not in (line.strip() for line in expected):
         return list(actual)
     first = next(i for i, line in enumerate(expected) if line.strip() == "…")
@@ -87,7 +91,10 @@ def shorten(expected: Sequence[str], actual: Sequence[str]) -> list[str]:
 
 
 def run_page(page: Path) -> Iterator[tuple[Example, list[str]]]:
-    """Run the commands of `page` in order; yield each with the lines that it printed."""
+    """Run the commands of `page` in page order, in a fresh copy of the sample.
+
+    Yield each command that can be run, and the lines that it printed.
+    """
     folder = WORKSPACE / page.stem
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SAMPLE, folder, ignore=shutil.ignore_patterns(".lrwr"))
@@ -101,8 +108,10 @@ def run_page(page: Path) -> Iterator[tuple[Example, list[str]]]:
 
 
 def rewrite_page(page: Path, outputs: Sequence[tuple[Example, list[str]]]) -> None:
-    """Replace the expected output in `page` of the examples in `outputs` by the real
-    one.
+    """Replace the expected output of commands in the file `page` where it differs.
+
+    `outputs` has every runnable command of the page, in page order, with the lines that
+    it printed.
     """
     remaining = list(outputs)
 
@@ -140,7 +149,10 @@ def _run(command: str, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Compare all pages, or rewrite them with `--write`; return the exit code."""
+    """Compare all pages, or rewrite them with `--write`; return the exit code.
+
+    It is 1 if outputs differ and `--write` is not used, else 0.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pages", nargs="*", type=Path, help="only these pages")
     parser.add_argument("--write", action="store_true", help="rewrite what differs")

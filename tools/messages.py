@@ -50,7 +50,7 @@ Location = tuple[str, int, str]
 def find_messages(paths: Sequence[str] = ()) -> list[Location]:
     """Return file, line and text of all messages, sorted by file and line.
 
-    With `paths`, only of files below one of them.
+    `paths` are beginnings of file paths, to which the result is limited; empty for all.
     """
     modules = {
         path.as_posix(): ast.parse(path.read_text(encoding="utf-8"))

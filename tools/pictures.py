@@ -33,10 +33,11 @@ _ASKED = re.compile(r"font-family:[^;]*Fira Code[^;]*;")
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture to take: the texts to enter, the keys to press after them, and the
-    theme.
+    """One picture to take.
 
-    `name` is its file name without the ending.
+    `name` is its file name without the ending. `types` are questions to enter one after
+    another, `keys` the keys to press after them, in Textual's notation. `theme` is
+    "dark" or "light".
     """
 
     name: str
@@ -116,7 +117,7 @@ _KEYS = {" ": "space", ",": "comma", "?": "question_mark"}
 
 
 async def wait_until_idle(pilot: Pilot[None], stage: ServiceThread[Workspace]) -> None:
-    """Wait until the application and its background thread have nothing to do."""
+    """Wait until no answer is streamed and no caller waits for the thread `stage`."""
     for _ in range(3):
         await pilot.pause(0.1)
         while stage.waiting or any(

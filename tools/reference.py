@@ -121,8 +121,10 @@ def render_settings() -> str:
 
 
 def render_json() -> str:
-    """Run the commands of `JSON_EXAMPLES` on a copy of the sample manuscript, and
-    return the page that shows their output.
+    """Return the page with the JSON output of commands.
+
+    The commands of `JSON_EXAMPLES` are run on a copy of the sample manuscript; of each,
+    the first JSON value is shown, shortened.
     """
     shutil.rmtree(WORKSPACE, ignore_errors=True)
     shutil.copytree(SAMPLE, WORKSPACE, ignore=shutil.ignore_patterns(".lrwr"))
@@ -144,9 +146,9 @@ def render_json() -> str:
 
 
 def shorten_json(value: Any) -> Any:
-    """Return `value` with lists cut to their first item and long strings shortened.
+    """Return `value` with lists cut to their first item and long strings cut.
 
-    Lists of numbers stay complete.
+    Strings are cut after `LONGEST_TEXT` characters. Lists of numbers stay complete.
     """
     match value:
         case dict():

@@ -42,13 +42,19 @@ Item = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Veil:
-    """What search must not find: a document, or only `chunks` if `document` is empty."""
+    """What search must not find.
+
+    It is every chunk of the document `document`; if that is empty, only `chunks`.
+    """
 
     document: str = ""
     chunks: frozenset[ChunkId] = frozenset()
 
     def bounded(self, scope: SearchScope, order: StoryOrder) -> SearchScope:
-        """Return `scope` without the hidden document."""
+        """Return `scope` limited to all documents of `order` but the hidden one.
+
+        If no document is hidden, `scope` is returned unchanged.
+        """
         if not self.document:
             return scope
         return replace(scope, documents=frozenset(order.outlines) - {self.document})
@@ -66,7 +72,10 @@ class Veil:
 
 @dataclass(frozen=True, slots=True)
 class VeiledWords:
-    """A lexical index that does not return what `veil` hides."""
+    """A lexical index that does not return what `veil` hides.
+
+    `inner` is the index that it searches, `order` has all documents.
+    """
 
     inner: LexicalIndex
     veil: Veil
@@ -80,7 +89,7 @@ class VeiledWords:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks that contain any of `words` and are not hidden."""
+        """Return the best `limit` unhidden chunks that contain any of `words`."""
         scope = self.veil.bounded(scope, self.order)
         found = await self.inner.search_words(
             words, pipeline=pipeline, scope=scope, limit=limit + DEEP
@@ -95,7 +104,7 @@ class VeiledWords:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks with pairs of `words` that are not hidden."""
+        """Return the best `limit` unhidden chunks with two of `words` close by."""
         scope = self.veil.bounded(scope, self.order)
         pairs = await self.inner.search_pairs(
             words, pipeline=pipeline, scope=scope, limit=limit + DEEP
@@ -105,15 +114,19 @@ class VeiledWords:
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return how many chunks contain each word, and of how many, hidden ones
-        included.
+        """Return how many chunks contain each word, and how many chunks there are.
+
+        Hidden chunks are counted, too.
         """
         return await self.inner.document_frequencies(words, pipeline=pipeline)
 
 
 @dataclass(frozen=True, slots=True)
 class VeiledVectors:
-    """A vector index that does not return what `veil` hides."""
+    """A vector index that does not return what `veil` hides.
+
+    `inner` is the index that it searches, `order` has all documents.
+    """
 
     inner: VectorIndex
     veil: Veil
@@ -131,7 +144,7 @@ class VeiledVectors:
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks near the vector `query` that are not hidden."""
+        """Return the `limit` unhidden chunks nearest to the vector `query`."""
         scope = self.veil.bounded(scope, self.order)
         scored_chunks = await self.inner.nearest(query, scope=scope, limit=limit + DEEP)
         return self.veil.shown(scored_chunks, limit)
@@ -139,7 +152,7 @@ class VeiledVectors:
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Return the cosine similarity of `query` and each of `chunks`."""
+        """Return the cosine similarity of `query` to each chunk, in order."""
         return await self.inner.similarities(query, chunks)
 
     async def aclose(self) -> None:
@@ -182,7 +195,10 @@ class Library:
         return opened and VeiledVectors(opened, self.veil, self.order)
 
     async def draw(self, item: Item) -> None:
-        """Hide what would answer the question `item`, if it is to be unanswerable."""
+        """Hide what answers the question `item`, if it is to be unanswerable.
+
+        Its field `hide` says what: "document" or "passages"; nothing if it is absent.
+        """
         hide, gold = item.get("hide", ""), item["gold"]
         self.veil.document = gold[0][0] if hide == "document" else ""
         chunks: set[ChunkId] = set()

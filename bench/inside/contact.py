@@ -25,10 +25,11 @@ _ENV = {"LRWR_EMBEDDING_MODEL": "off"}
 async def count_contacts(
     root: Path, rows: list[dict[str, Any]]
 ) -> Counter[tuple[str, str]]:
-    """Count the pairs of characters of one novel by what is true and what the bible
-    says.
+    """Count the pairs of characters of one novel, by two labels.
 
-    `root` is the novel's library, `rows` are the facts about its pairs.
+    The first is the true answer in `rows`, the facts about the pairs: "yes" or
+    "not_yet". The second is what the story bible says: "spoke", "in one scene", "not
+    yet" or "unknown so far". `root` is the folder of the novel's library.
     """
     counts: Counter[tuple[str, str]] = Counter()
     async with open_workspace(load_settings(root, _ENV, {})) as workspace:

@@ -51,10 +51,11 @@ PEOPLE = 8
 
 @dataclass
 class Count:
-    """Counts for sentences that were inserted into a novel.
+    """Counts for sentences that were inserted into novels.
 
-    `right` and `wrong` are reports of real contradictions and of harmless text;
-    `planted` and `harmless` are the inserted sentences of each kind.
+    `right` is the number of reports of inserted contradictions, `wrong` that of false
+    reports. `planted` is the number of inserted contradictions, `harmless` that of
+    other inserted sentences.
     """
 
     right: int = 0
@@ -71,10 +72,10 @@ class Count:
 
 
 def measure(data: Path) -> dict[str, float]:
-    """Return figures by name: precision and recall for inserted contradictions, and
-    false reports in unchanged novels, the sample and new lines.
+    """Return figures by name, measured on the folder of benchmark data `data`.
 
-    `data` is the folder of benchmark data.
+    They are precision and recall (0.0 to 1.0) for inserted contradictions, and counts
+    of false reports in unchanged novels, in the sample and for new lines.
     """
     folders = sorted((data / "novels" / "dev").iterdir())
     total, unchanged = Count(), 0
@@ -96,8 +97,10 @@ def measure(data: Path) -> dict[str, float]:
 
 
 def measure_held_out(data: Path, name: str) -> dict[str, float]:
-    """Return figures by name for the inserted contradictions of the set `name`, which
-    no rule was adapted to.
+    """Return figures by name for a set of contradictions that no rule was adapted to.
+
+    `name` is a key of `HELD_OUT`, `data` the folder of benchmark data. Precision and
+    recall are between 0.0 and 1.0.
     """
     wordings, places = HELD_OUT[name]
     folders = sorted((data / "novels" / "dev").iterdir())
@@ -262,8 +265,9 @@ def _new_lines(path: Path) -> dict[str, float]:
 
 
 def build_knowledge(files: Mapping[str, str]) -> StoryKnowledge:
-    """Return the story data that rules extract from `files`, texts by name; each is one
-    chapter.
+    """Return the story data that rules extract from `files`.
+
+    They map names to texts; each text becomes one chapter, titled with its name.
     """
     parse = ManuscriptParser()
     documents = [

@@ -36,7 +36,10 @@ TOP = 3
 
 @dataclass(slots=True)
 class Reference:
-    """Counts the chunks that a greedy splitter would have to embed again, with a cache."""
+    """Counts the chunks that a greedy splitter would have to embed again.
+
+    It has a cache: `known` are all chunks so far, which need no embedding.
+    """
 
     greedy: Greedy
     known: set[str] = field(default_factory=set)
@@ -67,8 +70,10 @@ class EmbeddingCounter:
 
 
 async def edit_all(workspace: Workspace, number: int) -> list[dict[str, Any]]:
-    """Make `number` random edits, ingest after each, and return a row of figures for
-    each.
+    """Make `number` random edits, ingest after each, and return a row for each.
+
+    Rows have figures by name, and are in the order of the edits; times (`_cpu`,
+    `_wall`) are in seconds.
     """
     root = workspace.library.root
     targets = workspace.manuscript()

@@ -23,11 +23,11 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class Recorder:
-    """A profiler hook that collects the entered functions of a package's folder.
+    """A profiler hook that records which functions of a package are entered.
 
-    `functions` maps each function to the first and last time it was entered. `steps`
-    has an entry for each time that a thread moved to another module: time, thread,
-    module.
+    `package` is its folder. `functions` maps each function to the first and the last
+    time it was entered. `steps` has an entry for each time that a thread moved to
+    another module: time, thread id, module. Times are seconds of the monotonic clock.
     """
 
     package: Path
@@ -75,7 +75,10 @@ def _resumed(code: CodeType, instruction: int) -> bool:
 
 
 def main(words: Sequence[str]) -> None:
-    """Run a command under the profiler, and exit as the command exits."""
+    """Run a command under the profiler, write the report, and exit as it exits.
+
+    The first of `words` is the path of the report, the others are arguments of `lrwr`.
+    """
     report, *typed = words
     sys.argv = ["lrwr", *typed]
     # The import stands here so that the profiler sees only what the command does.

@@ -34,8 +34,9 @@ _NARRATOR = "Narr"
 
 @dataclass(slots=True)
 class AttributedNovel:
-    """The quotations of a novel by file, and the CPU seconds that their attribution
-    took.
+    """The attributed quotations of a novel.
+
+    `by_file` has them by document id, `seconds` is the CPU time that attribution took.
     """
 
     by_file: dict[str, list[Quotation]] = field(default_factory=dict)
@@ -45,11 +46,11 @@ class AttributedNovel:
 def measure(
     data: Path, *, gold_cast: bool = False, novels: Sequence[str] = ()
 ) -> dict[str, float]:
-    """Score speaker attribution on all novels, or those named `novels`; return the
-    means.
+    """Score speaker attribution on novels, and return the mean of each figure by name.
 
-    With `gold_cast` the correct characters are given, else they are inferred. Prints a
-    line for each novel.
+    `data` is the folder of benchmark data; `novels` are names of folders, empty for
+    all. With `gold_cast` the correct characters are used, else they are inferred.
+    Prints a line for each novel.
     """
     scores = import_scorer(data, "quotes_score")
     lines = []

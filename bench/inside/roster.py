@@ -19,9 +19,11 @@ from lrwr.core.nlp.names.mentions import find_mentions
 
 
 def measure(data: Path) -> dict[str, float]:
-    """Score the inferred characters and aliases of all novels, and return the means.
+    """Score the inferred characters and aliases of all novels.
 
-    Prints a line for each novel.
+    Return the mean of each figure by name; those that start with "openings" are of
+    excerpts in the LitBank data. `data` is the folder of benchmark data. Prints a line
+    for each novel.
     """
     roster = import_scorer(data, "roster_score")
     lines = [_novel(roster, data, gold) for gold in _golds(data)]
@@ -30,7 +32,7 @@ def measure(data: Path) -> dict[str, float]:
 
 
 def import_scorer(data: Path, name: str) -> ModuleType:
-    """Import the module `name`, a scorer, from the data folder."""
+    """Import and return the scorer `name`, a module beside the folder `data`."""
     folder = str(data.parent / "score")
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -47,7 +49,7 @@ def read_novel(folder: Path) -> list[Document]:
 
 
 def collect_evidence(documents: Sequence[Document]) -> list[NameEvidence]:
-    """Return the evidence for names in the text of every scene."""
+    """Return the evidence for names in the scenes of each document, in their order."""
     found = []
     for document in documents:
         scenes = (scene for chapter in document.chapters for scene in chapter.scenes)

@@ -101,7 +101,7 @@ ADVANCED = {"thirty-four": "thirty-five", "twenty-six": "twenty-eight",
 class Person:
     """A character of a novel, with the attributes that their note will state.
 
-    `age` is in words, empty to leave it out.
+    `woman` is false for a man. `age` is in words, empty to leave it out.
     """
 
     name: str
@@ -120,9 +120,10 @@ class Planted:
 
 
 def choose_people(people: Sequence[Mapping[str, Any]], count: int) -> list[Person]:
-    """Return the first `count` of `people`, each with eyes, hair and age for a note.
+    """Return the first `count` men and women of `people`, with attributes for a note.
 
-    Attributes that the novel states are used; the others are invented.
+    `people` are characters as JSON objects. Eyes and hair that the novel states are
+    used, others are invented; an age is invented unless the novel states one.
     """
     found = []
     looks = zip(
@@ -164,7 +165,11 @@ def write_notes(people: Sequence[Person]) -> dict[str, str]:
 def sentences(
     people: Sequence[Person], wordings: Wordings = FIRST
 ) -> Iterator[Planted]:
-    """Yield contradictions and harmless sentences alternately, in varied wording."""
+    """Yield contradictions and harmless sentences alternately, person by person.
+
+    A harmless one is left out if it needs an age that is not known. `wordings` are used
+    in turn.
+    """
     eyes, hair, age = cycle(wordings.eyes), cycle(wordings.hair), cycle(wordings.age)
     kin, birth = cycle(wordings.kin), cycle(wordings.birth)
     harmless = cycle(wordings.harmless)

@@ -25,7 +25,7 @@ GOAL = 50
 
 
 class Mute:
-    """An avatar that answers with one word."""
+    """A stand-in for the analyst and the characters: it answers with one word."""
 
     model = ""
 
@@ -51,7 +51,7 @@ async def search(question: TurnQuestion) -> SearchResult:
 
 
 async def turns() -> list[float]:
-    """Return the milliseconds of each turn."""
+    """Run `TURNS` turns; return their durations in milliseconds, in order."""
     room = TurnDependencies(plan, search, Mute())
     times = []
     for _ in range(TURNS):

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 class Wordings:
     """Wordings of sentences to insert: contradictions by attribute, and harmless ones.
 
-    A harmless wording comes with the meaning of its value `v`.
+    They are format strings; the module docstring lists the fields. A harmless wording
+    is a pair of the meaning of its value `v`, such as "same_eyes", and the format
+    string.
     """
 
     eyes: tuple[str, ...]
