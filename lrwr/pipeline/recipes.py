@@ -66,8 +66,8 @@ class RecipeTools:
     """Dependencies of a recipe.
 
     `embedder` None means that search uses words only. `count` returns the numbers of
-    tokens of texts. `known` returns those of some text hashes that have a stored vector
-    in an embedding space.
+    tokens of texts. `known`, called with an embedding space and text hashes, returns
+    those of the hashes that have a stored vector in that space.
     """
 
     count: CountTokens
@@ -291,9 +291,9 @@ class AgenticRecipe:
 
     async def cached_keys(self, knowledge: Knowledge) -> frozenset[str]:
         """Return the cache keys of the stored language model replies for the document
-        of `knowledge`.
+        of `knowledge`: hashes of an excerpt and what else its reply depends on.
 
-        See `CachingAnalyst.cached_keys`.
+        Empty without a language model, and for notes.
         """
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:

@@ -188,11 +188,13 @@ def _scenes(document_input: AttributionInput) -> SceneSpans:
 
 
 def index_name_forms(cast: Cast) -> dict[str, NameForms]:
-    """Return all names (forms) of the characters in `cast`, grouped by the first
-    letters of their first word, in lower case.
+    """Return all names (forms) of the characters in `cast`, grouped by their first
+    word.
 
-    Each form is a pair: the name, and the full names of the characters that it may
-    mean. Forms that begin with a lower-case word may match anywhere and are under "".
+    The key is that word in lower case, without a leading article and only up to a
+    punctuation mark: "o" for "O'Neil". Each form is a pair: the name, and the full
+    names of the characters that it may mean. Forms that begin with a lower-case word
+    are under "" and may match anywhere.
     """
     owned = {
         alias.name: (character.name,)

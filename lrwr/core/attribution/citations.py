@@ -184,10 +184,11 @@ def cite_evidence(
 
 
 def fit_whole_sentences(text: str, sentences: SentenceSplitter, limit: int) -> int:
-    """Return the offset in `text` at which the sentences that fit into `limit`
-    characters end.
+    """Return the length of the beginning of `text` that consists of the whole sentences
+    which fit into `limit` characters.
 
-    The first sentence is always included. `sentences` splits a text into sentences.
+    The first sentence is always included. `sentences` splits a text into the spans of
+    its sentences.
     """
     if len(text) <= limit:
         return len(text)

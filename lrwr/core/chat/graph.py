@@ -96,7 +96,8 @@ async def run_turn(
 ) -> AsyncGenerator[TurnEvent | TurnResult]:
     """Yield the events of a turn as they happen; the last item is its `TurnResult`.
 
-    Closing the generator cancels the running steps and their requests to services.
+    An error of a step is raised when the events before it have been consumed. Closing
+    the generator cancels the running steps and their requests to services.
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
     turn = asyncio.create_task(
@@ -246,7 +247,7 @@ def _prompt_nothing(
 
 
 async def plan_without_model(question: TurnQuestion, bible: Bible) -> QuestionPlan:
-    """Return a plan made by rules, without a language model; see `plan_by_rules`."""
+    """Return a plan made by rules, without a language model, with `plan_by_rules`."""
     return plan_by_rules(question, bible)
 
 

@@ -72,9 +72,10 @@ class TurnRequest:
     """A question, `text`, and changes of its thread's state; None leaves a value
     unchanged.
 
-    An empty `character` selects nobody. `as_of` is a horizon as the user types it,
-    empty for the whole story. `witnessed` limits the character to what they witnessed
-    or were told. Without `thread` a new thread is created.
+    `thread` is the id of the thread to continue; None creates a new one. `character` is
+    a name; empty selects nobody. `as_of` is a horizon as the user types it, empty for
+    the whole story. `witnessed` limits the character to what they witnessed or were
+    told.
     """
 
     text: str

@@ -137,8 +137,8 @@ CalibrationTable = Mapping[tuple[str, Pipeline], Calibration]
 
 
 def index_calibrations(calibrations: Iterable[Calibration]) -> CalibrationTable:
-    """Return `calibrations` by ranking id and pipeline; later ones replace earlier
-    ones.
+    """Return `calibrations` by the pair of ranking id and pipeline; of several with the
+    same pair the last.
     """
     return {
         (calibration.ranking, calibration.pipeline): calibration

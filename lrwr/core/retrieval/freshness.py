@@ -58,10 +58,10 @@ class FreshnessService:
     async def anchor_turns(
         self, turns: Iterable[Turn]
     ) -> Mapping[TurnId, tuple[AnchoredCitation, ...]]:
-        """Return the current state of the citations of each turn, in the order of its
-        answer.
+        """Return the current state of the citations of each turn, by turn id.
 
-        If the library cannot be read, every citation is marked as not evaluated.
+        Those of a turn are in the order of its citation numbers. If the library cannot
+        be read, every citation is marked as not evaluated.
         """
         citations_by_turn = {turn.id: turn.output.citations for turn in turns}
         all_citations = [

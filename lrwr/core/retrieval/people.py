@@ -416,8 +416,8 @@ class ScopedCast:
     """The characters known at a point of the story.
 
     `cast` has only names that occur by then. `whole_cast_names` maps each character's
-    name there to the names of the same character in the whole cast; several if they
-    cannot be told apart yet.
+    name in `cast` to the name of the same character in the whole cast; to several names
+    if the story has not yet told these characters apart.
     """
 
     cast: Cast

@@ -144,10 +144,11 @@ def merge_document_order(
 def number_chapters(
     outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
 ) -> dict[DocumentId, tuple[int, ...]]:
-    """Return the chapter numbers of each document, as `StoryOrder.numbers` defines
-    them.
+    """Return the story-order numbers of the chapters of each document, by its id.
 
-    `story` are the documents in story order; each must be in `outlines`.
+    Text before the first chapter of all has 0; chapters count from 1 through all
+    documents; a later opening, such as a preface, has the number of the chapter after
+    it. `story` are the documents in story order; each must be in `outlines`.
     """
     numbers: dict[DocumentId, tuple[int, ...]] = {}
     count = 0
@@ -164,8 +165,8 @@ def number_chapters(
 
 
 def natural_key(path: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a key for sorting that compares digits by value: "ch2" sorts before
-    "ch10".
+    """Return a sort key for `path` that compares numbers by value and ignores case:
+    "ch2" sorts before "Ch10".
     """
     return tuple(
         (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())

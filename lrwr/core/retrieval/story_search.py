@@ -96,8 +96,9 @@ class SearchFilters:
 class SpeechQuestion:
     """A question about who says what, and what the story data has about its characters.
 
-    `people` are the names in the question, `appearances` the passages in which these
-    characters appear, `quotations` those of its possible speakers.
+    `people` are the names in the question, `appearances` the records of where these
+    characters appear, by passage and role, `quotations` those of its possible speakers.
+    All are empty for a question of another kind.
     """
 
     question: str

@@ -123,10 +123,12 @@ def resolved_citation_share(
 def citation_precision(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]]
 ) -> float | None:
-    """Return the share of citations that cover a gold quote; None without citations.
+    """Return the share of citations, 0.0 to 1.0, that cover a gold quote; None without
+    citations.
 
     `gold` holds, for each gold quote (words of the text that answer the question), the
-    places where it occurs. See `covers_answer_place`.
+    places where it occurs. A citation covers a quote if it shares at least half of the
+    shorter of the two with one of these places.
     """
     places = [place for quote in gold for place in quote]
     return _share(
@@ -140,11 +142,13 @@ def citation_precision(
 def citation_recall(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]], *, every: bool
 ) -> float | None:
-    """Return the share of gold quotes that citations cover; None without gold quotes.
+    """Return the share of gold quotes that citations cover, 0.0 to 1.0; None without
+    gold quotes.
 
     `gold` holds, for each gold quote (words of the text that answer the question), the
     places where it occurs. With `every`, the answer needs all quotes. Otherwise the
-    result is 1.0 if any one is covered, else 0.0.
+    result is 1.0 if any one is covered, else 0.0. A quote is covered at a place if a
+    citation shares at least half of the shorter of the two with it.
     """
     pieces = [_to_piece(citation) for citation in citations]
     covered = [
@@ -155,10 +159,10 @@ def citation_recall(
 
 
 def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
-    """Return the share of the quotations in `answer` that occur in `texts`; None
-    without any.
+    """Return the share of the quotations in `answer` that occur in `texts`, 0.0 to 1.0;
+    None without quotations.
 
-    A quotation is text in double quotation marks of `QUOTED_WORDS` words or more.
+    A quotation is text in double quotation marks of at least `QUOTED_WORDS` (4) words.
     Punctuation, white space and the case of the first letter may differ; the pieces
     around an ellipsis may occur apart from each other.
     """

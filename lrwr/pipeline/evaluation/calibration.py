@@ -57,8 +57,9 @@ _HALVINGS = 30
 class CalibrationExample:
     """A question that was searched, with its ranking signals and its result.
 
-    `found` says whether the first passages hold the answer, `answerable` whether the
-    text answers the question. Questions of one `group` (file) are in the same fold of a
+    `signals` are the figures of the search from which confidence is estimated. `found`
+    says whether the first passages hold the answer, `answerable` whether the text
+    answers the question. Questions of one `group` (file) are in the same fold of a
     cross-validation.
     """
 
@@ -313,9 +314,9 @@ def try_calibrations(
 ) -> list[CalibrationTrial]:
     """Calibrate each ranking, the one with most questions first.
 
-    `examples` maps names of rankings to questions. `shipped` are the calibrations of
-    lrwr. `source` names the set of questions. Rankings with too few questions are not
-    fitted (see `CalibrationTrial.short_of`).
+    `examples` maps ids of rankings to questions. `shipped` are the calibrations that
+    lrwr ships. `source` names the set of questions. A ranking with too few questions is
+    in the result without a fit; its `short_of` says what is missing.
 
     Raises:
         LrwrError: No ranking has enough questions.
@@ -341,8 +342,8 @@ def try_calibrations(
 
 
 def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
-    """Return what is missing for a fit on `examples`, as a clause; empty if
-    nothing is.
+    """Return what is missing for a fit on `examples`, as a clause; empty if nothing is
+    missing.
     """
     number, found_count = len(examples), sum(example.found for example in examples)
     unanswerable = sum(not example.answerable for example in examples)
@@ -402,7 +403,7 @@ def _count(number: int, noun: str) -> str:
 
 @dataclass(slots=True)
 class CalibrationExamples:
-    """Questions that were searched, by the name of the ranking.
+    """Questions that were searched, by the id of the ranking that search used.
 
     `remarks` are sentences on questions that were left out.
     """

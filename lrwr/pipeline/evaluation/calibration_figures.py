@@ -33,8 +33,10 @@ class EstimatedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CoveragePoint:
-    """The share of right answers (`right`) if only the questions with the highest
-    estimates, a share `coverage` of all, are answered.
+    """The result of answering only some questions: the share `coverage` of all that has
+    the highest estimates.
+
+    `right` is the share of these whose answer was found. Both are 0.0 to 1.0.
     """
 
     coverage: float

@@ -165,8 +165,8 @@ def has_gold(
     them.
 
     Each item of `gold` lists the places of one gold quote (words of the text that
-    answer the question); covering one place covers the quote. See
-    `covers_answer_place`.
+    answer the question). A quote is held if a passage and one of its places share at
+    least half of the shorter of the two. False if `gold` is empty.
     """
     covered = [
         any(

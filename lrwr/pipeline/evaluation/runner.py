@@ -138,9 +138,11 @@ RunEvent: TypeAlias = RunStart | RunProgress
 class RunEstimate:
     """What a run will compute, estimated without sending anything.
 
-    Of `total` results (one per question, way of retrieving text and measure), `reused`
-    come from earlier runs. `searches` is the number of searches, `usage` that of
-    language models. `dollars` is None if a price is unknown.
+    There are `total` results, one per question, way of retrieving text and measure; of
+    these `reused` need not be computed, because an earlier run or another result of
+    this run has the same inputs. `searches` is the number of searches, `usage` the
+    usage of language models, `dollars` its price in US dollars; None if a price is
+    unknown.
     """
 
     total: int
@@ -152,11 +154,13 @@ class RunEstimate:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """Arms (ways of retrieving text) and measures of a run, in the order of the plan.
+    """Arms (ways of retrieving text) and measures of a run; a plan has them in this
+    order.
 
     The first of `measures` uses no language model. `budget` limits the price of the
     others in US dollars, 0.0 for no limit; calls in progress are finished. `together`
-    is how many measurements run concurrently. `lock` is held during the run.
+    is how many measurements run concurrently. `lock` is held during the run; None for
+    no lock.
     """
 
     arms: Sequence[Arm]

@@ -281,8 +281,8 @@ class ChunkUnit:
     """A range of sentences that must stay in one chunk, from index `first` to `end`,
     exclusive.
 
-    `weight` is the number of tokens, or more if the tokens are unusually long. `bond`
-    says how closely it belongs to the unit before it.
+    `weight` is the sum over its sentences of tokens, or of characters / 8 if more.
+    `bond` says how closely it belongs to the unit before it.
     """
 
     first: int

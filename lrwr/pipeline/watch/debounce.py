@@ -205,8 +205,9 @@ class SnapshotJobQueue:
         return snapshots
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Add jobs to the queue and return how many were added; see
-        `JobQueue.enqueue`.
+        """Add jobs to the queue and return how many were added.
+
+        A job that is already waiting is not added again.
         """
         return await self._jobs.enqueue(orders)
 
@@ -231,8 +232,9 @@ class SnapshotJobQueue:
         return claim
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Extend a claim by `lease` seconds; False if it was lost. See
-        `JobQueue.renew`.
+        """Extend a claim to `lease` seconds from now and record the `stage` of its job.
+
+        False if another process has taken the job.
         """
         return await self._jobs.renew(claim, stage, lease=lease)
 

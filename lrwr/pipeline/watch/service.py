@@ -49,8 +49,9 @@ class ProcessedRun:
     """A finished processing run whose speakers are not attributed yet.
 
     `attribute_speakers` completes it. `page` has the snapshots of its documents before
-    the run. `began` is the start time in seconds. `asked_model` says whether a language
-    model was allowed. `problems` and `remarks` are those not reported before.
+    the run. `began` is the start time in seconds of the clock of watch. `asked_model`
+    says whether a language model was allowed. `problems` and `remarks` are those that
+    no earlier run has reported.
     """
 
     cause: WatchCause

@@ -312,7 +312,8 @@ class NumberedMaterial:
     """The facts and passages that an answer may use, with numbered citations.
 
     `entries` are in the order of selection, `citations` in the order of their numbers,
-    which start at 1. `passages` are those citations that are complete or cut passages.
+    which start at 1. `passages` are those of the citations that quote a retrieved
+    passage, complete or cut; the others quote the evidence of an item.
     """
 
     entries: tuple[NumberedItem, ...] = ()
@@ -366,11 +367,12 @@ def number_material(
     """Select the items and passages of `result` that fit into `budget` tokens, and
     number their citations.
 
-    Tokens are estimated by `estimate_material_tokens`. Items that cover most weight of
-    `words`, the question's weighted words, come first; None leaves them in their order.
-    Half of the budget is reserved for passages until they are added. A passage is
-    complete or cut at a sentence boundary. Evidence that `texts`, the current texts, no
-    longer contain is left out, and so are items that lose all of theirs.
+    Tokens are estimated by `estimate_material_tokens`. Items may first use half of the
+    budget; then passages are added, best first, the last one cut at a sentence
+    boundary; then more items. Items that cover most weight of `words`, the question's
+    weighted words, come first; None leaves them in their order. Of dialogue lines only
+    a few are used. Evidence that `texts`, the current texts, no longer contain is left
+    out, and so are items that lose all of theirs.
     """
     words = words or WordWeights({})
     material_budget = _MaterialBudget(CitationNumbering(texts), sentences, budget)

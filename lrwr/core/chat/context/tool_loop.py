@@ -212,8 +212,9 @@ def _is_number(value: object) -> bool:
 class LookupResult:
     """The passages of the first search and of the look-up steps that a model requested.
 
-    Those that the model selected come first, in its order. `new` means that it selected
-    one which the first search did not find. `remarks` say why a step failed.
+    Those that the model selected come first, in its order; then the others, in the
+    order found. `new` means that it selected one which the first search did not find.
+    `remarks` say why a step failed.
     """
 
     passages: tuple[Passage, ...]

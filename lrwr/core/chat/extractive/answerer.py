@@ -97,8 +97,8 @@ AnswerLine = tuple[ContextItem, ...]
 class CharacterAnswerer:
     """Answers `question` with dialogue lines of the character who is talked to.
 
-    `answer_writer` formats the lines. `silent` becomes true in `answer` if no line of
-    theirs answers the question.
+    `answer_writer` formats the lines. The attribute `silent` is False at first;
+    `answer` sets it to True if no line of theirs answers the question.
     """
 
     def __init__(

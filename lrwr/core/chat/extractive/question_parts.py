@@ -168,8 +168,9 @@ class QuestionPart:
     def is_about(self, names: Iterable[str], everybody: Iterable[str]) -> bool:
         """Return whether a statement about `names` may concern the people of this part.
 
-        `everybody` are the names of the characters found; other names, such as those of
-        places, always concern it. So does any name if the part names no people.
+        `everybody` are the names of all characters in question; names that are not
+        among them, such as those of places, always concern the part. True for any names
+        if the part names no people.
         """
         matching_names = set(names) & set(everybody)
         return (

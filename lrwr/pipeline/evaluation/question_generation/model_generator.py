@@ -422,7 +422,9 @@ def build_question_messages(
 def build_question_shape(kind: QuestionKind) -> ReplyShape:
     """Return the JSON schema of a model's reply with questions of one kind.
 
-    See `ModelQuestion` for what a question contains.
+    Its `questions` are objects with `question`, `answer` and `quotes`; a quote has the
+    number of a `passage` and the `quote`. Only the name of the schema depends on
+    `kind`.
     """
     quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
     row = {
