@@ -276,7 +276,10 @@ class TurnModels:
 
 @dataclass(frozen=True, slots=True)
 class PromptPreview:
-    """Messages that would be sent to a language model, and what they are for."""
+    """Messages that would be sent to a language model.
+
+    `purpose` says whether they ask for a plan or for the answer.
+    """
 
     purpose: Literal["planning", "answering"]
     messages: Sequence[ChatMessage]

@@ -142,9 +142,9 @@ async def plan_and_search(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> tuple[QuestionPlan, SearchResult]:
-    """Make the plan and search passages for `question` at the same time.
+    """Make the plan and search passages for `question` at the same time; return both.
 
-    The search does not depend on the plan.
+    The search does not depend on the plan. `emit` receives the events of both.
     """
     emit(TurnStageStarted("plan", "Reading the question"))
     emit(TurnStageStarted("search", "Searching the manuscript"))
@@ -186,7 +186,7 @@ async def add_web_pages(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
-    """Search the web and return `result` with the pages.
+    """Search the web and return `result` with the pages, the query and any remarks.
 
     Unchanged if web search is off or the plan does not select the web.
     """

@@ -101,7 +101,9 @@ def find_nearest_quote(quote: str, text: str, near: int) -> int | None:
 
 def is_same_wording(quote: str, other: str) -> bool:
     """Return whether two texts are equal except for white space, emphasis marks, and
-    the shape of quotation marks and dashes.
+    the shape of quotation marks, dashes and ellipses.
+
+    Case and other punctuation count.
     """
     return _strip_typography(quote) == _strip_typography(other)
 
@@ -323,7 +325,10 @@ class AnchoredCitation:
 
     @property
     def changed(self) -> bool:
-        """Whether the cited words were edited or deleted."""
+        """Whether the cited words were edited or deleted.
+
+        False if they are only at another location, or were not evaluated.
+        """
         return self.freshness in (Freshness.EDITED, Freshness.GONE)
 
     @property

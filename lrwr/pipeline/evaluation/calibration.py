@@ -92,13 +92,15 @@ def fit_calibration(
     ranking: CalibrationTarget,
     base: Calibration | None = None,
 ) -> tuple[Calibration, list[EstimatedQuestion]]:
-    """Fit a calibration, and estimate each question by cross-validation.
+    """Fit a calibration on all `examples`, and estimate each question by
+    cross-validation.
 
-    A question is found if the first passages hold its answer, doubtful if its estimate
-    is below the threshold. The threshold is the highest one, at most `LIKELY`, that
-    makes at most the share `DOUBTED_SHARE` of the found questions doubtful. With a
-    `base` calibration the fit starts from its weights, so that few questions change
-    them little. The estimates are in the order of `examples`.
+    Return the calibration and the estimates, in the order of `examples`. A question is
+    found if the first passages hold its answer, doubtful if its estimate is below the
+    threshold of the calibration. The threshold is the highest one, at most `LIKELY`
+    (0.5), that makes at most the share `DOUBTED_SHARE` (0.02) of the found questions
+    doubtful. With a `base` calibration the fit starts from its weights, so that few
+    questions change them little. `ranking` says what is calibrated.
     """
     estimated_questions = cross_validate(examples, base)
     outcomes = [estimated.found for estimated in estimated_questions]

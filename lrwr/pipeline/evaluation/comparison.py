@@ -102,8 +102,8 @@ class ArmComparison:
 
     @property
     def enough(self) -> bool:
-        """Whether there are at least `LEAST` questions, and at most the share
-        `MOST_LOST` failed.
+        """Whether there are at least `LEAST` (20) questions, and for at most the share
+        `MOST_LOST` (0.2) of them the figure failed in an arm.
         """
         tried = self.questions + self.lost
         return self.questions >= LEAST and self.lost <= MOST_LOST * tried
@@ -115,8 +115,10 @@ class ArmComparison:
 
     @property
     def claimed(self) -> bool:
-        """Whether the report may say that the arms differ: there are enough questions,
-        the interval excludes zero, and the corrected p-value is below `LEVEL`.
+        """Whether the report may say that the arms differ.
+
+        True if there are enough questions, the 95 % interval of the difference excludes
+        zero, and the corrected p-value is below `LEVEL` (0.05).
         """
         return self.enough and self.apart and self.corrected < LEVEL
 

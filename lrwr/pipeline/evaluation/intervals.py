@@ -58,11 +58,11 @@ def bootstrap_mean(
 
     `groups` names the group of each value, in the same order; there is at least one
     value. For a paired comparison, pass the differences. Bounds are percentiles of
-    `RESAMPLED` resamples drawn with `seed`, widened for few groups as Hesterberg
-    advises ("What Teachers Should Know about the Bootstrap", 2015). With fewer than
-    `FEW_GROUPS` groups, single values are resampled too, Student's bounds are computed
-    as well, and the widest bounds are returned. The bounds of a single value are
-    infinite.
+    `RESAMPLED` (10,000) resamples drawn with `seed`, widened for few groups as
+    Hesterberg advises ("What Teachers Should Know about the Bootstrap", 2015). With
+    fewer than `FEW_GROUPS` (10) groups, single values are resampled too, Student's
+    bounds are computed as well, and the widest bounds are returned. The bounds of a
+    single value are infinite.
     """
     bounds = [_bounds(values, groups, seed)]
     if len(set(groups)) < FEW_GROUPS:

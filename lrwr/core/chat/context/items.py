@@ -301,7 +301,10 @@ def _iter_gap_items(gap: Gap) -> Iterator[ContextItem]:
 
 @dataclass(frozen=True, slots=True)
 class NumberedItem:
-    """An item and the numbers of the citations that support it; none if it needs none."""
+    """An item and the numbers of the citations that support it, each once.
+
+    `numbers` is empty for an item that needs no citation, such as a decision.
+    """
 
     item: ContextItem
     numbers: tuple[int, ...]

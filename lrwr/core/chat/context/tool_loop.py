@@ -61,8 +61,8 @@ class BoundedLookupTools:
     """What a model may look up for `question`: passages, chapter titles and chapters.
 
     Nothing after the horizon is returned: `bible`, `search` and `reader` must end
-    there. If the question is limited to what its character witnessed, neither is
-    anything that they cannot know.
+    there. If the question is limited to what its character witnessed, text that the
+    character cannot know is not returned either.
     """
 
     def __init__(

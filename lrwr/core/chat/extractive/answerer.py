@@ -134,7 +134,8 @@ class CharacterAnswerer:
 
         A greeting is answered with a greeting of theirs, or their first line. Lines
         that are only probably theirs are used if no certain line answers, below a
-        heading that says so. If none answers, the closest lines follow such a heading.
+        heading that says so. If no line answers at all, lines that come close follow
+        `not_found_message`; without such lines nothing is yielded.
         """
         if self._is_greeting():
             yield from self._iter_greeting()

@@ -149,10 +149,11 @@ class QuestionPart:
     forms: tuple[tuple[str, ...], ...] = ()
 
     def worth(self, text: str) -> float:
-        """Return the factor, 1.0 or more, for the score of the sentence `text`.
+        """Return the factor by which to multiply the score of the sentence `text`.
 
-        It is higher if the sentence names all people in question (two or more), and if
-        it contains the kind of answer asked for.
+        It starts at 1.0, times 1.5 if the part names two or more people and the
+        sentence names all of them, times 1.2 if the sentence contains the kind of
+        answer asked for (a time, a number or a reason).
         """
         sentence_words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
         names_all_people = len(self.forms) > 1 and all(
