@@ -59,7 +59,8 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     """Return all visible relationships between characters, in order of first
     occurrence.
 
-    One that changes, such as from ally to antagonist, appears once for each valence.
+    Facts with the same characters and kind form one. One that changes, such as from
+    ally to antagonist, appears once for each valence.
     """
     groups: dict[RelationKey, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):

@@ -360,8 +360,10 @@ def _key(conflict: StatementConflict) -> ContradictionKey:
 def collect_intended_contradictions(
     canon: Canon, horizon_cast: HorizonCast
 ) -> dict[ContradictionKey, str]:
-    """Return the keys of the contradictions that `canon` marks as intended, each with
-    the user's reason, which may be empty.
+    """Return the contradictions that `canon` marks as intended.
+
+    Keys are those of `build_contradiction_key`; values are the user's reasons, which
+    may be empty.
     """
     return {
         _intended_key(contradiction, horizon_cast): why

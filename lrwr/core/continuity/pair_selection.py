@@ -53,11 +53,11 @@ def find_statement_pairs(
 ) -> tuple[StatementPair, ...]:
     """Return the pairs that a model should judge.
 
-    One side is confirmed: a note, an answer in the canon file, or an earlier document
+    One side counts as true: a note, an answer in the canon file, or an earlier document
     of the story. The other is narration that names the same character or thing. Pairs
-    with a note or answer come first; among them, those with the latest passage. With a
-    horizon, no story passage after it is used. With `documents`, only pairs with a
-    passage in one of them are returned.
+    with a note or answer come first; within both groups, the latest passages of the
+    story come first. With a horizon, no story passage after it is used. With
+    `documents`, only pairs with a passage in one of them are returned.
     """
     horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
     horizon_cast = HorizonCast(

@@ -65,7 +65,8 @@ def verify_judgements(
     model: str,
     rule_contradictions: Sequence[Contradiction] = (),
 ) -> VerifiedJudgements:
-    """Return those contradictions in `judged_pairs` whose quotations are valid.
+    """Return those contradictions in `judged_pairs` whose two quotations are valid, and
+    counts of the other pairs.
 
     A quotation must be verbatim in its passage, overlap the statement, and contain more
     than the name. Quotations of dialogue are rejected because characters may lie.

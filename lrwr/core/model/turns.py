@@ -332,7 +332,11 @@ class AnswerSpeaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnStageStarted:
-    """Event: a turn entered the stage `step`; `text` describes it to the user."""
+    """Event: a turn entered a stage.
+
+    `step` is the stage's key, such as "plan", "search" or "answer"; `text` describes it
+    to the user.
+    """
 
     step: str
     text: str

@@ -27,6 +27,7 @@ class VectorIndex(Protocol):
 
         Raises:
             StoreProblem: The library cannot be read.
+            ServiceUnavailable: An index on a server does not answer.
         """
         ...
 
@@ -38,16 +39,22 @@ class VectorIndex(Protocol):
 
         Best first. Scores are cosines in [-1.0, 1.0]; equal scores are ordered by chunk
         id.
+
+        Raises:
+            ServiceUnavailable: An index on a server does not answer.
         """
         ...
 
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Return the cosine of the vector of each chunk with `query`, in the order of
-        `chunks`.
+        """Return the cosine, -1.0 to 1.0, of the vector of each chunk with `query`, in
+        the order of `chunks`.
 
         A chunk without a vector has 0.0.
+
+        Raises:
+            ServiceUnavailable: An index on a server does not answer.
         """
         ...
 
@@ -73,6 +80,9 @@ class LexicalIndex(Protocol):
 
         Words match by their stem, ignoring case and accents. Scores are BM25, 0 or
         more; equal scores are ordered by chunk id.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -89,6 +99,9 @@ class LexicalIndex(Protocol):
 
         Close means within about a sentence, in either order. Every pair that occurs
         adds to a chunk's score, a rarer pair more. Empty with fewer than two words.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -97,5 +110,8 @@ class LexicalIndex(Protocol):
     ) -> tuple[Mapping[str, int], int]:
         """Return for each of `words` the number of chunks that contain it, and the
         number of all chunks of `pipeline`.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...

@@ -31,6 +31,9 @@ class JobQueue(Protocol):
 
         At most one job waits for each document and pipeline: a further order is not
         added, but the waiting job takes its kind (ingest or delete).
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -48,6 +51,9 @@ class JobQueue(Protocol):
         `worker` identifies the claimant. `lease` is in seconds. `documents` and
         `pipeline` restrict which jobs are claimed; None means any. A job claimed three
         times without finishing is marked failed.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -55,6 +61,9 @@ class JobQueue(Protocol):
         """Record the stage of a job and extend its claim by `lease` seconds from now.
 
         Returns False, and changes nothing, if another worker has taken over the job.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -62,11 +71,18 @@ class JobQueue(Protocol):
         """Mark a job as failed; `error` and `hint` are sentences for the user.
 
         Nothing changes if another worker has taken over the job.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, newest first, optionally only those in `state`."""
+        """Return at most `limit` jobs, newest first, optionally only those in `state`.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
+        """
         ...
 
 

@@ -121,8 +121,8 @@ class Analyst(Protocol):
 
     @property
     def revision(self) -> str:
-        """A text that changes with anything but the excerpt that results depend on,
-        such as prompts; part of cache keys.
+        """A text that identifies everything that results depend on besides the excerpt,
+        such as the prompts; part of cache keys.
         """
         ...
 
@@ -206,8 +206,8 @@ class AnswerJudge(Protocol):
 
     @property
     def revision(self) -> str:
-        """A text that changes with anything but the sample that a judgement depends on,
-        such as prompts.
+        """A text that identifies everything that a judgement depends on besides the
+        sample, such as the prompts.
         """
         ...
 

@@ -50,11 +50,11 @@ class ManuscriptSource(Protocol):
         ...
 
     def covers(self, document: DocumentId) -> bool:
-        """Return whether this source decides if `document` exists.
+        """Return whether `document`, if `list` does not return it, has been deleted or
+        excluded.
 
-        A stored document that is covered and not listed has been deleted or excluded;
-        one that is not covered is outside this source, or in a folder that cannot be
-        read.
+        False if it is outside this source, or in a folder that cannot be read: then it
+        may still exist.
         """
         ...
 

@@ -62,7 +62,11 @@ class KnowledgeStore(Protocol):
     """Stores the results of ingestion. Every method is one short transaction."""
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
-        """Return the versions that `pipeline` has ingested, ordered by document id."""
+        """Return the versions that `pipeline` has ingested, ordered by document id.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         ...
 
     async def known_vectors(
@@ -70,6 +74,9 @@ class KnowledgeStore(Protocol):
     ) -> set[TextHash]:
         """Return those of the hashes `texts` that have a vector in the embedding
         `space`.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -84,7 +91,7 @@ class KnowledgeStore(Protocol):
         and writes nothing, if another worker has taken over the job.
 
         Raises:
-            StoreProblem: The library cannot be written.
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -92,6 +99,9 @@ class KnowledgeStore(Protocol):
         """Delete everything that the claim's pipeline has stored for `document`.
 
         Returns False, and deletes nothing, if another worker has taken over the job.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -107,6 +117,9 @@ class KnowledgeStore(Protocol):
         A document that another process has ingested differently in the meantime is
         skipped. If no document is skipped, the job of `claim` is completed. Returns the
         number of updated documents.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -115,17 +128,28 @@ class PassageStore(Protocol):
     """Reads documents and chunks for search and answers."""
 
     async def outlines(self) -> list[DocumentOutline]:
-        """Return the outline of every stored document, ordered by document id."""
+        """Return the outline of every stored document, ordered by document id.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         ...
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
-        """Return the chunks with these ids, in the order of `ids`; skip ids not stored."""
+        """Return the chunks with these ids, in the order of `ids`; skip ids not stored.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         ...
 
     async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
         """Return the chunks of one document in text order.
 
         Empty if it was not ingested.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -134,11 +158,17 @@ class PassageStore(Protocol):
 
         Raises:
             NotFound: The document is not stored.
+            StoreProblem: The library cannot be read.
         """
         ...
 
     async def counts(self, pipeline: Pipeline) -> "LibraryCounts":
-        """Return how many documents, words, chunks and vectors `pipeline` has stored."""
+        """Return the numbers of documents, words, chunks and chunks with a vector that
+        `pipeline` has stored.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         ...
 
 
@@ -154,7 +184,8 @@ class DocumentText:
 class LibraryCounts:
     """How much a library has stored for one pipeline.
 
-    `embedded` counts chunks that have a vector.
+    `embedded` counts chunks that have a vector. `newest` is when a document was last
+    stored, in seconds since 1970, UTC; None if never.
     """
 
     documents: int
@@ -174,12 +205,18 @@ class AnalysisStore(Protocol):
         A key is the hash of the sentences around a boundary; its value is the cosine
         distance, 0.0 to 2.0, between those before and after it in the embedding
         `space`. Empty if none are stored.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
         """Return the stored language model replies by cache key; keys without one are
         left out.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -188,6 +225,9 @@ class AnalysisStore(Protocol):
         because they were paid for.
 
         `usage` is the total token usage of all `replies`.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -310,7 +350,11 @@ class ThreadStore(Protocol):
     """
 
     async def threads(self) -> list[Thread]:
-        """Return all threads that are not deleted, most recently used first."""
+        """Return all threads that are not deleted, most recently used first.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
+        """
         ...
 
     async def thread(self, thread: ThreadId) -> Thread:
@@ -318,6 +362,7 @@ class ThreadStore(Protocol):
 
         Raises:
             NotFound: The thread does not exist or is deleted.
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -326,6 +371,9 @@ class ThreadStore(Protocol):
         ones.
 
         Empty if the thread does not exist or is deleted.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -337,6 +385,9 @@ class ThreadStore(Protocol):
         A new thread is created with `title`; a deleted one is restored. The store
         assigns the turn's number. Saving a turn id twice stores it once. Invalid
         Unicode is replaced with `?`. Returns the updated thread.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -345,6 +396,7 @@ class ThreadStore(Protocol):
 
         Raises:
             NotFound: The thread does not exist or is deleted.
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -353,12 +405,16 @@ class ThreadStore(Protocol):
 
         Raises:
             NotFound: The thread does not exist or is deleted already.
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
     async def restore(self) -> Thread | None:
         """Restore the thread that was deleted last; return it, or None if none is
         deleted.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -366,6 +422,9 @@ class ThreadStore(Protocol):
         """Permanently remove threads deleted before a time; return their number.
 
         `before` is in seconds since 1970, UTC.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -373,6 +432,9 @@ class ThreadStore(Protocol):
         """Return the gaps that complete answers reported, oldest first.
 
         Deleted threads and stopped answers are excluded.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -383,6 +445,9 @@ class ThreadStore(Protocol):
 
         With `documents`, only citations of these documents are included, and turns
         without any are left out. Stopped answers are included, deleted threads are not.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...
 
@@ -393,5 +458,8 @@ class ThreadStore(Protocol):
         `words`, each with its thread, best match first.
 
         Deleted threads are excluded. Empty if `words` is empty.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...

@@ -76,13 +76,20 @@ class StoryStore(Protocol):
     """Reads story data for the story bible. No result is in story order."""
 
     async def cast(self) -> Cast:
-        """Return all characters of the story; an empty cast before the first ingestion."""
+        """Return all characters of the story; an empty cast before the first ingestion.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         ...
 
     async def first_seen(self) -> list[FirstMention]:
         """Return the first mention of every name form in every document.
 
         Ordered by document id, then position in the text.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -90,6 +97,9 @@ class StoryStore(Protocol):
         """Return the quotations of the character `speaker`; None returns all.
 
         Ordered by document id, then position in the text.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -97,6 +107,9 @@ class StoryStore(Protocol):
         """Return the facts of the kinds in `about`, or all facts if it is empty.
 
         Ordered by document id, then position in the text.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -106,6 +119,9 @@ class StoryStore(Protocol):
         """Return at most `limit` facts that contain any of `words`, best match first.
 
         Words match by their stem. Facts about passages are excluded.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -118,6 +134,9 @@ class StoryStore(Protocol):
         The result maps chunks to labels by field, a `PassageField` value; chunks
         without labels are missing. A label from a language model replaces one from the
         rules.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -129,6 +148,9 @@ class StoryStore(Protocol):
         """Return the appearances of `characters`, by name, in `chunks`.
 
         For both, None means all. Ordered by document id, then position in the text.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
@@ -191,15 +213,26 @@ class CastStore(Protocol):
     async def attribution_inputs(self) -> list[AttributionInput]:
         """Return the attribution input of every document of pipeline b, ordered by
         document id.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         ...
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the spans of a document's chunks of story text, in text order."""
+        """Return the spans of a document's chunks of story text, in text order.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         ...
 
     async def save_cast(self, cast: Cast) -> None:
-        """Replace the library's cast."""
+        """Replace the library's cast.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
+        """
         ...
 
     async def save_attribution(self, woven: AttributionResult) -> bool:
@@ -207,5 +240,8 @@ class CastStore(Protocol):
 
         Returns False, and writes nothing, if the document's content is no longer that
         of `woven`.
+
+        Raises:
+            LrwrError: The library or its Supabase project cannot be used.
         """
         ...

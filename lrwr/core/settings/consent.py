@@ -190,7 +190,9 @@ class ConsentState(StrEnum):
 
     @property
     def allows_sending(self) -> bool:
-        """Whether data may be sent to the service."""
+        """Whether data may be sent to the service: the user allowed it, or turned it on
+        in their own settings without denying it.
+        """
         return self in (ConsentState.GIVEN, ConsentState.ALLOWED)
 
 
@@ -205,8 +207,8 @@ class ConsentStore:
         self._folder = folder
 
     def find_answer(self, library: Library, service: str) -> bool | None:
-        """Return whether the user allowed the service called `service` for this
-        library.
+        """Return whether the user allowed (true) or denied (false) the service called
+        `service` for this library.
 
         None if there is no readable answer.
         """
@@ -306,7 +308,9 @@ def resolve_consent(
 ) -> ConsentState:
     """Return whether the service called `service` may be used from the library.
 
-    A denial applies whichever file turns the service on.
+    Off if no setting turns it on. Else the user's answer decides, if there is one.
+    Without an answer, the user's own settings count as consent, the library's own file
+    does not.
     """
     hosted = HOSTED_SERVICES[service]
     if not hosted.is_on(settings):

@@ -291,7 +291,8 @@ def prepare_state_dir(library: Library) -> None:
 
 
 def load_ingested_paths(library: Library) -> tuple[Path, ...]:
-    """Return the absolute paths of all folders and files that `lrwr ingest` has read.
+    """Return the absolute paths of all folders and files that `lrwr ingest` has read;
+    empty if there are none.
 
     Paths outside `root` are dropped if the state folder was copied from elsewhere: a
     downloaded library must not choose files on this machine.
@@ -411,7 +412,8 @@ def _translate_errors(path: Path) -> Iterator[None]:
 
 
 def resolve_targets(paths: Sequence[Path]) -> list[Path]:
-    """Return `paths`, the files and folders to ingest, as absolute paths.
+    """Return `paths`, the files and folders to ingest, as absolute paths, in their
+    order.
 
     Raises:
         NotFound: `paths` is empty, or a path does not exist.

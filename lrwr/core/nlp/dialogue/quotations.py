@@ -93,8 +93,10 @@ _MARKUP = " \t>*_#—–-"
 
 
 def detect_quote_style(text: str, paragraphs: Sequence[Span]) -> QuoteStyle:
-    """Return how a text marks speech; marks that open one of `paragraphs` weigh
-    most.
+    """Return the most frequent way in which a text marks speech; double marks if it has
+    none.
+
+    Marks that open one of `paragraphs` weigh most.
     """
     weights = dict.fromkeys(QuoteStyle, 0)
     for paragraph in paragraphs:

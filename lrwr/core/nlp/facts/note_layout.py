@@ -63,7 +63,8 @@ class NoteEntry:
 
 
 def parse_note_entries(document: Document) -> list[NoteEntry]:
-    """Split a note into entries: one for the whole note, or one for each subject.
+    """Split a note into entries, in text order: one for the whole note, or one for each
+    subject.
 
     A note with a collective title ("Characters", "Factions") has an entry for each
     heading below its title, else for each paragraph with a bold name, else for each

@@ -63,12 +63,13 @@ _SPEAKS = frozenset(
 
 
 def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield one fact per name of a place: it is a setting, probable, with the sentence
-    of its first occurrence.
+    """Yield one fact per name of a place, in the order of first occurrence: it is a
+    setting, probable, with the sentence of that occurrence.
 
     A name is a place if it has a place noun ("Gull Street") or follows place words
     ("in", "went to") and is never used like a person's name. Without known people, or
-    if the name begins with "the", two occurrences are needed.
+    if the name begins with "the", two occurrences are needed; a place noun counts as
+    two.
     """
     first: dict[str, ProseSentence] = {}
     counts: dict[str, int] = {}

@@ -157,10 +157,10 @@ def _add_seed_forms(
 def match_split_pairs(
     decided: NameOverrides, names: Iterable[str]
 ) -> dict[frozenset[str], int]:
-    """Return the pairs of names that the user decided to be two people, in all
-    spellings among `names`.
+    """Return the pairs of names that the user decided to be two people, in every
+    spelling that occurs in `names`.
 
-    Values are 1, as in `NameClusters.apart`.
+    A key holds the two names; each value is 1, as in `NameClusters.apart`.
     """
     spelled: dict[str, list[str]] = {}
     for name in names:
