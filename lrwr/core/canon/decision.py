@@ -26,7 +26,8 @@ class DocumentTypeSet:
 class StoryOrderSet:
     """Decision: the story order of `documents` is the order listed here.
 
-    It replaces an earlier decision about the story order.
+    It replaces an earlier decision about the story order. Documents that are not listed
+    have no decided position.
     """
 
     documents: tuple[DocumentId, ...]
@@ -34,8 +35,8 @@ class StoryOrderSet:
 
 @dataclass(frozen=True, slots=True)
 class PointOfViewSet:
-    """Decision: the document, chapter or scene `place` is told from the point of view
-    of `character`.
+    """Decision: `place`, a document, chapter or scene, is told from the point of view
+    of `character`, a name.
     """
 
     place: ManuscriptLocation
@@ -44,8 +45,10 @@ class PointOfViewSet:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMoved:
-    """Decision: the document `before` is now called `now`; its decisions apply to the
-    new path.
+    """Decision: the document with the path `before` now has the path `now`.
+
+    Decisions about `before` then apply to `now`. Where both paths have one, that of
+    `now` stays.
     """
 
     before: DocumentId
@@ -66,7 +69,7 @@ class NamesMerged:
 
 @dataclass(frozen=True, slots=True)
 class NamesSplit:
-    """Decision: the names `one` and `other` belong to two characters."""
+    """Decision: the names `one` and `other` belong to two different characters."""
 
     one: str
     other: str
@@ -82,14 +85,18 @@ class NameRenamed:
 
 @dataclass(frozen=True, slots=True)
 class NameIgnored:
-    """Decision: the word `name` is not the name of a character."""
+    """Decision: the word `name` is not the name of a character; it is removed from
+    earlier decisions about names.
+    """
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class NameConfirmed:
-    """Decision: the word `name` is certainly the name of a character."""
+    """Decision: the word `name` is certainly the name of a character, whatever lrwr
+    infers.
+    """
 
     name: str
 
@@ -119,11 +126,11 @@ class GapDeclined:
 
 @dataclass(frozen=True, slots=True)
 class SlipIntended:
-    """Decision: the values `one` and `other` of an attribute contradict each other on
+    """Decision: an attribute has two contradicting values, `one` and `other`, on
     purpose.
 
-    `about` is the character or thing that has the attribute. `because` is the reason,
-    which may be empty.
+    `about` is the character or thing that has the attribute. `because` is the reason;
+    if it is empty, the reason of an earlier such decision stays.
     """
 
     about: str
@@ -162,8 +169,10 @@ class CanonChange:
 
     @property
     def unsplit(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of names that an earlier `NamesSplit` separated and this decision does
-        not.
+        """Pairs of names that the earlier canon separated (`NamesSplit`) and the new
+        one does not.
+
+        Each pair is in alphabetical order. Empty if the decision removed no separation.
         """
         return tuple(
             pair
@@ -177,9 +186,9 @@ class CanonChange:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """A decision in the history, and the time when it was made.
+    """A decision in the history, and the time `when` it was made, in UTC.
 
-    `undone` means that it was undone and can be redone.
+    `undone` is True if the user has undone it; it can then be redone.
     """
 
     decision: Decision
@@ -194,7 +203,8 @@ _MAX_LISTED = 4
 def format_decision(decision: Decision) -> str:
     """Return the decision as one English sentence with a period.
 
-    A story order names the first four documents only.
+    Of a story order, only the first four documents are named, with the number of
+    others.
     """
     match decision:
         case DocumentTypeSet(document, kind):

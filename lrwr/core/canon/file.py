@@ -188,7 +188,9 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class DecisionLogEntry:
-    """A decision, the time when it was made, and how it edited the canon file."""
+    """A decision, the time `when` it was made, with its time zone, and how it edited
+    the canon file.
+    """
 
     decision: Decision
     when: datetime
@@ -221,11 +223,12 @@ class DecisionLog:
         return self._path.exists()
 
     def stacks(self, now: str | None) -> tuple[UndoStacks, str]:
-        """Return the undo stacks, and the event that is missing in the log.
+        """Return the undo stacks, and the name of an event that the log lacks.
 
-        `now` is the current text of the canon file; None if there is no file. The event
-        is "undone" or "redone" if a crash prevented the last change of that file, else
-        empty. The stacks include it; `mend` stores it.
+        Only a crash causes one: the log was written, but not the canon file. The event
+        ("undone" or "redone") reverts the last line of the log; it is empty if nothing
+        is missing. The stacks include it; `mend` stores it. `now` is the current text
+        of the canon file, None if there is no file.
 
         Raises:
             StoreProblem: The log cannot be read or is damaged.

@@ -35,7 +35,10 @@ class ManuscriptLocation:
 
     @classmethod
     def read(cls, text: str) -> "ManuscriptLocation | None":
-        """Parse a location such as `file.md#ch3:s2`; None if `text` is not one."""
+        """Parse a location such as `file.md#ch3:s2`; None if `text` is not one.
+
+        Whether the document exists is not checked.
+        """
         match = re.fullmatch(_PLACE, text.strip(), re.IGNORECASE)
         if match is None:
             return None
@@ -98,8 +101,9 @@ class Canon:
 
     `types` are types of documents. `order` lists documents in story order, not
     necessarily all of them. `points_of_view` maps documents, chapters and scenes to
-    names of characters. `answers` define gaps, `unsaid` are gaps left undefined on
-    purpose. `intentional` maps intended contradictions to a reason, which may be empty.
+    names of characters. `answers` maps gaps to the user's answers; `unsaid` are gaps
+    left undefined on purpose. `intentional` maps intended contradictions to a reason,
+    which may be empty.
     """
 
     types: Mapping[DocumentId, DocumentType] = field(default_factory=dict)
@@ -126,7 +130,8 @@ def normalize_canon_path(text: str) -> DocumentId:
 
 
 def normalize_canon_name(text: str) -> str:
-    """Return `text`, a name, in the form that `normalize_canon_text` gives it.
+    """Return `text`, a name, in Unicode NFC, trimmed, with single spaces; case is
+    preserved.
 
     Raises:
         SettingsProblem: It is empty or contains control characters.
@@ -141,8 +146,9 @@ def normalize_canon_name(text: str) -> str:
 
 
 def normalize_canon_answer(text: str) -> str:
-    """Return `text`, an answer, as one line, in the form that `normalize_canon_text`
-    gives it.
+    """Return `text`, the user's answer to an open question, as one line.
+
+    It is in Unicode NFC, trimmed, with single spaces instead of any white space.
 
     Raises:
         SettingsProblem: It is empty or contains control characters.
@@ -157,9 +163,11 @@ def normalize_canon_answer(text: str) -> str:
 
 
 def resolve_canon_person(names: CanonNames, name: str) -> str:
-    """Return the main name of the character called `name`, before any renaming.
+    """Return the main name of the character called `name`, as it was before any
+    renaming.
 
-    `name` itself, if no decision merged or renamed it.
+    `name` may be a main name, an alias that was merged, or the name after a renaming. A
+    name without such decisions is returned unchanged. Case matters.
     """
     for person, new in names.renamed.items():
         if new == name:
@@ -171,8 +179,12 @@ def resolve_canon_person(names: CanonNames, name: str) -> str:
 
 
 def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
-    """Yield each name with contradicting decisions, and a sentence that explains
-    why.
+    """Yield a name and a sentence for the user for each contradiction between
+    decisions.
+
+    Contradictions are a name merged twice, merged and split, or renamed to a name that
+    is taken, and an ignored word that is used as a name. A name may occur several
+    times.
     """
     groups = [(canonical, *others) for canonical, others in names.merged.items()]
     merged_names: set[str] = set()
@@ -199,8 +211,8 @@ def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
 
 
 def find_answer_conflicts(canon: Canon) -> Iterator[tuple[UndefinedAttribute, str]]:
-    """Yield each attribute that is both answered and left open, and a sentence that
-    says so.
+    """Yield each attribute that the canon both answers and leaves undefined on purpose,
+    with a sentence for the user that says so.
     """
     for question in canon.unsaid:
         if question in canon.answers:
@@ -220,8 +232,11 @@ def _rename_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
 
 
 def belongs_to_other_person(names: CanonNames, person: str, name: str) -> bool:
-    """Return whether `names` gives `name` to a character other than the one with the
-    main name `person`.
+    """Return whether the decisions `names` give `name` to a character other than
+    `person`.
+
+    `person` is a main name. True if `name` is the main name or a merged alias of
+    another character, or the old name of one that was renamed.
     """
     if name != person and name in names.renamed:
         return True

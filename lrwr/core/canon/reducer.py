@@ -40,8 +40,8 @@ from lrwr.core.model.errors import SettingsProblem
 
 
 def apply_name_decision(names: CanonNames, decision: NameDecision) -> CanonNames:
-    """Return `names` with `decision` added; earlier decisions that contradict it are
-    removed.
+    """Return a copy of `names` with `decision` added; earlier decisions that contradict
+    it are removed.
 
     Raises:
         SettingsProblem: A name is empty or contains control characters, only one name
@@ -217,7 +217,8 @@ def list_decided_documents(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
     """Return the documents that decisions are about, each with the kinds of its
     decisions.
 
-    The kinds are "type", "order" and "point of view", in this order.
+    The kinds are "type", "order" and "point of view", in this order, each once. The
+    documents may be missing in the library.
     """
     labels_by_document: dict[DocumentId, list[str]] = {}
     for document in canon.types:

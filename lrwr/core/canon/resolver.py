@@ -18,8 +18,9 @@ from lrwr.core.model.errors import NotFound
 class OrphanedDecisions:
     """A missing document that decisions are about, and the kinds of these decisions.
 
-    `decisions` are the kinds that `list_decided_documents` returns. `perhaps` is the
-    document that it may have been renamed to, or None.
+    `decisions` are some of "type", "order" and "point of view". `perhaps` is the
+    document that it may have been renamed to: one of the same file name, else the most
+    similar path; None if there is none.
     """
 
     document: DocumentId
@@ -90,7 +91,7 @@ def find_orphaned_decisions(
     document_ids: Sequence[DocumentId],
     is_there: Callable[[DocumentId], bool],
 ) -> tuple[OrphanedDecisions, ...]:
-    """Return the documents with decisions for which `is_there` is false.
+    """Return the documents that decisions are about and for which `is_there` is false.
 
     `document_ids` are the library's documents; those without decisions are candidates
     for the new path of a renamed document.

@@ -27,11 +27,11 @@ _ONE_LINE = 60
 
 
 def serialize_canon(text: str | None, canon: Canon) -> str:
-    """Return the text of a canon file, changed so that it expresses `canon`.
+    """Return the TOML text of a canon file, `text` edited so that it expresses `canon`.
 
-    `text` is the present content; None means that there is no file yet. Only
-    differences are edited. Comments inside a list survive additions and removals, but
-    not a new order.
+    `text` is the present content; None means that there is no file yet. Lines that need
+    no change stay as they are, with their comments. Comments inside a list survive
+    additions and removals, but not a new order.
 
     Raises:
         SettingsProblem: `text` is not a valid canon file.

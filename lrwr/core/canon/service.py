@@ -162,6 +162,8 @@ class CanonService:
         """Return the decisions in effect, oldest first, then the undone ones, the next
         to redo first.
 
+        Empty if no decision was made yet. Edits of the file by hand are not in it.
+
         Raises:
             SettingsProblem: The canon file cannot be read.
             StoreProblem: The history cannot be read or is damaged.

@@ -47,7 +47,8 @@ class ModelAnalyst:
     text.
 
     An invalid reply is requested once more. A fact whose quotation is not in the
-    excerpt is dropped. The usage counts all quotations, and those that were verified.
+    excerpt is dropped. The usage counts all quotations of the model (`quotes`), and
+    those that are in the text (`verified`).
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -71,9 +72,9 @@ class ModelAnalyst:
         return f"{self.name}/prompts-{prompts}/shapes-{shapes}"
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
-        """Return the estimated prompt tokens of all calls for `excerpts`.
+        """Return the estimated prompt tokens of all calls for `excerpts` together.
 
-        `extracting` selects the prompts of `extract`, else those of `classify`. A token
+        If `extracting`, these are calls of `extract`, else of `classify`. A token
         counts as four characters.
         """
         if extracting:
@@ -89,11 +90,14 @@ class ModelAnalyst:
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
-        """Return one finding per excerpt, in the order of `excerpts`, and the usage.
+        """Return one finding per excerpt, in the order of `excerpts`, and the usage of
+        all calls.
 
-        A finding has the types of the passage, characters present, references and gaps,
-        or says that no valid reply came. One call covers `EXCERPTS_PER_CALL` excerpts;
-        an excerpt that its reply omits is requested again, alone.
+        The facts of a finding are about the passage: its content type, narrative
+        function and Story Grid element, the characters present, references and gaps. If
+        no valid reply came, there are none, and `failed` says why. One call covers
+        `EXCERPTS_PER_CALL` excerpts; an excerpt that its reply omits is requested
+        again, alone.
 
         Raises:
             ServiceUnavailable: The server did not answer or refused.
@@ -110,7 +114,7 @@ class ModelAnalyst:
         """Return the facts about scenes, characters and the world in an excerpt, and
         the usage.
 
-        The finding has no facts, but a reason, if no valid reply came.
+        If no valid reply came, the finding has no facts, and `failed` says why.
 
         Raises:
             ServiceUnavailable: The server did not answer or refused.

@@ -38,8 +38,8 @@ _FIELDS = {
 class QuoteMatcher:
     """Finds quotations of a model in one excerpt, counts them, and creates facts.
 
-    `keeper` is the source of the facts: the model's name. `offered` counts the
-    quotations that were looked up, `found` those that are in the text.
+    `keeper` is the source of the facts: the model's name. `offered` counts the calls of
+    `find`, `found` those of them whose quotation is in the text.
     """
 
     excerpt: Excerpt
@@ -48,11 +48,12 @@ class QuoteMatcher:
     found: int = 0
 
     def find(self, quote: str) -> tuple[Span, ...]:
-        """Return the spans in the document of `quote`, words that the model quoted;
-        count them.
+        """Return where the excerpt contains `quote`, as spans in the document, and
+        count it.
 
-        Small deviations from the text are tolerated. Empty if the excerpt lacks the
-        quotation.
+        It is one span, or one for each piece between ellipses in `quote`, in text
+        order. Small deviations from the text are tolerated. Empty if the excerpt lacks
+        the quotation.
         """
         self.offered += 1
         start = self.excerpt.span.start
@@ -65,10 +66,10 @@ class QuoteMatcher:
         return Usage(quotes=self.offered, verified=self.found)
 
     def find_name(self, name: str) -> tuple[Span, ...]:
-        """Return the first span of `name` in the document, else that of the whole
-        excerpt.
+        """Return the span in the document where `name` first occurs in the excerpt.
 
-        Names of one letter, such as "I", are not looked up. Nothing is counted.
+        If it does not occur, or has only one letter, such as "I", return the span of
+        the whole excerpt. Case matters. Nothing is counted.
         """
         start = self.excerpt.span.start
         match = re.search(rf"\b{re.escape(name)}\b", self.excerpt.text)
@@ -89,8 +90,9 @@ class QuoteMatcher:
         """Return a fact that `field` of `subject` is `value`, with the text at `spans`
         as evidence.
 
-        `details` are pairs of a name and a text; those with an empty text are dropped.
-        Each text is put on one line.
+        `subject` may be empty, for a fact about a passage. `details` are pairs of a
+        name and a text; those with an empty text are dropped. Each text is put on one
+        line.
         """
         kept_details = tuple(
             (name, flatten_analyst_text(text))
@@ -137,10 +139,11 @@ def flatten_analyst_text(text: str) -> str:
 def build_passage_facts(
     passage: PassageClassification, evidence: QuoteMatcher
 ) -> Iterator[Fact]:
-    """Yield the facts in the classification of the excerpt of `evidence`: types,
-    characters present, references and gaps.
+    """Yield the facts in a model's classification of the excerpt of `evidence`.
 
-    References and gaps whose quotation is not in the excerpt are dropped.
+    They are its content type, narrative function and Story Grid element, the characters
+    present, references and gaps. References and gaps whose quotation is not in the
+    excerpt are dropped.
     """
     excerpt_spans = (evidence.excerpt.span,)
     for field, value in (
@@ -162,8 +165,8 @@ def build_passage_facts(
 
 
 def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
-    """Yield the facts in a reply: scenes, characters, relations, world, events,
-    tellings and gaps.
+    """Yield the facts in a reply: scenes, characters, relations, the world, events,
+    facts that characters tell each other, and gaps, in this order.
 
     Facts whose quotation is not in the excerpt of `evidence` are dropped.
     """

@@ -137,7 +137,8 @@ class _Strict(BaseModel, extra="forbid"):
 
 
 class ImpliedGap(_Strict):
-    """A gap: the text leaves the attribute `what` of `who` undefined.
+    """A gap: the text leaves the attribute `what` of `who`, a character or thing,
+    undefined.
 
     `implied` is what the text suggests about it, `quote` the words that do so,
     verbatim.
@@ -152,9 +153,9 @@ class ImpliedGap(_Strict):
 class PassageClassification(_Strict):
     """What the model says about one passage.
 
-    `id` is its number in the prompt, from 1. `content`, `function` and `tag` are its
-    types: what it consists of, what it does for the story, and its Story Grid element.
-    `present` are names of characters, `references` quotations that mention real people
+    `id` is its number in the prompt, from 1. `content` is what it consists of,
+    `function` what it does for the story, and `tag` its Story Grid element. `present`
+    are names of characters, `references` verbatim quotations that mention real people
     or works.
     """
 
@@ -174,10 +175,11 @@ class Passages(_Strict):
 
 
 class ExtractedClaim(_Strict):
-    """A statement of a model about the character `who`; `quote` are its words in the
-    text.
+    """A statement of a model about the character `who`, based on the words `quote`.
 
-    `what` is the name of an attribute if `kind` is "attribute", else empty.
+    `kind` says what `value` is, such as an alias, a trait or the value of an attribute.
+    `what` is the name of that attribute if `kind` is "attribute", else empty. `quote`
+    is verbatim text.
     """
 
     who: str
@@ -190,8 +192,8 @@ class ExtractedClaim(_Strict):
 class ExtractedRelation(_Strict):
     """A relation of the character `who` to the character `to`.
 
-    `kind` is what the text calls it, such as "sister"; `valence` whether it is
-    friendly; `quote` are words of the text that show it.
+    `kind` is what the text calls it, such as "sister"; `valence` says whether it is
+    friendly; `quote` are words of the text that show it, verbatim.
     """
 
     who: str
@@ -231,9 +233,10 @@ class ExtractedEvent(_Strict):
 
 
 class ExtractedDisclosure(_Strict):
-    """A fact that the character `who` tells the characters `to`.
+    """A fact that the character `who` tells the characters `to`; `fact` says it in
+    words.
 
-    `quote` are the words of the text in which that happens.
+    `quote` are the words of the text in which that happens, verbatim.
     """
 
     who: str

@@ -25,7 +25,10 @@ _MAX_FILE_BYTES = 100_000
 
 
 class SessionLocation(StrEnum):
-    """Where a session is stored; `NOWHERE` means that there is none."""
+    """Where a session is stored: in the system keyring, in a private file, or nowhere.
+
+    `NOWHERE` means that there is none.
+    """
 
     KEYRING = "keyring"
     FILE = "file"
@@ -37,7 +40,9 @@ class _KeyringUnavailable(Exception):
 
 
 class KeyringSessionStore:
-    """Stores one session, in the system keyring or, if there is none, in the file
+    """Stores one session in the system keyring.
+
+    If there is no keyring, or the session is too long for it, it is stored in the file
     `path`.
     """
 
@@ -45,9 +50,10 @@ class KeyringSessionStore:
         self._path = path
 
     def read(self, project: str) -> str | None:
-        """Return the stored session as JSON text; None if there is none for this URL.
+        """Return the stored session as JSON text.
 
-        `project` is the URL of the Supabase project.
+        `project` is the URL of the Supabase project. None if no session is stored, or
+        one of another project.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.
@@ -56,8 +62,10 @@ class KeyringSessionStore:
         return _extract_session(text, project)
 
     def place(self, project: str) -> SessionLocation:
-        """Return where the session is stored that belongs to `project`, a Supabase
-        project's URL.
+        """Return where the session of the Supabase project with the URL `project` is
+        stored.
+
+        `NOWHERE` if there is none.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.

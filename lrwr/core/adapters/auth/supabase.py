@@ -135,6 +135,8 @@ class SupabaseAuth:
         """Return an access token that is valid for at least `TOKEN_RENEWAL_MARGIN`
         seconds.
 
+        If the stored one ends sooner, the session is renewed at the service.
+
         Raises:
             LrwrError: No account is signed in, or the session has expired.
             ServiceUnavailable: The service did not answer, or the system keyring is
@@ -261,7 +263,8 @@ class SupabaseSignIn:
     file: Path
 
     def place(self) -> SessionLocation:
-        """Return where the session of this Supabase project is stored.
+        """Return where the session of this Supabase project is stored; `NOWHERE` if
+        there is none.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.

@@ -129,7 +129,11 @@ def is_chat_remote(settings: Settings) -> bool:
 
 
 def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
-    """Return the name of the model for `role`; empty if none is used or named."""
+    """Return the name of the model for `role` in the settings, or the default for
+    OpenAI.
+
+    Empty if `model.use` is off, or if no model is named for the user's own server.
+    """
     model = settings.model
     match role:
         case ModelRole.PLANNER:
@@ -145,7 +149,11 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
 
 
 def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
-    """Return the model's name for each purpose in the send log that has a model."""
+    """Return the names of the models in use, by the purpose of their requests in the
+    send log.
+
+    Purposes without a model are left out.
+    """
     name_by_purpose = {
         role.purpose: get_chat_model_name(settings, role) for role in ModelRole
     }

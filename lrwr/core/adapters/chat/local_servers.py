@@ -30,7 +30,8 @@ class LocalServer:
 class LocalServerModels:
     """The names of the models that a server on this machine offers.
 
-    `models` is None if another program listens on the port, or none answers in time.
+    `models` is empty if it offers none, and None if it gave no list of models in time;
+    another program may listen on the port.
     """
 
     server: LocalServer

@@ -25,8 +25,10 @@ def hash_file_content(content: bytes) -> str:
 
 
 def is_stored_file_name(text: str) -> bool:
-    """Return whether `text` is a SHA-256 in lower-case hexadecimal, as names of stored
-    files are; never true for a path.
+    """Return whether `text` is 64 lower-case hexadecimal digits, as the name of a
+    stored file is.
+
+    So it is never a path. Whether the file exists is not checked.
     """
     return _NAME.fullmatch(text) is not None
 

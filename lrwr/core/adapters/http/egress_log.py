@@ -123,8 +123,9 @@ class EgressLogEntry:
     ) -> None:
         """Record a response; `ok` is False if the server refused the request.
 
-        `is_complete` says that the body was read to its end. `received` returns the
-        number of bytes received; it is called when the entry is closed.
+        `is_complete` says that the body was read to its end; `mark_complete` can say so
+        later. `received` returns the number of bytes received; it is called when the
+        entry is closed.
         """
         self._received = received
         self._outcome = RequestOutcome.CUT if ok else RequestOutcome.REFUSED

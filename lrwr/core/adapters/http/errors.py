@@ -97,11 +97,11 @@ class HttpErrorResponse:
 
 
 def find_service_call_error(error: BaseException) -> ServiceCallError | None:
-    """Return the `ServiceUnavailable` in the causes of `error`, as an error not to
-    retry.
+    """Return the first `ServiceUnavailable` among `error` and its causes, as an error
+    that is not retried.
 
     An HTTP client wraps the errors of lrwr's own hooks, such as a send log that cannot
-    be written. None if `error` has no such cause.
+    be written. None if there is no such cause.
     """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ServiceUnavailable):

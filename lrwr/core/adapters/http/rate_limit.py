@@ -32,8 +32,8 @@ class RateLimit:
     """Limits of the calls to one server.
 
     At most `concurrency` calls run at once, and `requests_per_minute` start in a
-    minute; 0 means no limit. A failed call is not retried if the next attempt would
-    start more than `patience` seconds after the first.
+    minute; 0 requests per minute means any number. A failed call is not retried if the
+    next attempt would start more than `patience` seconds after the first.
     """
 
     concurrency: int

@@ -42,9 +42,9 @@ reason: why, in one short sentence."""
 class CorrectnessJudge:
     """Asks a language model whether an answer agrees with the reference answer.
 
-    The score is 1.0 or 0.0. A sample without a reference gets no score. `mark` returns
-    a mark that does not occur in the texts of the prompt and separates them from the
-    instructions.
+    The score `correctness` is 1.0 if it does, else 0.0. A sample without a reference
+    gets no score. `mark` is called with the texts of the prompt and returns a text that
+    does not occur in them; it separates them from the instructions.
     """
 
     def __init__(
@@ -68,12 +68,14 @@ class CorrectnessJudge:
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names of the scores that `judge` returns."""
+        """The names of the scores that `judge` returns: only "correctness"."""
         return (CORRECTNESS,)
 
     def estimate(self, sample: JudgeSample) -> Usage:
         """Return the estimated usage of judging `sample`; a token counts as four
         characters.
+
+        Empty if the sample has no reference, since no model is called then.
         """
         if not sample.reference.strip():
             return Usage()
@@ -83,9 +85,9 @@ class CorrectnessJudge:
         return Usage(1, (characters + len(_shape().schema)) // 4, _REPLY_TOKENS)
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Score `sample` with one call of the model.
+        """Score `sample` with one call of the model; without a reference, with none.
 
-        No error is raised: the result says why there is no score.
+        No error of the model is raised: the result then has no score, but the reason.
         """
         if not sample.reference.strip():
             return JudgeResult({})

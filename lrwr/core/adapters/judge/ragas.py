@@ -125,12 +125,17 @@ class RagasJudge:
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names of the scores that `judge` returns."""
+        """The names of the scores that `judge` may return.
+
+        They are "faithfulness", "context_precision" and "context_recall".
+        """
         return (FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL)
 
     def estimate(self, sample: JudgeSample) -> Usage:
-        """Return the estimated usage of judging `sample`: RAGAS's prompts and the
-        texts.
+        """Return the estimated usage of judging `sample`: calls and tokens of all its
+        scores.
+
+        A token counts as four characters of RAGAS's prompts and of the texts.
         """
         return sum(
             (_ESTIMATES[figure](sample) for figure in _select_arguments(sample)),
@@ -138,9 +143,10 @@ class RagasJudge:
         )
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Compute the scores of `sample`, one after the other.
+        """Compute the scores of `sample` that apply to it, one after the other.
 
-        No error is raised: the result says why a score is missing.
+        No error of the model is raised: a failed score is missing, and the result says
+        why.
         """
         values: dict[str, float] = {}
         failed: dict[str, str] = {}

@@ -41,12 +41,12 @@ MAX_CALL_ID_CHARS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ModalCallKey:
-    """Identifies what a call computes.
+    """Identifies what a call computes; calls with equal keys have the same result.
 
-    `document` is the document's id. `part` distinguishes the calls for one document.
-    `content` is the SHA-256 of the file. `recipe` names the versions of parser,
-    splitter and models. `place` is the server, the app and the wire format for which
-    the call's id is valid.
+    `document` is the document's id. `part` is "reading" for the call that splits and
+    embeds it, "asking" for the one that asks a language model. `content` is the SHA-256
+    of the file. `recipe` names the versions of parser, splitter and models. `place` is
+    the server, the app and the wire format for which the call's id is valid.
     """
 
     document: str
@@ -67,33 +67,34 @@ class _LedgerEntry:
 class ModalCallLedger:
     """Files with the ids of those calls at Modal whose results were not stored yet.
 
-    So an ingestion that is killed pays for no call twice. For each part of each
-    document, only the id of the newest call is stored. The files contain no text and no
-    file name.
+    So an ingestion that is killed pays for no call twice. For each document and `part`
+    (see `ModalCallKey`), only the id of the newest call is stored. The files contain no
+    text and no file name.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find(self, key: ModalCallKey) -> str | None:
-        """Return the id of the call with this key, running or finished; None if there
-        is none.
+        """Return the id of the call with this key, running or finished.
+
+        None if no such call is recorded, or if the file cannot be read.
         """
         entry = self._load(key)
         return entry.call if entry and entry.errand == _digest(key) else None
 
     def find_outdated(self, key: ModalCallKey) -> str | None:
-        """Return the id of a call for the same document and part, but another key; None
-        if there is none.
+        """Return the id of the recorded call for the key's document and part, if it has
+        another key; else None.
 
-        The file, the recipe or the place has changed since that call.
+        The file, the recipe or the server has changed since that call.
         """
         entry = self._load(key)
         return entry.call if entry and entry.errand != _digest(key) else None
 
     def store(self, key: ModalCallKey, call: str) -> None:
-        """Store `call`, the id of a call; it replaces that of the same document and
-        part.
+        """Record `call`, the id of the call with this key; it replaces the id recorded
+        for the same document and part.
 
         Raises:
             StoreProblem: The file cannot be written.
@@ -109,10 +110,11 @@ class ModalCallLedger:
             ) from error
 
     def drop(self, document: str, part: str) -> None:
-        """Delete the id of the call for a part of a document, if there is one.
+        """Delete the id recorded for a document and part ("reading" or "asking"), if
+        there is one.
 
-        The folder is not deleted even if it is empty: another task may be about to
-        write there.
+        No error is raised. The folder is not deleted even if it is empty: another task
+        may be about to write there.
         """
         with suppress(OSError):
             self._path(document, part).unlink(missing_ok=True)
@@ -208,7 +210,8 @@ class ModalFunctionClient:
         await self._open_once()
 
     async def fetch_earlier(self, key: ModalCallKey) -> bytes | None:
-        """Return the result of an earlier call with this key; wait if it still runs.
+        """Return the message with the result of an earlier call with this key; wait if
+        the call still runs.
 
         None if there was no such call, or if Modal has deleted its result.
 
@@ -253,7 +256,8 @@ class ModalFunctionClient:
         return result
 
     async def drop(self, document: str, part: str) -> None:
-        """Delete the stored id of the call for a part of a document.
+        """Delete the recorded id of the call for a document and part ("reading" or
+        "asking").
 
         Do so when its result was stored, or cannot be used.
         """
@@ -428,7 +432,7 @@ async def open_modal_client(
     """Inside this context, provide a client of Modal's API.
 
     Errors inside the context are raised again with messages for the user. The timeout
-    applies only to opening the connection.
+    of `connection` applies only to opening it, not to the context.
 
     Raises:
         RunnerUnavailable: Modal cannot be reached, or refuses.

@@ -44,9 +44,10 @@ def translate_modal_outage(
 ) -> RunnerUnavailable | None:
     """Return the error with a message for the user, if `error` affects all documents.
 
-    None if it affects only the document that was processed. `app` is the name of the
-    app, `seconds` the timeout of a request. Modal's own text is left out: it may repeat
-    what was sent.
+    That is a refused token or app, a limit of the account, a timeout or a failed
+    connection. None if it affects only the document that was processed. `app` is the
+    name of the app, `seconds` the timeout of a request. Modal's own text is left out:
+    it may repeat what was sent.
     """
     modal = _import_exceptions()
     match error:
@@ -79,8 +80,8 @@ def translate_modal_outage(
 
 
 def build_unexpected_modal_error(error: Exception) -> RunnerUnavailable:
-    """Return the error for a failure of Modal's client for which there is no own
-    message.
+    """Return the error for a failure of Modal's client that has no message of its own
+    in lrwr; it names the class of `error`.
     """
     return RunnerUnavailable(
         f"Modal refused the work ({type(error).__name__})",
@@ -111,7 +112,8 @@ def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnav
 def translate_modal_document_error(document: str, error: Exception) -> LrwrError:
     """Return the error for a document whose container failed with `error`.
 
-    `document` is the document's id.
+    It is an `UnreadableDocument`; the message says that the time limit was exceeded, or
+    names the class of `error`. `document` is the document's id.
     """
     modal = _import_exceptions()
     if isinstance(error, modal.FunctionTimeoutError):
@@ -128,7 +130,7 @@ def translate_modal_document_error(document: str, error: Exception) -> LrwrError
 def build_invalid_result_error(document: str) -> LrwrError:
     """Return the error for a result that cannot be decoded or does not fit the file.
 
-    `document` is the document's id.
+    It is an `UnreadableDocument`. `document` is the document's id.
     """
     return UnreadableDocument(
         f"{document} was not processed at Modal: the result does not fit the file",

@@ -45,10 +45,10 @@ is configured, ask that."""
 class ModalRunOptions:
     """Options for all documents of an ingestion.
 
-    `settings` are sent along, by dotted name. `recipe` is the recipe name that results
-    must have; it names the versions of parser, splitter and models. `space` is the
-    embedding space and `dimensions` the length of a vector, 0 if nothing is embedded.
-    `places` is the number of containers that may run at once.
+    `settings` maps dotted names to values, which are sent along. `recipe` is the recipe
+    name that results must have; it names the versions of parser, splitter and models.
+    `space` is the embedding space and `dimensions` the length of a vector, 0 if nothing
+    is embedded. `places` is the number of containers that may run at once.
     """
 
     settings: Mapping[str, object]
@@ -89,7 +89,8 @@ class ModalRunner:
     ) -> JobResult:
         """Process `content`, the bytes of a file, in a container and return the result.
 
-        `report` is awaited with the progress.
+        `report` is awaited with each step of the progress. If only the language model
+        fails, the result is returned without its facts, and says why.
 
         Raises:
             UnreadableDocument: The file cannot be parsed, or its container failed.

@@ -52,14 +52,16 @@ class WireVersionMismatch(InvalidEnvelope):
 
 @dataclass(frozen=True, slots=True)
 class ModalOrder:
-    """The work that a container does on one document.
+    """The work that a container does on one document; `content` is the file's bytes.
 
-    `document` is the document's id, `content` the bytes of the file. `settings` are
-    those that affect the result, by dotted name. `recipe` is the recipe name that the
-    container must have, too. `seams` (distances between neighbouring sentences, by
-    hash) and `texts` (hashes of embedded texts) are stored already and are not computed
-    again. If `asking`, only a language model is called, except for the replies whose
-    keys are in `kept`. `texts` and `kept` are sorted, so that equal orders are equal
+    `settings` maps dotted names to the values that affect the result. `recipe` names
+    the versions of parser, splitter and models; a container with another recipe
+    refuses. If `asking` is False, the container splits and embeds the document and
+    calls no language model. It does not compute again what the sender has: the cosine
+    distances `seams` at possible chunk boundaries, by the SHA-256 of the sentences
+    around, and the vectors of texts with a SHA-256 in `texts`. If `asking` is True, it
+    only calls the language model, except for replies that the sender has, whose cache
+    keys are `kept`. `texts` and `kept` are sorted, so that equal orders are equal
     bytes.
     """
 
@@ -90,8 +92,8 @@ def decode_modal_order(body: bytes) -> ModalOrder:
 
 @dataclass(frozen=True, slots=True)
 class ModalDocumentFailure:
-    """Why a document cannot be processed: message and hint of an error, for the
-    user.
+    """The reply that a document cannot be processed: an error's message and hint, for
+    the user.
     """
 
     message: str
@@ -100,8 +102,8 @@ class ModalDocumentFailure:
 
 @dataclass(frozen=True, slots=True)
 class RecipeMismatch:
-    """The container has another version of lrwr, or other settings, than the order
-    requires.
+    """The reply that the container has another version of lrwr, or other settings, than
+    the order requires.
 
     `name` is the container's recipe name; empty if it is unknown.
     """
@@ -166,7 +168,9 @@ def encode_job_result(job_result: JobResult) -> bytes:
 
 
 def encode_model_answers(answers: ModelAnswers) -> bytes:
-    """Return the message with the replies of a language model about a document."""
+    """Return the message with a language model's replies about one document, and their
+    usage.
+    """
     return encode_message(_ReplyFields(answers=answers))
 
 
@@ -177,7 +181,8 @@ def encode_document_failure(error: LrwrError) -> bytes:
 
 
 def encode_recipe_mismatch(name: str) -> bytes:
-    """Return the message that the container's recipe has another name than the order's.
+    """Return the message that the container's recipe differs from the order's, so that
+    it refuses the work.
 
     `name` is the container's recipe name; empty if it is unknown.
     """
@@ -218,7 +223,8 @@ def decode_modal_reply(body: bytes, expected: ReplyExpectation) -> ModalReply:
 
 
 def find_missing_vectors(job_result: JobResult) -> set[TextHash]:
-    """Return the hashes of the texts of chunks for which `job_result` has no vector.
+    """Return the SHA-256 of each embedded text of a chunk for which `job_result` has no
+    vector.
 
     Empty if nothing is embedded, or if embedding failed.
     """

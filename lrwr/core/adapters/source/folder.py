@@ -34,10 +34,11 @@ class ExclusionRules:
         self._file: GitIgnoreSpec | None = None
 
     def read_file(self, target: Path) -> Iterator[tuple[str, str, str]]:
-        """Add the patterns in the file `.lrwrignore` of the folder `target`.
+        """Add the patterns in the file `.lrwrignore` of the folder `target`, if there
+        is one.
 
-        If that file cannot be used, yield `(path, "", problem)`, where `path` is
-        relative to the library's root. Yields nothing else.
+        Yields nothing, or one tuple `(path, "", problem)` if the file cannot be used:
+        its path relative to the library's root, and a phrase that says why.
         """
         path = target / IGNORE_FILE_NAME
         display_path = (
@@ -191,8 +192,8 @@ class FolderSource:
         self._unreadable: tuple[str, ...] = ()
 
     async def list(self) -> SourceListing:
-        """Return every manuscript file under the targets, and every skipped file with
-        the reason.
+        """Return every manuscript file under the targets, sorted by id, and every
+        skipped file with the reason.
 
         Raises:
             NotFound: A target does not exist.

@@ -70,7 +70,9 @@ git reads a text that is not a time as the current time.
 
 @dataclass(frozen=True, slots=True)
 class GitRevision:
-    """A commit: `name` is its name as the user wrote it, `commit` the full id."""
+    """A commit: `commit` is its full id; `name` is what the user wrote to name it, such
+    as a branch.
+    """
 
     name: str
     commit: str
@@ -156,8 +158,8 @@ class GitRepository:
         """Return the last commit before the time in `text`, among the ancestors of
         HEAD.
 
-        A date means the start of that day; any other text is interpreted as git
-        interprets times, such as "2 weeks ago".
+        A date means the start of that day in local time; any other text is interpreted
+        as git interprets times, such as "2 weeks ago".
 
         Raises:
             NotFound: There is no such commit.

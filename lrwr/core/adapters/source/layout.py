@@ -49,7 +49,7 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 def parse_numeral(numeral: str) -> int | None:
     """Return the number in a text such as "12", "12th", "XII", "twelve" or "Twelfth".
 
-    None for other texts.
+    Digits count only at the start of the text: "12 men" gives 12. None for other texts.
     """
     word = " ".join(numeral.lower().replace("-", " ").split())
     digits = re.match(r"\d{1,6}", word)
@@ -91,7 +91,12 @@ def _numbers_by_word() -> dict[str, int]:
 
 
 class HeadingKind(Enum):
-    """What the words of a heading announce; `OTHER` if they match no pattern."""
+    """What the words of a heading announce.
+
+    A chapter with the word ("Chapter 7"), an opening before the first chapter
+    ("Prologue"), a named chapter without a number ("Epilogue"), a group of chapters
+    ("Part One"), or `OTHER` if they match no pattern.
+    """
 
     CHAPTER = "chapter"
     """A chapter with the word: "Chapter 7", "BOOK ONE, CHAPTER I"."""
@@ -108,8 +113,9 @@ class HeadingKind(Enum):
 class HeadingMeaning:
     """The meaning of the words of a heading.
 
-    `number` is the chapter's number; `volume` that of the volume, book or part. `rank`
-    orders groups of chapters: 0 a volume, 1 a book, 2 a part or an act.
+    `number` is the chapter's number; `volume` that of the volume, book or part; None if
+    the heading has none. `rank` orders groups of chapters: 0 a volume, 1 a book, 2 a
+    part or an act; it is 0 for other headings.
     """
 
     kind: HeadingKind
@@ -197,9 +203,9 @@ def parse_heading_line(line: str) -> HeadingMeaning | None:
     """Return the meaning of `line` if it is a heading in plain text; None if it is
     prose.
 
-    Stricter than `parse_heading`, because nothing but its words marks the line: it has
-    at most 100 characters and a number (unless it is a name such as "Prologue"), and
-    the rest is set off by punctuation or capitalized as a title.
+    Stricter than `parse_heading`, because only the words mark such a line. It has at
+    most 100 characters and a number, unless it is a name such as "Prologue". What
+    follows is set off by punctuation or capitalized as a title.
     """
     line = line.strip()
     if not line or len(line) > _TITLE_LIMIT:
@@ -290,7 +296,7 @@ class DocumentLayout:
     `body` contains the chapters: it begins after front matter and ends before footnotes
     and comments. `headings`, `breaks` (scene breaks) and `notes` (the author's
     comments) are in text order; comments may lie outside the body. `fields` are those
-    of the front matter, with names in lower case and values as written.
+    of the front matter, by name in lower case, with values as written.
     """
 
     text: str
@@ -322,8 +328,10 @@ def find_scene_breaks(text: str) -> Iterator[int]:
 
 
 def trim_prose_span(text: str, start: int, end: int) -> Span:
-    """Return the span of `text` from `start` to `end`, without white space at both
-    ends.
+    """Return the span of `text` from `start` to `end`, without white space at either
+    end.
+
+    The offsets are in characters; `end` is exclusive.
     """
     piece = text[start:end]
     indent = len(piece) - len(piece.lstrip())
@@ -347,7 +355,7 @@ class ProseRegions:
         """Return the spans of prose between the offsets `start` and `end`, in text
         order.
 
-        They have no white space at both ends.
+        They have no white space at either end. Empty if there is only white space.
         """
         pieces = (trim_prose_span(self._text, *gap) for gap in self._gaps(start, end))
         return tuple(piece for piece in pieces if len(piece))
@@ -375,11 +383,11 @@ class ProseRegions:
 def find_unmarked_headings(
     blocks: Iterable[tuple[Span, str]],
 ) -> tuple[Heading, ...]:
-    """Return chapter headings that only their words mark, such as "CHAPTER I.", in text
-    order.
+    """Return the chapter headings of a plain text, in text order.
 
-    `blocks` are the paragraphs with their text. A lone numeral is a heading only in a
-    series that counts up from 1 and has at least two members.
+    Only their words mark them, such as "CHAPTER I.". `blocks` are the paragraphs with
+    their spans. A lone numeral is a heading only in a series that counts up from 1 and
+    has at least two members.
     """
     headings: list[Heading] = []
     figures: list[tuple[Heading, int]] = []

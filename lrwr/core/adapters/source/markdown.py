@@ -35,7 +35,8 @@ _MAX_NESTING = 20
 class FrontMatter:
     """The fields of a front matter by lower-case name, with values as written.
 
-    `end` is the offset where the text after the front matter begins.
+    `end` is the offset in characters where the text after the front matter begins, 0 if
+    there is none. `warnings` are sentences about what cannot be read.
     """
 
     end: int = 0

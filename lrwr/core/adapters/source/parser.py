@@ -50,8 +50,8 @@ class DocumentMetadata:
     """The fields of a document's front matter that lrwr reads; None or empty if
     missing.
 
-    `order` is the position in the story. `chapter` and `volume` are numbers. `warnings`
-    are sentences about invalid values.
+    `order` is the document's position in story order: a lower number comes first.
+    `chapter` and `volume` are numbers. `warnings` are sentences about invalid values.
     """
 
     title: str = ""
@@ -63,8 +63,10 @@ class DocumentMetadata:
 
 
 def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
-    """Return the metadata in the front matter `fields`; an invalid value becomes a
-    warning.
+    """Return the metadata in the front matter `fields`.
+
+    `fields` maps names in lower case to values as written. An invalid type or order is
+    left out and becomes a warning.
     """
     warnings: list[str] = []
     kind = fields.get("type", "").strip()

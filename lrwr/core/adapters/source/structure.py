@@ -61,8 +61,9 @@ class OutlineEntry:
 class ChapterStart:
     """Where a chapter starts: the offset `at`, in characters, and its heading `entry`.
 
-    `volume` and `number` are those in the heading, if any. `opening` marks text before
-    the first chapter, such as a preface.
+    `entry` is None for a chapter without a heading. `volume` and `number` are those in
+    the heading, if any. `opening` marks text before the first chapter, such as a
+    preface.
     """
 
     at: int
@@ -73,10 +74,10 @@ class ChapterStart:
 
     @classmethod
     def alone(cls, at: int, entry: OutlineEntry | None) -> "ChapterStart":
-        """Return the start, at offset `at`, of a chapter named by the heading `entry`
-        alone.
+        """Return the start, at the offset `at`, of the only chapter of a document.
 
-        The number in a heading such as "Part 2" counts as the chapter's number.
+        `entry` is its heading, None if it has none. The number in a heading such as
+        "Part 2" counts as the chapter's number.
         """
         if entry is None:
             return cls(at, None)
@@ -102,7 +103,8 @@ def find_chapter_starts(
     chapter.
 
     `outline` are the headings in text order. The heading of a volume, or the title of a
-    book, belongs to the chapter after it. `sections_count` is that of `ChapterFinder`.
+    book, belongs to the chapter after it. `sections_count` says that lone numerals
+    below a single title are chapters.
     """
     low, high = _levels(outline, prose, sections_count)
     begins = [entry for entry in outline if _begins(entry, low, high)]
@@ -272,7 +274,9 @@ class ChapterFinder:
         return self._attach_footnotes([chapter] if chapter else [])
 
     def first_heading(self) -> OutlineEntry | None:
-        """Return the first heading of the highest level; None if there are no
+        """Return the first of the document's headings with the lowest level number.
+
+        Level 0 is the title of a book, 1 the top level below it. None if there are no
         headings.
         """
         top = min((entry.level for entry in self._outline), default=0)

@@ -38,7 +38,8 @@ def canonicalize_text(text: str) -> str:
 
 
 def decode_text(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text in `content`, and warnings if its encoding had to be guessed.
+    """Return the text in `content`, and sentences for the user if its encoding was
+    guessed.
 
     The text is canonical (see `canonicalize_text`). Byte order marks, UTF-8, UTF-16,
     Windows-1252 and Latin-1 are tried, in this order. `name` is the file's name in

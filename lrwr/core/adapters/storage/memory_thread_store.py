@@ -133,8 +133,11 @@ class MemoryThreadStore:
         return len(old)
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return the open questions recorded in complete answers of all threads, oldest
-        answer first.
+        """Return the open questions recorded in complete answers, the oldest answer
+        first.
+
+        Deleted threads are left out. A question recorded in several answers occurs
+        several times.
         """
         return [
             RecordedGap(gap, turn.output.narrative_state_delta.as_of)
@@ -146,10 +149,10 @@ class MemoryThreadStore:
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return the citations of the answer of each turn, oldest turn first.
+        """Return the citations of each turn's answer, oldest turn first.
 
-        With `documents`, only citations of these documents. Turns without any are left
-        out.
+        With `documents`, only citations of these documents. Turns without any, and
+        deleted threads, are left out.
         """
         thread_citations: list[TurnCitations] = []
         for thread, turn in self._turns_by_time():

@@ -75,8 +75,8 @@ class LangSmithExperimentLog:
         experiments: Sequence[Experiment],
         on_stored: Callable[[], None] | None = None,
     ) -> str:
-        """Store a set of questions and its experiments, and return the name of its
-        dataset.
+        """Store the questions `golden` and the experiments on them, and return the name
+        of the dataset at LangSmith.
 
         `on_stored` is called after each experiment. Idempotent: rows that exist are
         updated where they differ and missing rows are added, also after an earlier call

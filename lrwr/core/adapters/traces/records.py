@@ -48,10 +48,11 @@ _ID_CHARS = 8
 def build_trace_runs(
     trace: TraceSpan, project: str, *, texts: bool
 ) -> list[LangSmithRow]:
-    """Return one run for each span of a trace, parents before children.
+    """Return one run, a row of LangSmith's API, for each span of a trace, parents
+    before children.
 
     `project` is the name of the LangSmith project. Unless `texts`, only names, kinds,
-    times, facts and error classes are included.
+    times, facts (counts, durations and ids) and error classes are included.
     """
     thread = {
         key: value for key, value in trace.facts.items() if key == THREAD_METADATA_KEY
@@ -93,8 +94,10 @@ def _build_runs(
 
 
 def select_sendable_texts(trace_texts: TraceTexts, *, texts: bool) -> dict[str, object]:
-    """Return `trace_texts` without characters that JSON cannot encode; empty unless
-    `texts`.
+    """Return the texts of a trace step by name, with `?` for each lone surrogate.
+
+    JSON cannot encode these. Empty unless `texts`, which says that the user's texts are
+    sent.
     """
     if not texts:
         return {}
@@ -112,18 +115,20 @@ def replace_unsendable_characters(text: str) -> str:
 
 
 def compute_dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
-    """Return the id of the dataset of a golden set.
+    """Return the id of the dataset of a golden set (the questions of an evaluation) at
+    LangSmith.
 
-    With and without texts it is a different one.
+    It is derived from the set's key, so that equal sets share a dataset. With and
+    without `texts`, which says that the user's texts are sent, it is a different one.
     """
     return uuid5(_NAMESPACE, f"{'texts' if texts else 'numbers'}\n{golden.key}")
 
 
 def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSmithRow:
-    """Return the dataset of a golden set, without its examples.
+    """Return the row of a golden set's dataset at LangSmith, without its examples.
 
-    `project` is the name of the LangSmith project. Unless `texts`, the set's title is
-    left out.
+    A golden set is the questions of an evaluation. `project` is the name of the
+    LangSmith project. Unless `texts`, the set's title is left out.
     """
     dataset_id = str(compute_dataset_id(golden, texts=texts))
     title = golden.title if texts and golden.title else "questions"
@@ -137,9 +142,10 @@ def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSm
 
 
 def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmithRow]:
-    """Return an example for each question of a golden set, by id.
+    """Return an example, a row of LangSmith's API, for each question of a golden set.
 
-    Unless `texts`, only numbers and facts are included.
+    Keys are the ids of the examples. Unless `texts`, only the question's number and its
+    facts are included, none of the user's text.
     """
     dataset = compute_dataset_id(golden, texts=texts)
     return _index_by_id(
@@ -158,8 +164,10 @@ def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmith
 
 
 def compute_session_id(experiment: Experiment, dataset: UUID) -> UUID:
-    """Return the id of the session of an experiment; `dataset` is the id of its
-    dataset.
+    """Return the id of an experiment's session at LangSmith.
+
+    It is derived from the experiment's key and `dataset`, the id of its dataset, so
+    that sending it again yields the same id.
     """
     return uuid5(dataset, f"experiment\n{experiment.key}")
 
@@ -167,9 +175,10 @@ def compute_session_id(experiment: Experiment, dataset: UUID) -> UUID:
 def build_session_row(
     experiment: Experiment, dataset: UUID, project: str, started: float
 ) -> LangSmithRow:
-    """Return the session of an experiment on the dataset with the id `dataset`.
+    """Return the row of an experiment's session at LangSmith.
 
-    `project` is the name of the LangSmith project, `started` is in seconds since 1970.
+    `dataset` is the id of the experiment's dataset, `project` the name of the LangSmith
+    project; `started` is in seconds since 1970.
     """
     session_id = str(compute_session_id(experiment, dataset))
     name = replace_unsendable_characters(f"{project}: {experiment.name}")
@@ -184,7 +193,8 @@ def build_session_row(
 
 
 def build_session_end_row(experiment: Experiment, ended: float) -> LangSmithRow:
-    """Return the change of a session's row after all rows of the session were sent.
+    """Return the fields of an experiment's session to change after all its rows were
+    sent.
 
     `ended` is in seconds since 1970. A digest of the results marks the session as
     complete.
@@ -205,11 +215,13 @@ def compute_results_digest(experiment: Experiment) -> str:
 def build_experiment_runs(
     experiment: Experiment, golden: GoldenSet, *, texts: bool, now: float
 ) -> dict[str, LangSmithRow]:
-    """Return a run for each result of an experiment, by id; `golden` has its questions.
+    """Return a run, a row of LangSmith's API, for each result of an experiment, by run
+    id.
 
-    Each run ends `now`, in seconds since 1970, because LangSmith refuses runs that
-    began more than a day ago. So a run records how long a question took, but not when.
-    Unless `texts`, no texts are included.
+    `golden` has the experiment's questions. Each run ends at `now`, in seconds since
+    1970, because LangSmith refuses runs that began more than a day ago. So a run
+    records how long a question took, but not when. Unless `texts`, none of the user's
+    texts are included.
     """
     dataset = compute_dataset_id(golden, texts=texts)
     session = compute_session_id(experiment, dataset)
@@ -246,7 +258,8 @@ def build_experiment_runs(
 def build_feedback_rows(
     experiment: Experiment, dataset: UUID
 ) -> dict[str, LangSmithRow]:
-    """Return a feedback row for each measure of each result of an experiment, by id.
+    """Return a feedback row for each measure, such as recall, of each result of an
+    experiment, by the row's id.
 
     `dataset` is the id of the experiment's dataset.
     """
@@ -259,8 +272,8 @@ def build_feedback_rows(
 
 
 def get_score_and_comment(row: Mapping[str, object]) -> tuple[object, str]:
-    """Return the score of a feedback row, and its comment, which is empty if there is
-    none.
+    """Return the score of a feedback row, None if it has none, and its comment, empty
+    if it has none.
     """
     return row.get("score"), str(row.get("comment") or "")
 

@@ -131,7 +131,7 @@ class FeedVectorIndex(ABC):
     ) -> list[float]:
         """Return the cosine of `query` to each chunk, in the order of `chunks`.
 
-        0.0 for a chunk without a vector.
+        Cosines are -1.0 to 1.0; 0.0 for a chunk without a vector.
         """
         stored = await self._vectors_of(list(dict.fromkeys(chunks)))
         scores = stored.scores(normalize_vector(query))
@@ -194,7 +194,7 @@ class FallbackVectorIndex(ABC):
         """Return at most `limit` chunks in `scope` with their cosine to `query`, best
         first.
 
-        Cosines are -1.0 to 1.0.
+        Cosines are -1.0 to 1.0. Chunks with equal cosines are ordered by id.
         """
         return await self._ask(
             lambda index: index.nearest(query, scope=scope, limit=limit)
@@ -205,7 +205,7 @@ class FallbackVectorIndex(ABC):
     ) -> list[float]:
         """Return the cosine of `query` to each chunk, in the order of `chunks`.
 
-        0.0 for a chunk without a vector.
+        Cosines are -1.0 to 1.0; 0.0 for a chunk without a vector.
         """
         return await self._ask(lambda index: index.similarities(query, chunks))
 
@@ -217,10 +217,11 @@ class FallbackVectorIndex(ABC):
 def compute_net_changes(
     changes: Sequence[ChunkChange],
 ) -> tuple[list[ChunkChange], list[ChunkId]]:
-    """Return the changes whose vector to store, and the ids of the chunks to delete.
+    """Return the last change of each chunk if it has a vector to store, and the ids of
+    the chunks to delete.
 
-    `changes` are ordered oldest first; the last change of a chunk counts. A chunk to
-    delete need not be in the index.
+    `changes` are ordered oldest first. A chunk whose last change has no vector is to be
+    deleted; it need not be in the index.
     """
     last = {change.chunk: change for change in changes}
     upserts = [change for change in last.values() if change.vector is not None]
@@ -229,11 +230,12 @@ def compute_net_changes(
 
 
 def includes_all_ties(scores: Sequence[float], requested: int, limit: int) -> bool:
-    """Return whether the results of an engine include all that tie with the one at
+    """Return whether an engine's results include all that tie with the result at rank
     `limit`.
 
-    `scores` are those of the engine, in 32 bits, best first; `limit` counts from 1, and
-    `requested` is how many results the engine was asked for.
+    `scores` are those of the engine, in 32 bits, best first; `limit` counts from 1.
+    `requested` is how many results the engine was asked for; if False is returned, ask
+    for more.
     """
     if len(scores) < requested:
         return True

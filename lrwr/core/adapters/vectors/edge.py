@@ -157,7 +157,7 @@ class EdgeShard:
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
     ) -> StoredVectors:
         """Return the vectors of the `limit` chunks in `scope` nearest to `query`, and
-        of all that tie with the last.
+        of all that tie with the last, in any order.
 
         Raises:
             ShardCorruption: The shard cannot be trusted, or the engine failed.
@@ -184,7 +184,7 @@ class EdgeShard:
                 requested *= 2
 
     def vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
-        """Return the vectors of those `chunks` that are in the shard.
+        """Return the vectors of those `chunks` that are in the shard, in any order.
 
         Raises:
             ShardCorruption: The shard cannot be trusted, or the engine failed.

@@ -16,7 +16,11 @@ from lrwr.core.settings.files import FileLock
 
 
 class ShardState(StrEnum):
-    """What inspecting a shard found; a shard is a local vector index of Qdrant Edge."""
+    """What inspecting a shard, a local vector index of Qdrant Edge, found.
+
+    It is missing, held by another process (or in a folder that cannot be written),
+    broken, or was opened.
+    """
 
     MISSING = "missing"
     HELD = "held"
@@ -29,7 +33,8 @@ class ShardState(StrEnum):
 class ShardReport:
     """Name and state of one shard (a local vector index).
 
-    `cursor` says how far it follows the library; None unless the shard could be opened.
+    `cursor` says how far the shard follows the library's change feed; None unless it
+    could be opened.
     """
 
     name: str
@@ -51,7 +56,7 @@ def list_shards(index: Path) -> list[str]:
     """Return the names of the shards (local vector indexes) in the folder `index`,
     sorted.
 
-    Links are left out.
+    Links are left out. Empty if there is no such folder.
     """
     if index.is_symlink() or not index.is_dir():
         return []
@@ -63,7 +68,8 @@ def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
     """Open the shard (local vector index) `name` in the folder `index`, close it, and
     return its state.
 
-    `dimensions` is the expected length of a vector.
+    `dimensions` is the expected length of a vector; with another length, the shard
+    counts as broken. No error is raised for a missing or damaged shard.
     """
     if name not in list_shards(index):
         return ShardReport(name, ShardState.MISSING)

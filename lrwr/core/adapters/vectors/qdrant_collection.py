@@ -154,9 +154,9 @@ class QdrantCollection:
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int, mark: str
     ) -> StoredVectors:
         """Return the vectors of the `limit` chunks in `scope` nearest to `query`, and
-        of all that tie with the last.
+        of all that tie with the last, in any order.
 
-        `mark` is the collection's mark, with which documents are hashed.
+        `mark` is the collection's random text, with which documents are hashed.
 
         Raises:
             ServiceUnavailable: The server did not answer or refused.
@@ -174,7 +174,8 @@ class QdrantCollection:
             requested *= 2
 
     async def vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
-        """Return the vectors of those `chunks` that are in the collection.
+        """Return the vectors of those `chunks` that are in the collection, in any
+        order.
 
         Raises:
             ServiceUnavailable: The server did not answer or refused.

@@ -19,11 +19,11 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\
 def parse_web_pages(
     results: Iterable[object], limit: int, sentences: SentenceSplitter
 ) -> list[WebPage]:
-    """Return at most `limit` pages of a service's `results`, in the order of `results`,
-    each address once.
+    """Return at most `limit` pages of a service's `results`, in their order.
 
-    Results without a web address or without text are skipped. Long texts are cut after
-    a sentence; `sentences` finds the ends.
+    Of results with the same address, only the first is returned. Results without a
+    usable web address or without text are skipped. Texts longer than
+    `MAX_PAGE_TEXT_CHARS` are cut after a sentence; `sentences` finds the ends.
     """
     pages_by_address: dict[str, WebPage] = {}
     for page in _iterate_pages(results, sentences):

@@ -90,7 +90,9 @@ class TavilyConnection:
 
 @dataclass(frozen=True, slots=True)
 class TavilyCredits:
-    """Credits of an account at Tavily: the number `used`, and that `of` the plan."""
+    """Credits of an account at Tavily: the number `used`, and the number `of` credits
+    that its plan allows.
+    """
 
     used: int
     of: int

@@ -135,7 +135,7 @@ class DocumentRows:
 
     @property
     def texts(self) -> frozenset[str]:
-        """The hashes of the chunks' texts that have a vector."""
+        """The SHA-256 of the embedded texts of the chunks that have a vector."""
         return frozenset(str(row[_TEXT_HASH]) for row in self.chunks if row[_SPACE])
 
     def embedded(self, texts: Collection[str]) -> "DocumentRows":
@@ -215,10 +215,10 @@ def store_document_rows(
     """Replace everything that one pipeline has stored of a document by `draft`.
 
     Chunks with the same id and text keep their row and their entries in the change
-    feed. A chunk whose vector is neither in `embeddings` nor in the file is stored as
-    not embedded. `revision` is a text that changes when the manuscript file on this
-    machine changes; `now` is in seconds since 1970. Must be called inside a
-    transaction.
+    feed, the list of added and deleted chunks for vector indexes. A chunk whose vector
+    is neither in `embeddings` nor in the file is stored as not embedded. `revision` is
+    a text that changes when the manuscript file on this machine changes; `now` is in
+    seconds since 1970. Must be called inside a transaction.
     """
     connection.execute(_DOCUMENT, draft.document)
     connection.executemany(_EMBEDDING, embeddings)
@@ -255,8 +255,9 @@ def delete_document_rows(
 def find_embedded_texts(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> set[str]:
-    """Return those of `texts`, which are text hashes, that have a vector in the
-    embedding space `space`.
+    """Return those of `texts` that have a vector in the embedding space `space`.
+
+    `texts` are text hashes: the SHA-256 of embedded texts.
     """
     parameters = {"space": space, "texts": json.dumps(list(texts))}
     return {row[0] for row in connection.execute(_EMBEDDED, parameters)}
@@ -354,8 +355,10 @@ def _sweep_vectors(connection: sqlite3.Connection, now: float) -> None:
 
 
 def chapters_to_json(chapters: Sequence[Chapter]) -> str:
-    """Return `chapters` as JSON text, for storage; a span is a pair `[start, end]`,
-    half-open.
+    """Return `chapters` as JSON text, for storage: a list of objects, in their order.
+
+    Keys are "title", "span", "scenes" (objects with "span" and "parts"), "opening",
+    "volume" and "number". A span is a pair `[start, end]`, half-open, in characters.
     """
     rows = [
         {

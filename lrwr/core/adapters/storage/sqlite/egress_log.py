@@ -57,7 +57,9 @@ class SqliteEgressLog:
         self._database = database
 
     async def begin(self, outbound_request: OutboundRequest) -> OutboundRequestId:
-        """Record a request that is about to be sent; it is on disk when this returns.
+        """Record a request that is about to be sent, and return its id for `end`.
+
+        The entry is on disk when this returns.
 
         Raises:
             StoreProblem: It cannot be recorded. Then the request must not be sent.
@@ -107,8 +109,9 @@ class SqliteEgressLog:
     async def report(self, *, since: float = 0.0, limit: int = 20) -> EgressReport:
         """Return totals of all requests since `since`, and the newest `limit` requests.
 
-        `since` is in seconds since 1970. Totals are sorted by bytes sent, largest
-        first; requests by time, newest first. Both belong to one state of the log.
+        `since` is in seconds since 1970; the default means the start of the log. Totals
+        are sorted by bytes sent, largest first; requests by time, newest first. Both
+        belong to one state of the log.
 
         Raises:
             StoreProblem: The log cannot be read.

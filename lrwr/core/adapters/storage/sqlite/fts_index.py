@@ -84,7 +84,8 @@ class SqliteLexicalIndex:
         """Return at most `limit` chunks in `scope` that contain any of `words`, best
         first.
 
-        Only chunks of `pipeline` are searched.
+        Words are compared by stem, without case. Only chunks of `pipeline` are
+        searched. Empty if `words` is empty.
         """
         return await self._search(build_fts_any_query(words), pipeline, scope, limit)
 
@@ -127,6 +128,9 @@ class SqliteLexicalIndex:
     ) -> tuple[Mapping[str, int], int]:
         """Return the number of chunks of `pipeline` that contain each word, and the
         number of all its chunks.
+
+        The first is a mapping by word, with 0 for a word that does not occur. Words are
+        compared by stem, and only with the chunks' own text.
         """
         index = _PASSAGE_INDEXES[pipeline]
         return await self._database.read(
@@ -161,7 +165,9 @@ def _frequencies(
 
 
 def build_fts_any_query(words: Iterable[str]) -> str:
-    """Return the FTS5 query that matches any of `words`; empty if there are none."""
+    """Return the query in FTS5's syntax that matches any of `words`; empty if there are
+    none.
+    """
     return " OR ".join(dict.fromkeys(_quote_term(word) for word in words))
 
 

@@ -187,10 +187,10 @@ class SqliteJobQueue:
         """Claim the oldest job that waits or whose lease has ended; None if there is
         none.
 
-        `worker` is a name of `build_worker_name`. The claim is a lease for `lease`
-        seconds, unless it is renewed. Only jobs of `documents` and `pipeline` are
-        considered; None stands for all. Two workers never hold jobs of one document and
-        pipeline at a time. Leases of workers that have died on this machine end at
+        `worker` is a name of `build_worker_name`. The claim is a lease: it ends after
+        `lease` seconds unless it is renewed. Only jobs of `documents` and `pipeline`
+        are considered; None stands for all. Two workers never hold jobs of one document
+        and pipeline at a time. Leases of workers that have died on this machine end at
         once. A job claimed `MAX_JOB_ATTEMPTS` times without success fails.
         """
         parameters: dict[str, object] = {
@@ -208,7 +208,8 @@ class SqliteJobQueue:
         """Record the stage of a claimed job, and extend its lease to `lease` seconds
         from now.
 
-        False if another worker has claimed the job meanwhile, or it has ended.
+        Returns False, and changes nothing, if another worker has claimed the job
+        meanwhile, or if it has ended.
         """
         row = self._claim_parameters(claim) | {"lease": lease, "stage": stage.value}
         changed = await self._database.write(
@@ -227,8 +228,8 @@ class SqliteJobQueue:
         )
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, newest first; with `state`, only jobs in that
-        state.
+        """Return at most `limit` jobs, the one queued last first; with `state`, only
+        jobs in that state.
         """
         parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(

@@ -67,10 +67,10 @@ class SqliteKnowledgeStore:
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return those of `texts`, which are text hashes, that have a vector in the
-        embedding space `space`.
+        """Return those of `texts` that have a vector in the embedding space `space`.
 
-        A vector that may be deleted within the next hour is left out.
+        `texts` are text hashes. A vector that may be deleted within the next hour is
+        left out.
         """
         parameters = {
             "space": space,
@@ -162,10 +162,11 @@ def update_document_revisions(
     pipeline: Pipeline,
     document_versions: Sequence[DocumentVersion],
 ) -> int:
-    """Store the revision of each document that `pipeline` has stored with the same
-    content and recipe; return their number.
+    """Store the new revisions of documents, and return the number of documents updated.
 
-    Must be called inside a transaction.
+    A revision is a text that changes when the manuscript file on this machine changes.
+    A document that `pipeline` has not stored with the same content and recipe is
+    skipped. Must be called inside a transaction.
     """
     rows = [
         (
@@ -212,10 +213,10 @@ class SqliteSnapshotStore:
     async def snapshots(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, DocumentSnapshot]:
-        """Return passages, facts and characters of those `documents` that `pipeline`
-        has processed, by id.
+        """Return passages, facts and characters of `documents`, by document id.
 
-        All belong to one state of the library.
+        Documents that `pipeline` has not processed are left out. All belong to one
+        state of the library.
         """
 
         def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:

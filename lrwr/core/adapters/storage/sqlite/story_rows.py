@@ -56,9 +56,9 @@ class FactRows:
     """The rows of one document's facts, written together with its chunks.
 
     `facts` follow the columns of `_STORED_FACTS`. Each of `seams` is an embedding
-    space, the hash of two neighbouring sentences, and the distance between them.
-    `reading` is what the text shows about names, first in the story and then in
-    author's comments, both as JSON text.
+    space, the SHA-256 of the sentences around a possible chunk boundary, and the cosine
+    distance between its two sides. `reading` are two JSON texts: counts of names in
+    story text, and names that the author states, as in a character's note.
     """
 
     document: DocumentId
@@ -68,7 +68,9 @@ class FactRows:
 
     @property
     def space(self) -> str:
-        """The embedding space in which sentences were compared; empty if none were."""
+        """The embedding space in which sentences were compared; empty if there are no
+        distances.
+        """
         return self.seams[0][0] if self.seams else ""
 
 
@@ -159,9 +161,9 @@ def find_first_mentions(
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
     """Return the first mention of each character under each form of the name.
 
-    Keys are the character's name and the form as it is written in `text`; values are
-    start and end of the first mention and the number of all mentions. `mentions` are in
-    text order.
+    Keys are the character's name and the form as it is written in `text`. Values are
+    the start and end of the first mention, as half-open offsets in characters, and the
+    number of mentions in that form. `mentions` are in text order.
     """
     first_mentions: dict[tuple[str, str], tuple[int, int, int]] = {}
     for mention in mentions:
@@ -261,8 +263,9 @@ class AttributionRows:
     """The rows of one document's attribution: who speaks, and who appears.
 
     `content` is the SHA-256 of the file that was analysed, `revision` names the cast
-    and the rules that were used. `first_seen` are first mentions of characters. `names`
-    are pairs of a chunk id and names of characters to index with the chunk.
+    and the rules that were used. `quotations`, `appearances` and `first_seen` (first
+    mentions of characters) are rows of the tables with these contents. `names` are
+    pairs of a chunk id and the names of characters to index with the chunk.
     """
 
     document: DocumentId

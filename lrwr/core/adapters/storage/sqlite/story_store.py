@@ -131,7 +131,8 @@ class SqliteStoryStore:
         return self._cast[1]
 
     async def first_seen(self) -> list[FirstMention]:
-        """Return the first mention of each form of a character's name in each document.
+        """Return the first mention of each form of a character's name in each document,
+        with the number of mentions of that form there.
 
         They are ordered by document id, then by position in the text.
         """
@@ -149,7 +150,7 @@ class SqliteStoryStore:
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
         """Return all quotations, ordered by document id, then by position in the text.
 
-        With `speaker`, only those of that character.
+        With `speaker`, the main name of a character, only those of that character.
         """
         parameters = {"speaker": speaker}
         return await self._database.read(
@@ -162,7 +163,8 @@ class SqliteStoryStore:
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return all facts, ordered by document id, then by position in the text.
 
-        With `about`, only facts about these kinds of things, such as characters.
+        With `about`, only facts about these kinds of things, such as characters; empty
+        means all kinds.
         """
         parameters = {"about": json.dumps(sorted(about))}
         return await self._database.read(
@@ -177,6 +179,8 @@ class SqliteStoryStore:
     ) -> list[DocumentFact]:
         """Return at most `limit` facts that contain any of `words`, best first (by
         BM25).
+
+        Words are compared by stem. Empty if `words` is empty.
         """
         match = build_fts_any_query(words)
         if not match:
@@ -191,10 +195,11 @@ class SqliteStoryStore:
     async def labels(
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
-        """Return the labels of each of `chunks`, by field, such as content type.
+        """Return the labels of chunks, such as their content type, by chunk id.
 
-        None means all chunks. A label set by a language model replaces one set by
-        rules.
+        The labels of a chunk map names of fields to values. None for `chunks` means all
+        chunks; a chunk without labels is left out. A label set by a language model
+        replaces one set by rules.
         """
         parameters = {"chunks": _json_list(chunks)}
         labels: dict[ChunkId, dict[str, str]] = {}
@@ -247,8 +252,8 @@ class SqliteCastStore:
         self._database = database
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return, for each document of pipeline b, what is needed to find who speaks in
-        it.
+        """Return what is needed to find who speaks in each document of pipeline b,
+        ordered by document id.
         """
         return await self._database.read(
             lambda connection: [
@@ -313,26 +318,30 @@ class SqliteAnalysisStore:
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances between neighbouring sentences of a document, by the
-        sentences' hash.
+        """Return the cosine distances between the two sides of possible chunk
+        boundaries.
 
-        `space` names the embedding space in which they were compared.
+        Keys are the SHA-256 of the sentences around a boundary of `document`. `space`
+        names the embedding space in which they were compared. Empty if none are stored.
         """
         return await self._database.read(
             lambda connection: dict(connection.execute(_SEAMS, (document, space)))
         )
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the cached replies of language models with a key in `keys`, by key."""
+        """Return the cached replies of language models, by cache key.
+
+        `keys` are the keys to look up; those without a reply are left out.
+        """
         parameters = (json.dumps(list(keys)),)
         return await self._database.read(
             lambda connection: dict(connection.execute(_REPLIES, parameters))
         )
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Cache replies of language models by key.
+        """Cache replies of language models by cache key; a stored reply is replaced.
 
-        `usage` is that of all of them together; it is stored with the first.
+        `usage` is that of all of them together; its tokens are stored with the first.
         """
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]
         tokens += [(0, 0)] * len(replies)
@@ -378,7 +387,9 @@ def _quotation(row: tuple[str, ...]) -> Quotation:
 def cast_to_json(cast: Cast) -> str:
     """Return `cast` as JSON text, for storage.
 
-    Aliases and genders are arrays that contain their certainty.
+    It is an object with "characters", a list of objects in the order of the cast, and
+    "shared", which maps a form of a name to the characters that share it. Aliases and
+    genders are arrays that contain their certainty.
     """
     fields = {
         "characters": [

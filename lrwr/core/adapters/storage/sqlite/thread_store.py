@@ -254,8 +254,11 @@ class SqliteThreadStore:
         )
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return the open questions recorded in complete answers of all threads, oldest
-        answer first.
+        """Return the open questions recorded in complete answers, the oldest answer
+        first.
+
+        Deleted threads are left out. A question recorded in several answers occurs
+        several times.
         """
         return await self._database.read(
             lambda connection: [
@@ -268,10 +271,10 @@ class SqliteThreadStore:
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return the citations of the answer of each turn, oldest turn first.
+        """Return the citations of each turn's answer, oldest turn first.
 
-        With `documents`, only citations of these documents. Turns without any are left
-        out.
+        With `documents`, only citations of these documents. Turns without any, and
+        deleted threads, are left out.
         """
         documents_json = None if documents is None else json.dumps(sorted(documents))
         return await self._database.read(
@@ -287,7 +290,10 @@ class SqliteThreadStore:
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
         """Return at most `limit` turns that contain any of `words`, each with its
-        thread, best first.
+        thread.
+
+        The best come first (by BM25), of equal ones the newer. Words are compared by
+        stem. Turns of deleted threads are left out. Empty if `words` is empty.
         """
         match = build_fts_any_query(words)
         if not match:

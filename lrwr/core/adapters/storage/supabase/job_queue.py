@@ -70,10 +70,10 @@ class SupabaseJobQueue:
         """Claim the oldest job that waits or whose lease has ended; None if there is
         none.
 
-        `worker` is a name of `build_worker_name`. The claim is a lease for `lease`
-        seconds, unless it is renewed. Only jobs of `documents` and `pipeline` are
-        considered; None stands for all. If no job is free, the leases of workers that
-        have died on this machine are ended, and the claim is tried again.
+        `worker` is a name of `build_worker_name`. The claim is a lease: it ends after
+        `lease` seconds unless it is renewed. Only jobs of `documents` and `pipeline`
+        are considered; None stands for all. If no job is free, the leases of workers
+        that have died on this machine are ended, and the claim is tried again.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.

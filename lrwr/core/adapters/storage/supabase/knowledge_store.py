@@ -156,10 +156,10 @@ class SupabaseKnowledgeStore:
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return those of `texts`, which are text hashes, that have a vector in the
-        replica.
+        """Return those of `texts` that have a vector in the replica.
 
-        `space` names the embedding space of the vectors.
+        `texts` are text hashes; `space` names the embedding space of the vectors. A
+        vector that may be deleted within the next hour is left out.
         """
         return await self._local.known_vectors(space, texts)
 
@@ -302,8 +302,8 @@ class SupabaseCastStore:
         self._local = SqliteCastStore(database)
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return, for each document of pipeline b, what is needed to find who speaks in
-        it.
+        """Return what is needed to find who speaks in each document of pipeline b,
+        ordered by document id.
         """
         return await self._local.attribution_inputs()
 
@@ -374,17 +374,19 @@ class SupabaseAnalysisStore:
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances between neighbouring sentences of a document, by the
-        sentences' hash.
+        """Return the cosine distances between the two sides of possible chunk
+        boundaries.
 
-        `space` names the embedding space in which they were compared.
+        Keys are the SHA-256 of the sentences around a boundary of `document`. `space`
+        names the embedding space in which they were compared. Empty if none are stored.
         """
         return await self._local.seams(document, space)
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the cached replies of language models with a key in `keys`, by key.
+        """Return the cached replies of language models, by cache key.
 
-        Those that the local file lacks are fetched from the Supabase project.
+        `keys` are the keys to look up; those without a reply are left out. Replies that
+        the local file lacks are fetched from the Supabase project.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.
@@ -400,11 +402,11 @@ class SupabaseAnalysisStore:
         }
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Cache replies of language models by key.
+        """Cache replies of language models by cache key; a stored reply is replaced.
 
-        `usage` is that of all of them together; it is stored with the first. They are
-        stored locally first, so that replies that cost money are not lost if the
-        Supabase project fails.
+        `usage` is that of all of them together; its tokens are stored with the first.
+        Replies are stored locally first, so that those that cost money are not lost if
+        the Supabase project fails.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.

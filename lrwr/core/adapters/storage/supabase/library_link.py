@@ -161,8 +161,8 @@ def has_lost_changes(link: LibraryLink, page: "RecordPage") -> bool:
     """Return whether the Supabase project lacks changes that this file has received
     from it.
 
-    So it is after a restore from a backup. `link` must have been read before `page` was
-    requested.
+    This happens after the project was restored from a backup. `link` must have been
+    read before `page` was requested.
     """
     return page.version < link.cursor or page.spoken < link.spoken
 

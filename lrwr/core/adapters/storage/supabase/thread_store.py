@@ -221,6 +221,9 @@ class SupabaseThreadStore:
         A thread that does not exist is created with `title`; a deleted one is restored.
         A turn that is already stored is not added again. No error is raised if the
         Supabase project does not answer; the turn is sent later.
+
+        Raises:
+            StoreProblem: The replica cannot be written.
         """
         stored_thread = await self._local.save_turn(thread, title, turn, state)
         if self._is_unreachable():
@@ -286,18 +289,21 @@ class SupabaseThreadStore:
         return count
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return the open questions recorded in complete answers of all threads, oldest
-        answer first.
+        """Return the open questions recorded in complete answers, the oldest answer
+        first.
+
+        Deleted threads are left out. A question recorded in several answers occurs
+        several times.
         """
         return await self._local.gaps()
 
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return the citations of the answer of each turn, oldest turn first.
+        """Return the citations of each turn's answer, oldest turn first.
 
-        With `documents`, only citations of these documents. Turns without any are left
-        out.
+        With `documents`, only citations of these documents. Turns without any, and
+        deleted threads, are left out.
         """
         return await self._local.turn_citations(documents)
 
@@ -305,7 +311,10 @@ class SupabaseThreadStore:
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
         """Return at most `limit` turns that contain any of `words`, each with its
-        thread, best first.
+        thread.
+
+        The best come first (by BM25), of equal ones the newer. Words are compared by
+        stem. Turns of deleted threads are left out. Empty if `words` is empty.
         """
         return await self._local.search(words, limit=limit)
 
