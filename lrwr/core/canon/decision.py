@@ -77,7 +77,9 @@ class NamesSplit:
 
 @dataclass(frozen=True, slots=True)
 class NameRenamed:
-    """Decision: the character called `old` is displayed as `new`."""
+    """Decision: the character called `old`, a main name or an alias, is displayed as
+    `new`.
+    """
 
     old: str
     new: str

@@ -92,7 +92,8 @@ def build_unexpected_modal_error(error: Exception) -> RunnerUnavailable:
 def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnavailable:
     """Return the error with a message for the user, for a failed deployment.
 
-    `seconds` is the timeout of a request.
+    It tells apart a missing secret, an image that cannot be built, and the causes of
+    `translate_modal_outage`. `seconds` is the timeout of a request.
     """
     modal = _import_exceptions()
     if isinstance(error, modal.NotFoundError):

@@ -281,8 +281,8 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """A footnote: `span` covers its text, `anchor` is the offset in the text that
-    refers to it, in characters.
+    """A footnote: `span` covers its text; `anchor` is the offset, in characters, at
+    which the story text refers to it.
     """
 
     span: Span

@@ -38,12 +38,12 @@ def canonicalize_text(text: str) -> str:
 
 
 def decode_text(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text in `content`, and sentences for the user if its encoding was
-    guessed.
+    """Return the text in `content`, and warnings about a guessed encoding or invalid
+    bytes.
 
-    The text is canonical (see `canonicalize_text`). Byte order marks, UTF-8, UTF-16,
-    Windows-1252 and Latin-1 are tried, in this order. `name` is the file's name in
-    error messages.
+    Warnings are sentences for the user. The text is canonical (see
+    `canonicalize_text`). Byte order marks, UTF-8, UTF-16, Windows-1252 and Latin-1 are
+    tried, in this order. `name` is the file's name in error messages.
 
     Raises:
         UnreadableDocument: The bytes are not text.

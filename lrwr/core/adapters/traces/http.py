@@ -131,8 +131,8 @@ class LangSmithHttpClient:
 
     @asynccontextmanager
     async def opened(self) -> "AsyncIterator[httpx.AsyncClient]":
-        """Inside this context, provide an HTTP client for requests one after the
-        other.
+        """Inside this context, provide an HTTP client, to be used for one request at a
+        time.
         """
         http = await asyncio.to_thread(_open, self._connection)
         async with http:

@@ -366,7 +366,8 @@ def build_collection_name(library: str, pipeline: Pipeline, space: str) -> str:
 
 
 def read_local_mark(index: Path, name: str) -> str:
-    """Return the mark that this library has stored for the collection `name`.
+    """Return the mark, a random text, that this library has stored for the collection
+    `name`.
 
     A collection with another mark is not this library's. `index` is the library's
     folder for indexes. Empty if no mark was stored.
@@ -398,7 +399,8 @@ async def list_lrwr_collections(http: QdrantHttpClient) -> list[str]:
 async def fetch_collection_mark(http: QdrantHttpClient, name: str) -> tuple[str, str]:
     """Return the mark stored in the collection `name`, and the id of its library.
 
-    Both are empty if the collection does not exist or has no mark.
+    The mark is a random text; the library whose local folder has the same one owns the
+    collection. Both are empty if the collection does not exist or has no mark.
 
     Raises:
         ServiceUnavailable: The server did not answer.

@@ -331,7 +331,8 @@ class SqliteAnalysisStore:
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
         """Return the cached replies of language models, by cache key.
 
-        `keys` are the keys to look up; those without a reply are left out.
+        A cache key is a SHA-256 that identifies the request. `keys` are the keys to
+        look up; those without a reply are left out.
         """
         parameters = (json.dumps(list(keys)),)
         return await self._database.read(

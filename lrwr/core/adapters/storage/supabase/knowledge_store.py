@@ -385,8 +385,9 @@ class SupabaseAnalysisStore:
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
         """Return the cached replies of language models, by cache key.
 
-        `keys` are the keys to look up; those without a reply are left out. Replies that
-        the local file lacks are fetched from the Supabase project.
+        A cache key is a SHA-256 that identifies the request. `keys` are the keys to
+        look up; those without a reply are left out. Replies that the local file lacks
+        are fetched from the Supabase project.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.

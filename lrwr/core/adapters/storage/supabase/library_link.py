@@ -67,8 +67,9 @@ def create_library_link(
     """Return a link with a new writer id, for a file that has nothing of the library
     yet.
 
-    `project` is the Supabase project's URL; `account` and `library` are ids, `name` is
-    the library's name.
+    The writer id tells the changes of this machine from those of others. `project` is
+    the Supabase project's URL; `account` and `library` are ids, `name` is the library's
+    name.
     """
     return LibraryLink(project, account, library, name, writer=uuid4().hex)
 

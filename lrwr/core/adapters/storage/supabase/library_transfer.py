@@ -118,8 +118,8 @@ class LibraryPush:
         """Make the library in the Supabase project equal to the local one, and merge
         the threads.
 
-        With `over`, changes made by other machines are overwritten; otherwise they are
-        an error.
+        If other machines have changed the library there, that is an error, unless
+        `over` is True: then their changes are overwritten.
 
         Raises:
             StoreProblem: Another machine has changed the library since the last pull,

@@ -266,8 +266,11 @@ class SupabaseRecords:
             await self._call("put_replies", rows=rows)
 
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
-        """Return the cached replies of language models with a key in `keys`, ordered by
-        key.
+        """Return the cached replies of language models with a cache key in `keys`,
+        ordered by key.
+
+        A cache key is a SHA-256 that identifies the request; keys without a reply are
+        ignored.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.

@@ -16,8 +16,8 @@ from lrwr.core.model.codec import decode_value, encode_json, encode_value
 class ModelReplyRow:
     """A cached reply of a language model, with its tokens.
 
-    `key` identifies the request, `made` is the time in seconds since 1970, and
-    `finding` is the reply.
+    `key` is a SHA-256 that identifies the request, `made` the time of the reply in
+    seconds since 1970, and `finding` the reply.
     """
 
     key: str

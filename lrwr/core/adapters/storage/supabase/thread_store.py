@@ -49,8 +49,10 @@ class ThreadReplica:
         self._project_lost_changes = False
 
     def set_lost_changes(self, *, lost: bool) -> None:
-        """Set whether the Supabase project lacks changes that it had; if so, `send`
-        fails.
+        """Set whether the Supabase project lacks changes that it had, as after a
+        restore from a backup.
+
+        While `lost` is True, `send` raises StoreProblem.
         """
         self._project_lost_changes = lost
 
