@@ -266,7 +266,7 @@ class ModalFunctionClient:
     def stop(self, error: RunnerUnavailable) -> None:
         """Make every later call raise `error`, because it affects all documents.
 
-        Only the first error counts.
+        A second call of `stop` changes nothing.
         """
         self._error = self._error or error
 

@@ -118,10 +118,9 @@ class MemoryThreadStore:
         return last.thread
 
     async def purge(self, before: float) -> int:
-        """Remove for good the threads that were deleted before a time, and return their
-        number.
+        """Remove for good the deleted threads whose deletion was earlier than `before`.
 
-        `before` is in seconds since 1970.
+        Returns their number. `before` is in seconds since 1970.
         """
         old = [
             thread

@@ -244,10 +244,9 @@ class SqliteThreadStore:
         return await self._database.write(_restore_last)
 
     async def purge(self, before: float) -> int:
-        """Remove for good the threads that were deleted before a time, and return their
-        number.
+        """Remove for good the deleted threads whose deletion was earlier than `before`.
 
-        `before` is in seconds since 1970.
+        Returns their number. `before` is in seconds since 1970.
         """
         return await self._database.write(
             lambda connection: connection.execute(_PURGE, (before,)).rowcount

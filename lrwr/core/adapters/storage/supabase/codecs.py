@@ -102,7 +102,8 @@ def build_tombstone(kind: str, key: str) -> SupabaseRecord:
 
 
 def decode_record(record: SupabaseRecord) -> RecordContent:
-    """Return what `encode_record` put into a record; a tombstone if it was deleted.
+    """Return what `encode_record` put into a record, or a `RecordTombstone` if the
+    record was deleted.
 
     Raises:
         StoreProblem: A newer version of lrwr wrote the record, or it is damaged.

@@ -95,7 +95,8 @@ class PushResult:
 class LibraryPush:
     """One push of the local library in `database` to the library that `bound` names.
 
-    `tell` receives the name of a step, the number of items done, and the total.
+    `tell` is called during each step with the name of the step, the number of items
+    done, and the total.
     """
 
     def __init__(

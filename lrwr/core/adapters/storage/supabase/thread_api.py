@@ -206,10 +206,9 @@ class SupabaseThreadApi:
         return None if back is None else str(back)
 
     async def purge(self, before: float) -> int:
-        """Remove for good the threads that were deleted before a time, and return their
-        number.
+        """Remove for good the deleted threads whose deletion was earlier than `before`.
 
-        `before` is in seconds since 1970.
+        Returns their number. `before` is in seconds since 1970.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.

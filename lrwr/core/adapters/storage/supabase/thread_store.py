@@ -277,10 +277,9 @@ class SupabaseThreadStore:
         return await self._local.thread(ThreadId(back))
 
     async def purge(self, before: float) -> int:
-        """Remove for good the threads that were deleted before a time, and return their
-        number.
+        """Remove for good the deleted threads whose deletion was earlier than `before`.
 
-        `before` is in seconds since 1970.
+        Returns their number. `before` is in seconds since 1970.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.
