@@ -74,7 +74,7 @@ class Stores(Protocol):
 
     @property
     def analysis(self) -> "AnalysisStore":
-        """The store of language models' replies, which are not requested twice."""
+        """The cache of language models' replies, so that none is requested twice."""
         ...
 
     @property
@@ -94,7 +94,10 @@ class Stores(Protocol):
 
     @property
     def pause(self) -> Callable[[], Awaitable[None]] | None:
-        """Waits before other processes' jobs are checked again; None to go on."""
+        """Waits between two checks whether other processes have finished documents.
+
+        None for the default wait of an ingestion.
+        """
         ...
 
 
@@ -122,7 +125,7 @@ class LocalStores:
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """The store of language models' replies, which are not requested twice."""
+        """The cache of language models' replies, so that none is requested twice."""
         return SqliteAnalysisStore(self.database, now=self._now)
 
     @cached_property
@@ -340,7 +343,10 @@ class Workspace:
 
     @cached_property
     def freshness(self) -> "FreshnessService":
-        """The service that finds out where cited passages are now, if anywhere."""
+        """The service that finds the current location of cited passages.
+
+        It also says whether their words were edited or deleted since the answer.
+        """
         return FreshnessService(self.passages)
 
     def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":
@@ -359,7 +365,10 @@ class Workspace:
         return self._session
 
     def reset_sessions(self) -> None:
-        """Discard the session service, so that a changed consent takes effect."""
+        """Discard the session service, so that a changed consent takes effect.
+
+        The next call of `sessions` builds a new one.
+        """
         self._session = None
 
     def _create_sessions(self, *, may_ask: bool) -> "AvatarSessionService":

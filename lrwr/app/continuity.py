@@ -28,10 +28,11 @@ def create_pair_judge(
 
     It is for pairs that rules cannot compare. None if no language model is configured.
     Without consent, or with `may_ask` False, it returns cached judgements only. `calls`
-    limits its requests to the model; 0 means no limit.
+    limits its requests to the model, 0 means no limit; `model.budget` limits the cost.
 
     Raises:
-        SettingsProblem: The configured language model has no key or no name.
+        SettingsProblem: The configured language model has no key or no name, or
+            `model.prices` cannot be parsed.
     """
     settings = workspace.settings
     access = workspace.egress.model_access(may_ask=may_ask)
@@ -48,9 +49,10 @@ def create_pair_judge(
 
 
 async def list_contradictions(workspace: Workspace) -> tuple[Contradiction, ...]:
-    """Return the contradictions of confirmed canon that rules find, in text order.
+    """Return the contradictions that rules find in the whole story.
 
-    Intended ones are included. No language model is asked.
+    They are in the order of the contradicting text. Those that the user marked as
+    intended are included. No language model is asked.
 
     Raises:
         NotFound: Nothing was ingested here.
@@ -77,9 +79,10 @@ class ContradictionMonitor:
     ) -> tuple[Contradiction, ...]:
         """Return the unintended contradictions that did not exist at the last call.
 
-        `calls_made` is the number of requests that this save already made to a language
-        model; with None no model is asked. If the library cannot be read, `say` is
-        called and the result is empty; so it is in pipeline a.
+        The first call returns all. `calls_made` is the number of requests that this
+        save already made to a language model; they count towards `watch.calls`. With
+        None no model is asked. Empty in pipeline a. If the library cannot be read,
+        `say` is called and the result is empty.
         """
         if self._workspace.settings.pipeline is not Pipeline.AGENTIC:
             return ()

@@ -36,9 +36,10 @@ IGNORE_FILE = ".lrwrignore"
 
 @dataclass(frozen=True, slots=True)
 class DiffPoint:
-    """A state of the manuscript: `name` for the user, and the hash of its git `commit`.
+    """A state of the manuscript: the last ingestion, the current files or a git commit.
 
-    `commit` is empty for the last ingestion and for the current files.
+    `name` is shown to the user. `commit` is the full hash of the git commit, empty for
+    the other two.
     """
 
     name: str
@@ -55,10 +56,11 @@ class SkippedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptDiff:
-    """The differences between two states of the manuscript, `before` and `after`.
+    """The differences in story and text between two states, `before` and `after`.
 
-    `documents` are the ids of all documents of either state, sorted. `left_out` were
-    not compared. `remarks` are sentences for the user about the reliability.
+    `documents` are the ids of all documents of either state, sorted. The documents in
+    `left_out` were not compared. `remarks` are sentences for the user that say what
+    makes the comparison less reliable.
     """
 
     before: DiffPoint
@@ -74,8 +76,8 @@ class DiffRequest:
     """The states to compare, as the user names them.
 
     `revision` is a git revision, or two as `a..b`; `since` selects a revision by time,
-    as git reads it ("2 weeks ago"). With neither, the last ingestion is compared. The
-    other side is the current files, unless two revisions are named.
+    as git reads it ("2 weeks ago"). If both are None, the state before is the last
+    ingestion. The state after is the current files, unless two revisions are named.
     """
 
     revision: str | None = None
@@ -83,7 +85,7 @@ class DiffRequest:
 
     @property
     def of_git(self) -> bool:
-        """Whether the request names a git revision, so that a repository is needed."""
+        """Whether `revision` or `since` is set, so that a git repository is needed."""
         return self.revision is not None or self.since is not None
 
 

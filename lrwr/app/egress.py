@@ -94,7 +94,8 @@ class Keyring:
     def consent_refusal(self, service: str) -> LrwrError | None:
         """Return the error that says why a configured service may not be used.
 
-        `service` is a key of `HOSTED_SERVICES`. None if it may be used.
+        `service` is a key of `HOSTED_SERVICES`. None if the service may be used, or if
+        the settings do not turn it on.
         """
         return find_consent_problem(self.settings, self.library, service, self.consents)
 
@@ -168,7 +169,8 @@ class ExternalAccess:
     def consent_refusal(self, service: str) -> LrwrError | None:
         """Return the error that says why a configured service may not be used.
 
-        `service` is a key of `HOSTED_SERVICES`. None if it may be used.
+        `service` is a key of `HOSTED_SERVICES`. None if the service may be used, or if
+        the settings do not turn it on.
         """
         return self.keyring.consent_refusal(service)
 
@@ -336,8 +338,9 @@ class ConsentRequest:
 def pending_consents(
     egress: ExternalAccess, names: Collection[str] = HOSTED_SERVICES
 ) -> tuple[ConsentRequest, ...]:
-    """Return a question for each service that needs the user's consent first.
+    """Return a question for each service that the user was not asked about yet.
 
+    Only services that a settings file in the library's folder turns on need an answer.
     `names` are keys of `HOSTED_SERVICES`; their order is preserved.
     """
     return tuple(
@@ -379,9 +382,10 @@ def announce_first_uses(
 
 
 def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
-    """Return, for each service with consent, the text of its announcement.
+    """Return, for each service with consent, a sentence on what it is sent.
 
-    See `describe_data_leaving`. Services that were announced before are included.
+    They are the texts of `describe_data_leaving`, in the order of `HOSTED_SERVICES`.
+    Services that were announced before are included.
     """
     return tuple(
         describe_data_leaving(hosted, egress.settings)
@@ -426,7 +430,8 @@ def create_chat_model(
 ) -> "ChatModel | None":
     """Return the language model that `role` uses, or None if none is configured.
 
-    If `access` forbids requests, the model has only its name; a call raises an error.
+    If `access` forbids requests, the returned model has a name, but calling it raises
+    `LrwrError` with the reason.
 
     Raises:
         SettingsProblem: The configured model has no key or no name.

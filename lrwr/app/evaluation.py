@@ -70,9 +70,10 @@ SMALL = 20
 class ArmSet:
     """The ways to search one library that an evaluation compares (arms).
 
-    `indexed_library` is what they search. `library` is a hash of the library's state.
-    `models` maps uses of models to their names. `remarks` are sentences on arms that
-    are missing or restricted.
+    All search `indexed_library`. `library` is a hash of what was ingested; runs with
+    equal hashes can be compared. `models` has the names of the embedding model (key
+    "meaning") and of the reranker ("the second look"), empty if off. `remarks` are
+    sentences on arms that are missing or restricted.
     """
 
     arms: "tuple[Arm, ...]"
@@ -83,9 +84,9 @@ class ArmSet:
 
 
 class EvalFinderFactory:
-    """Creates passage finders of one library for search variants.
+    """Creates the services that find passages, one for each variant of search.
 
-    All of them share the same models.
+    All search the same library and share the same models.
     """
 
     def __init__(self, workspace: Workspace, parts: RetrievalComponents) -> None:
@@ -160,10 +161,10 @@ async def open_arms(
 ) -> AsyncIterator[ArmSet]:
     """Yield the arms (ways to search) that an evaluation compares.
 
-    There is one for each of `steps`, in their order; what needs a model that is off is
-    left out of it. With `whole`, the whole text is one more arm if it fits the largest
-    of `budgets`, in tokens. `clock` returns seconds and measures the duration of
-    searches.
+    There is one for each of `steps`, in their order; one that uses a model which is off
+    searches without it. With `whole`, the whole text is one more arm if it fits the
+    largest of `budgets`, in tokens. `clock` returns seconds and measures the duration
+    of searches.
 
     Raises:
         NotFound: A pipeline has ingested nothing.

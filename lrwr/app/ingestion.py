@@ -54,9 +54,9 @@ class IngestLimits:
 
     `calls` limits the requests to a language model; 0 means no limit. With
     `attribute_now` False, the cast and the speakers of quotations may stay outdated.
-    `jobs` replaces the library's queue, `source` the manuscript's folders. With
-    `vectors` False, chunks are not embedded. With `run_remotely`, documents are
-    processed at Modal if the settings say so. With `delete_missing`, documents that
+    `jobs` replaces the library's queue and `source` the manuscript's folders, unless
+    None. With `vectors` False, chunks are not embedded. With `run_remotely`, documents
+    are processed at Modal if the settings say so. With `delete_missing`, documents that
     another machine ingested and this one does not have are deleted, too.
     """
 
@@ -162,6 +162,7 @@ async def count_unread(workspace: Workspace) -> int:
 
     They were changed, added or deleted, or were ingested with other settings. Contents
     are not compared, only sizes and times. Files in a missing folder are not counted.
+    0 if nothing was ingested yet.
     """
     targets = [target for target in workspace.manuscript() if target.exists()]
     if not workspace.is_ingested or not targets:

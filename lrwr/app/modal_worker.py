@@ -120,23 +120,27 @@ class OrderAnalysisStore:
         self.replies_made: list[ModelCallReplies] = []
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the cosine distances of neighbouring sentences, which came with the
-        order.
+        """Return the cosine distances of neighbouring sentences, sent with the order.
 
-        Keys are hashes of the sentences. Both arguments are ignored.
+        A key is the hash of two neighbouring sentences. Both arguments are ignored.
         """
         del document, space
         return self._seams
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the reply "[]" for each of `keys` that the sender has a reply for.
+        """Return "[]" (an empty reply) for each of `keys` that the sender has a reply
+        for.
 
-        So the model is not asked again; the sender uses its stored reply.
+        So the model is not asked again; the sender uses its stored reply. Keys are
+        cache keys of requests to a model; those without a reply are left out.
         """
         return {key: "[]" for key in keys if key in self._kept}
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Collect replies of a model, by key, and their usage, to be sent back."""
+        """Add a model's replies to `replies_made`, to be sent back with the result.
+
+        Keys of `replies` are cache keys of requests; `usage` is that of all replies.
+        """
         self.replies_made.append(ModelCallReplies(replies, usage))
 
 

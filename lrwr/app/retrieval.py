@@ -211,9 +211,10 @@ class RetrievalComponents:
         )
 
     def calibrations(self) -> CalibrationTable:
-        """Return how scores become confidences (calibrations), by ranking and pipeline.
+        """Return the calibrations, which turn search scores into confidences.
 
-        The library's own calibrations replace those that were shipped with lrwr.
+        Keys are pairs of a ranking's id and a pipeline. The library's own calibrations
+        replace those that were shipped with lrwr.
         """
         fitted, problem = load_calibrations(get_calibration_path(self._egress.library))
         if problem and self._say is not None:

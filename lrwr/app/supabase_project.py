@@ -93,11 +93,12 @@ class SupabaseProject:
         return None if self.sign_in.project.own else self._egress.request_logger
 
     async def token(self) -> str:
-        """Return an access token of the signed-in account.
+        """Return an access token of the signed-in account, renewed if it expires soon.
 
         Raises:
-            ServiceUnavailable: The user has not allowed Supabase.
-            LrwrError: No account is signed in.
+            ServiceUnavailable: The user has not allowed Supabase, it did not answer, or
+                the system keyring is locked.
+            LrwrError: No account is signed in, or the session has expired.
         """
         refusal = self._egress.consent_refusal(SUPABASE_SERVICE)
         if refusal is not None:
@@ -145,7 +146,7 @@ class SupabaseProject:
         )
 
     def own(self, database: SqliteDatabase) -> SqliteDatabase:
-        """Return `database`, which is closed together with this connection."""
+        """Close `database` together with this connection; return it unchanged."""
         self._stack.push_async_callback(database.aclose)
         return database
 
@@ -196,7 +197,7 @@ class SupabaseStores:
 
     @cached_property
     def analysis(self) -> "AnalysisStore":
-        """The store of language models' replies, which are not requested twice."""
+        """The cache of language models' replies, so that none is requested twice."""
         return SupabaseAnalysisStore(self.database, self._records, now=self._now)
 
     @cached_property
@@ -221,7 +222,7 @@ class SupabaseStores:
         )
 
     async def pause(self) -> None:
-        """Wait `JOB_CHECK_INTERVAL` seconds before other machines' jobs are checked."""
+        """Wait `JOB_CHECK_INTERVAL` seconds until the jobs are checked again."""
         await asyncio.sleep(JOB_CHECK_INTERVAL)
 
     @cached_property

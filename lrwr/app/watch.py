@@ -44,9 +44,10 @@ def create_watch_service(
     progress: "EmitIngestEvent | None" = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> WatchService:
-    """Return the service that watches the files and folders `targets`.
+    """Return the service that processes each save of the files and folders `targets`.
 
-    `progress` receives the events of its ingestions. `clock` returns seconds.
+    `progress` receives the events of its ingestions. `clock` returns seconds from any
+    starting point.
 
     Raises:
         StoreProblem: The state folder cannot be created.
@@ -146,19 +147,29 @@ async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:
 
 
 def is_model_used_by_watch(settings: Settings) -> bool:
-    """Return whether `lrwr watch` asks a language model, with these settings."""
+    """Return whether `lrwr watch` asks a language model, with these settings.
+
+    False if no model is configured or `watch.model` is "manual".
+    """
     return settings.model.use != "off" and settings.watch.model != "manual"
 
 
 class FileIdentity:
-    """Checks whether `path` is still the same file as at the first check."""
+    """Notices when the file at `path` was deleted or replaced by another file.
+
+    Call the object to check. Files are compared by device and inode number, not by
+    content, so writing to the file does not count.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._identity: tuple[int, int] | None = None
 
     def __call__(self) -> bool:
-        """Return whether the file is still the same one; False if it was deleted."""
+        """Return whether `path` is still the file that the first call found there.
+
+        True at the first call if the file exists; False whenever it does not.
+        """
         try:
             status = self._path.stat()
         except OSError:
@@ -187,7 +198,10 @@ class AnswerFreshnessMonitor:
         self._detector: StaleAnswerDetector | None = None
 
     async def record_baseline(self) -> None:
-        """Record which answers cite changed passages; call it before the first save."""
+        """Record which stored answers cite changed passages already.
+
+        Call it before the first save, so that these answers are not reported.
+        """
         if not self._workspace.is_ingested:
             return
         try:
@@ -196,9 +210,10 @@ class AnswerFreshnessMonitor:
             self._report(error)
 
     async def add_affected_answers(self, event: WatchEvent) -> WatchEvent:
-        """Return `event`, with the answers whose passages it changed if it is a save.
+        """Return `event`; if it is a save, with the stored answers that it affected.
 
-        If the library cannot be read, `say` is called and nothing is added.
+        Those are the answers whose cited passages it edited or deleted. If the library
+        cannot be read, `say` is called and nothing is added.
         """
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return event

@@ -75,9 +75,10 @@ class BackupManifest:
 def pack_archive(
     target: BinaryIO, files: Mapping[str, Path], header: BackupManifest
 ) -> BackupManifest:
-    """Write a zip file with `files`, by their names in it, and a manifest to `target`.
+    """Write `files` and a manifest to `target` as a zip file; return the manifest.
 
-    Return the manifest: `header` with the sizes and hashes of the files.
+    Keys of `files` are the names in the zip file, values the files to read. The
+    manifest is `header`, completed with the sizes and hashes of the files.
     """
     entries: dict[str, ArchiveEntry] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -8,7 +8,11 @@ from lrwr.core.model.errors import LrwrError
 
 
 class HealthState(StrEnum):
-    """The state of what a check tested. Only `BROKEN` makes `lrwr doctor` fail."""
+    """The state of what a check tested. Only `BROKEN` makes `lrwr doctor` fail.
+
+    `WARNING` works with limits; `OFF` is not configured or not allowed; `NOT_CHECKED`
+    could not be tested.
+    """
 
     OK = "ok"
     WARNING = "warning"
@@ -33,7 +37,10 @@ class HealthFinding:
 
 
 def finding_from_error(part: str, error: LrwrError) -> HealthFinding:
-    """Return the result that `part` is broken, with the message and hint of `error`."""
+    """Return the result that `part` is `BROKEN`.
+
+    The message of `error` becomes the detail, its hint the remedy.
+    """
     return HealthFinding(
         part, HealthState.BROKEN, end_with_full_stop(str(error)), error.hint
     )
@@ -45,12 +52,15 @@ def end_with_full_stop(text: str) -> str:
 
 
 def is_healthy(findings: Iterable[HealthFinding]) -> bool:
-    """Return whether none of `findings` is `BROKEN`."""
+    """Return whether none of `findings` is `BROKEN`; True without findings."""
     return all(finding.state is not HealthState.BROKEN for finding in findings)
 
 
 def format_size(number: int) -> str:
-    """Return a number of bytes with a decimal unit, such as "1.4 MB"."""
+    """Return a number of bytes as "812 bytes" or with one decimal, such as "1.4 MB".
+
+    1 KB is 1,000 bytes.
+    """
     size = float(number)
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000:

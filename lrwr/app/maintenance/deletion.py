@@ -81,7 +81,10 @@ class DeletionPlan:
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """What was deleted, one sentence each, and what could not be deleted."""
+    """What was deleted, one sentence each, and the data that could not be deleted.
+
+    `failures` is empty if everything is gone.
+    """
 
     deleted: tuple[str, ...]
     failures: tuple[DeletionFailure, ...]

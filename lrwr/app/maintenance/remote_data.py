@@ -72,10 +72,10 @@ class RemoteIdentifiers:
     """Identifiers of a library's data on servers.
 
     `library` is the library's random id. `named` are the names that its Qdrant
-    collections would have. `marks` maps names of collections to random texts that this
-    machine stored in them. A collection belongs to the library if its name is in
-    `named` or its mark is equal. `hosted` is the library's copy in Supabase, None if
-    there is none.
+    collections have, if they exist: one for each pipeline and embedding model. `marks`
+    maps names of collections to random texts that this machine stored in them. A
+    collection belongs to the library if its name is in `named` or its mark is equal.
+    `hosted` is the library's copy in Supabase, None if there is none.
     """
 
     library: str = ""

@@ -58,9 +58,11 @@ def describe_last_decision(service: "CanonService") -> str:
 
 
 def decisions_as_json(canon: Canon, service: "CanonService") -> Mapping[str, object]:
-    """Return the decisions of `canon` by topic as JSON.
+    """Return the decisions of `canon` as a JSON object with one key for each topic.
 
-    `service` adds the path of their file and the last decision.
+    Topics are `types`, `order`, `points_of_view`, `names`, `answers`, `wont_say`
+    (questions left open on purpose) and `intentional` (contradictions). `service` adds
+    `file`, the path of the decisions, and `last`, the last one as text or None.
     """
     names = canon.names
     return {

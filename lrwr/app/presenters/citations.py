@@ -149,10 +149,11 @@ def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
 
 
 def freshness_as_json(anchored_citation: AnchoredCitation) -> dict[str, object]:
-    """Return `freshness`, the state of the cited words in the current text, and `now`.
+    """Return how the cited words are in the current text, as two JSON keys.
 
-    `now` has `document`, `lines`, `chars` and `text` of the words, or their edited
-    version; it is None if they are gone or were not evaluated.
+    `freshness` is their state. `now` has `document`, `lines` (first and last, from 1,
+    inclusive), `chars` (half-open offsets in the document) and `text` of the words or
+    their edited version; None if they are gone or were not looked up.
     """
     current = anchored_citation.now
     return {
@@ -186,7 +187,10 @@ def describe_passage_chapter(passage: "Passage") -> str:
 
 
 def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
-    """Return `text` in pieces; occurrences of any of `words` have the tone "strong"."""
+    """Return `text` in pieces; words with the stem of one of `words` are "strong".
+
+    Letter case in `text` is ignored. The pieces, joined, are `text`.
+    """
     return [
         StyledText(piece, "strong") if hit else piece
         for piece, hit in split_highlighted_words(text, words)
@@ -194,10 +198,11 @@ def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
 
 
 def passage_as_json(passage: "Passage") -> dict[str, object]:
-    """Return a passage with its text, location and search score as JSON.
+    """Return a passage as JSON: `text`, `file`, `type` of document, location, `score`.
 
-    `lines` are first and last, from 1, inclusive; paragraphs for a `.docx`. `chars` is
-    a half-open range in the document's text.
+    The location is `chapter`, `chapter_title`, `scene`, `lines` and `chars`. `lines`
+    are first and last, from 1, inclusive; paragraphs for a `.docx`. `chars` is a
+    half-open range in the document's text. Scores of two searches cannot be compared.
     """
     chunk = passage.chunk
     return {
@@ -239,9 +244,12 @@ def render_known_facts(
 def known_facts_as_json(
     facts: "Sequence[DocumentFact]", texts: "FactTexts"
 ) -> list[dict[str, object]]:
-    """Return `facts` with certainty and location as JSON objects, in their order.
+    """Return a JSON object for each of `facts`, in their order.
 
-    `texts` must have the document of every fact.
+    It has the fact's own fields and `file`, `chars` and `lines`. `chars` has the
+    half-open offsets in the document of each supporting span, `lines` the first and
+    last line (from 1, inclusive) of the first one. `texts` must have the document of
+    every fact.
     """
     rows: list[dict[str, object]] = []
     for document_fact in facts:
@@ -283,8 +291,9 @@ def describe_fact(fact: "Fact") -> str:
 def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
     """Return how likely the top 5 passages contain the answer, as a sentence.
 
-    `confidence` is a probability from 0 to 1, measured on test questions; None if it
-    was not computed. With `low` the sentence starts with "Low confidence".
+    `confidence` is a probability from 0.0 to 1.0, measured on test questions; None if
+    it was not computed. With `low` True the sentence starts with "Low confidence";
+    False and None are the same.
     """
     if confidence is None:
         return "Confidence: not computed."

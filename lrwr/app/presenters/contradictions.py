@@ -49,7 +49,13 @@ def render_contradictions(
 
 
 def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
-    """Return a contradiction as JSON: both sides with quotations, and who found it."""
+    """Return a contradiction as JSON: `id`, what it is about, and both sides.
+
+    `canon` is the confirmed side, `found` the contradicting one; each has `value`,
+    `source` and `evidence` (see `evidence_as_json`). `because` is the reason why it is
+    intended. `judge` and `why` are the language model that found it and its reason,
+    None if rules did.
+    """
     return {
         "id": contradiction.id,
         "about": contradiction.about,

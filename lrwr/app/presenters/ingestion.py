@@ -131,7 +131,7 @@ def _describe_cached(cached: int) -> str:
 def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float | None:
     """Return what an ingestion's calls of the language model cost, in US dollars.
 
-    None if the price of the model is unknown.
+    For a dry run, that is an estimate. None if the price of the model is unknown.
     """
     return compute_price(
         report.usage, report.model, parse_prices(settings.model.prices)
@@ -155,7 +155,10 @@ def ingest_report_as_json(
 ) -> dict[str, object]:
     """Return the report of an ingestion as JSON; `seconds` is the duration of the run.
 
-    `counts` is the content of the library afterwards, None if there is no library.
+    It has numbers of documents, words and chunks, the renamed, skipped and failed
+    documents, `remarks`, `model` (usage and price; None without a model), the number of
+    `characters` (None if not updated) and `library`. The latter is `counts`, the
+    content of the library afterwards; None if there is no library.
     """
     return {
         **_work_as_json(report),

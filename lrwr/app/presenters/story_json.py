@@ -22,9 +22,11 @@ JsonObject: TypeAlias = dict[str, object]
 
 
 def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
-    """Return the whole story bible as JSON.
+    """Return the story bible as JSON, with a list for each kind of entry.
 
-    `as_of` is the horizon as typed, None for the whole story.
+    `read_by` names the language models that analysed the manuscript. `as_of` is the
+    horizon as typed, None for the whole story. Other keys are the lists, in the order
+    of the bible.
     """
     return {
         "as_of": as_of,
@@ -46,7 +48,9 @@ def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
 def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
     """Return a character's names, gender, first location and mentions as JSON.
 
-    `certainty` says how sure it is that this is a character; `mentions` is a number.
+    `certainty` says how sure it is that this is a character. `first_seen` has `file`,
+    `line` (from 1) and `chapter` (None in a note); it is None if there is no location.
+    `mentions` is a number.
     """
     first = profile.first_seen
     return {
@@ -67,9 +71,10 @@ def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
 def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:
     """Return the profile of a character of `bible` as JSON.
 
-    It has names, facts with quotations, relationships and open gaps. `not_evaluated`
-    lists the fields that only a language model can fill, if none analysed the
-    manuscript and they are empty.
+    It is `character_summary_as_json` with facts (lists of `claim_as_json`),
+    relationships and open gaps. `because` says why several names are one character.
+    `not_evaluated` lists the empty fields that only a language model can fill, if none
+    analysed the manuscript.
     """
     model_claims = {
         "personality_traits": _claims(profile.personality_traits),
@@ -100,7 +105,9 @@ def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:
 def element_as_json(element: WorldElement) -> JsonObject:
     """Return a world element as JSON: its name, types, descriptions and characters.
 
-    World elements are settings, objects, rules and other named things of the story.
+    World elements are settings, objects, rules and other named things of the story. The
+    last three are lists of `claim_as_json`, each with its own certainty; `certainty` is
+    the highest of the element's evidence.
     """
     return {
         "name": element.name,
@@ -112,7 +119,11 @@ def element_as_json(element: WorldElement) -> JsonObject:
 
 
 def narrative_event_as_json(event: NarrativeEvent) -> JsonObject:
-    """Return an event of the story with its characters and its quotation as JSON."""
+    """Return an event of the story as JSON: description, characters and quotation.
+
+    `emotional_weight` maps characters to their feelings. `story_grid_tag` is the
+    event's role in its scene, None if unknown. `evidence` is one `evidence_as_json`.
+    """
     return {
         "description": event.description,
         "characters_involved": event.characters_involved,
@@ -123,9 +134,10 @@ def narrative_event_as_json(event: NarrativeEvent) -> JsonObject:
 
 
 def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
-    """Return what one character tells another, with the quotation, as JSON.
+    """Return what one character tells another as JSON.
 
-    `hearer` is None if unknown.
+    Keys are `teller`, `hearer` (None if unknown), `what`, and `evidence`, the quotation
+    (see `evidence_as_json`).
     """
     return {
         "teller": disclosure.teller,
@@ -136,9 +148,10 @@ def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
 
 
 def relation_as_json(relation: CharacterRelation) -> JsonObject:
-    """Return a relationship between two characters as JSON, with its quotations.
+    """Return a relationship as JSON: what `source` is to `target`, both characters.
 
-    `kind` ("sister") and `valence` ("ally") are None if unknown.
+    `kind` ("sister") and `valence` ("ally") are None if unknown. `evidence` is a list
+    of `evidence_as_json`.
     """
     return {
         "source": relation.source,
@@ -151,7 +164,10 @@ def relation_as_json(relation: CharacterRelation) -> JsonObject:
 
 
 def moment_as_json(moment: TimelineMoment) -> JsonObject:
-    """Return a timeline entry as JSON: kind, text, characters and quotation."""
+    """Return a timeline entry as JSON: `kind`, `text`, `characters` and `evidence`.
+
+    `characters` are names; `evidence` is one quotation (see `evidence_as_json`).
+    """
     return {
         "kind": moment.kind,
         "text": moment.text,
@@ -163,7 +179,8 @@ def moment_as_json(moment: TimelineMoment) -> JsonObject:
 def scene_as_json(scene: SceneSummary) -> JsonObject:
     """Return a scene as JSON: location, points of view, characters present, recap.
 
-    `lines` are first and last, from 1, inclusive; `chars` is a half-open range.
+    `lines` are first and last, from 1, inclusive; `chars` are half-open offsets in the
+    document. `recap` is empty without a language model; `key_sentences` are quotations.
     """
     return {
         "file": scene.document,
@@ -182,7 +199,10 @@ def scene_as_json(scene: SceneSummary) -> JsonObject:
 def quote_as_json(quote: AttributedQuote) -> JsonObject:
     """Return a quotation of dialogue as JSON: speaker, addressee, words and location.
 
-    `speaker` and `addressee` are None if unknown.
+    `speaker` and `addressee` are None if unknown; `certainty` is that of the speaker.
+    `lines` are first and last, from 1, inclusive; `chars` is a list of half-open
+    `[start, end]` offsets in the document, one pair for each part of an interrupted
+    quotation.
     """
     place = evidence_as_json(quote.evidence)
     return {
@@ -200,9 +220,11 @@ def quote_as_json(quote: AttributedQuote) -> JsonObject:
 
 
 def gap_as_json(gap: Gap) -> JsonObject:
-    """Return an open question with its state, hints and answer as JSON.
+    """Return an open question as JSON: what is undefined, its state and its answer.
 
-    `defined` has the facts that define it in the text, if there are any by now.
+    `about` and `answer` are None if there are none. `implied` (what the text suggests)
+    and `defined` (what defines it in the text by now) are lists of `claim_as_json`.
+    `asked_in_conversation` means that it was found only while answering a question.
     """
     return {
         "id": gap.id,
@@ -220,7 +242,8 @@ def gap_as_json(gap: Gap) -> JsonObject:
 def claim_as_json(claim: BibleClaim) -> JsonObject:
     """Return one value of a story bible entry, with the quotations that support it.
 
-    The key `attribute`, the value's label, is left out if the label is empty.
+    The key `attribute`, the value's label, is left out if the label is empty. `decided`
+    is true if the user decided the value; then `evidence` is empty.
     """
     return {
         **({"attribute": claim.label} if claim.label else {}),
@@ -232,9 +255,12 @@ def claim_as_json(claim: BibleClaim) -> JsonObject:
 
 
 def evidence_as_json(evidence: TextEvidence) -> JsonObject:
-    """Return a quotation, its location and its certainty as JSON.
+    """Return a quotation as JSON: `text`, `file`, location, source and certainty.
 
-    `lines` are first and last, from 1, inclusive; `chars` are half-open ranges.
+    `lines` are first and last, from 1, inclusive. `chars` is a list of half-open
+    `[start, end]` offsets in the document, one pair for each part of the quotation.
+    `chapter` is 0 before chapter 1; it and `scene` are None in a note. `kept_by` is the
+    source: rules, the author or a language model.
     """
     return {
         "text": evidence.text,

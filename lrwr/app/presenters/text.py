@@ -122,7 +122,7 @@ Tone: TypeAlias = Literal["plain", "strong", "faint", "place", "good", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class StyledText:
-    """A piece of a line, with the tone (style) in which it is shown."""
+    """A piece of a line, with its tone, from which a renderer chooses the style."""
 
     text: str
     tone: Tone = "plain"

@@ -82,7 +82,7 @@ def get_citation_places(
     """Return the citations of a turn with their state in the current text.
 
     `places` has them by turn id. If the turn is not in it, each citation of its answer
-    is returned with the freshness "not evaluated".
+    is returned with the freshness "not evaluated". The order is that of the answer.
     """
     unknown = [mark_unevaluated(citation) for citation in turn.output.citations]
     return places.get(turn.id, unknown)
@@ -91,7 +91,8 @@ def get_citation_places(
 def cut_around_words(text: str, words: Sequence[str]) -> str:
     """Return an excerpt of `text` on one line, around the first of `words` in it.
 
-    If none of `words` occurs, the excerpt is the beginning of `text`.
+    A word matches if its stem is equal. The excerpt is the beginning of `text` if none
+    matches. Its length is limited by `EXCERPT_CHARACTERS`.
     """
     line, at = " ".join(text.split()), 0
     for piece, hit in split_highlighted_words(line, words):
@@ -161,7 +162,8 @@ def thread_to_blocks(
 ) -> list[Block]:
     """Return a thread as headings, paragraphs and list items for export, sanitized.
 
-    `places` has the citations of each turn with their state in the current text.
+    `places` has, by turn id, the citations with their state in the current text; a turn
+    that is missing in it has the locations that were cited.
     """
     blocks = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
     for turn in turns:
@@ -217,7 +219,11 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 
 def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
-    """Yield one table of `threads`, in their order and numbered from 1."""
+    """Yield one table with a row for each of `threads`, in their order.
+
+    Columns: number from 1, title, number of turns, time of the last turn (local), who
+    answers, shortened id.
+    """
     ids = shorten_thread_ids(threads)
     rows: list[list[LinePiece]] = [
         [
@@ -241,7 +247,8 @@ def render_thread_turns(
 ) -> Iterator[StyledLine]:
     """Yield the lines of a whole thread: its title, then `turns` in their order.
 
-    `places` has the citations of each turn with their state in the current text.
+    `places` has, by turn id, the citations with their state in the current text; a turn
+    that is missing in it has the locations that were cited.
     """
     yield styled_line(
         StyledText(format_thread_title(thread), "strong"),
@@ -324,9 +331,11 @@ def render_thread_matches(
 
 
 def thread_as_json(thread: Thread) -> dict[str, object]:
-    """Return a thread without its turns as JSON: id, title, counts, times and scope.
+    """Return a thread without its turns as JSON.
 
-    Times are in seconds since 1970. The scope is who answers, and the horizon.
+    `turns` is their number. `created` and `updated` are in seconds since 1970.
+    `character`, `mode`, `as_of` (the horizon as typed, None for the whole story) and
+    `witnessed` are the state after the last turn.
     """
     state = thread.state
     return {
@@ -345,10 +354,12 @@ def thread_as_json(thread: Thread) -> dict[str, object]:
 def turn_as_json(
     turn: Turn, places: Sequence[AnchoredCitation] | None = None
 ) -> dict[str, object]:
-    """Return a turn as JSON: question, answer, citations, remarks, cost.
+    """Return a turn as JSON: question, answer, citations, remarks, usage and price.
 
-    `places` are the citations with their state in the current text; then each also has
-    its freshness and current location. With None, these keys are left out.
+    `asked` is in seconds since 1970, `price` in US dollars (None if unknown).
+    `unsupported` has half-open `[start, end]` offsets in the answer. Citations have
+    `lines` (from 1, inclusive) and `chars` (half-open offsets in the document); with
+    `places`, their state in the current text, also the keys of `freshness_as_json`.
     """
     answer = turn.output
     state = answer.narrative_state_delta

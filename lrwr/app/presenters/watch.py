@@ -38,9 +38,10 @@ SHORT_ID = 8
 
 
 def describe_save(report: SaveReport) -> str:
-    """Return in one line what a save changed and what it cost.
+    """Return in one line what a save changed, and its cost in model calls and seconds.
 
-    It names documents, characters, facts, open questions and outdated answers.
+    It names documents, characters, facts, open questions and outdated answers; long
+    lists are counted instead.
     """
     changes = report.learned
     parts = [_documents(changes.documents)]
@@ -247,7 +248,12 @@ def _quote_side(side: ContradictionSide) -> str:
 
 
 def watch_event_as_json(event: WatchEvent) -> dict[str, object]:
-    """Return an event of `lrwr watch` as JSON; the key `event` has its kind."""
+    """Return an event of `lrwr watch` as JSON.
+
+    The key `event` is its kind: `watching`, `saved`, `away`, `returned`, `polling` or
+    `trouble`; the other keys depend on it. A save has `cause`, `seconds`, and what was
+    new, changed and gone.
+    """
     match event:
         case WatchStart(documents):
             return {"event": "watching", "documents": documents}
@@ -303,8 +309,9 @@ def document_delta_as_json(
 ) -> dict[str, object]:
     """Return as JSON what changed in a document.
 
-    `parts` is the JSON key of the counted units: "passages", or a word that the caller
-    uses for them.
+    Keys are `document` (its id), `was` (its former id if renamed, else None), `gone`
+    (whether it was deleted) and `parts`, a name that the caller chooses for the counted
+    units ("passages"); its value has the numbers of `new`, `changed` and `gone` ones.
     """
     return {
         "document": document_delta.document,

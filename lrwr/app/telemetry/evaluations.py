@@ -38,7 +38,7 @@ _TIMES = ("seconds", "answer_seconds")
 
 
 async def load_library_name(database: SqliteDatabase) -> str:
-    """Return the library's random id; keys of its results at LangSmith contain it.
+    """Return the library's random id, from which keys of its results are built.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -49,9 +49,10 @@ async def load_library_name(database: SqliteDatabase) -> str:
 def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
     """Return the questions of an evaluation run as a list for LangSmith.
 
-    They are numbered from 1 in the order of the run. `library` is the library's random
-    id. Other questions, or another order, make another list with another key. `title`
-    is shown by LangSmith and may contain the user's text.
+    They are numbered from 1 in the order of the run. The list's key consists of
+    `library`, the library's random id, and a hash of the questions in their order, so
+    that runs with the same questions have the same list. `title` is shown by LangSmith
+    and may contain the user's text.
     """
     serialized = serialize_questions(run.plan.questions)
     digest = sha256(serialized.encode("utf-8", "replace")).hexdigest()

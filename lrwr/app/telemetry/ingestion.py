@@ -92,7 +92,10 @@ class IngestionTraceRecorder:
         self._emit(event)
 
     def to_span(self) -> TraceSpan:
-        """Return the trace of the ingestion; steps that have not ended end now."""
+        """Return the trace of the ingestion: a step for each stage of each document.
+
+        Stages that have not ended end now.
+        """
         for document in list(self._open):
             self._finish(document, "")
         ended = self._now()

@@ -50,7 +50,11 @@ class TracedSessionService(AvatarSessionService):
         self._tracer = tracer
 
     async def ask(self, asking: TurnRequest) -> AsyncGenerator[TurnEvent]:
-        """Answer a question; yield its events as they happen, `TurnDone` last."""
+        """Answer a question; yield its events as they happen, `TurnDone` last.
+
+        A trace is sent at the end, also if the caller stops early, or after an error,
+        which is raised again.
+        """
         recorder = TurnTraceRecorder(asking, self._now)
         try:
             async with aclosing(super().ask(asking)) as events:

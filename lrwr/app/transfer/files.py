@@ -56,9 +56,9 @@ def resolve_target_path(document: str, folder: Path) -> Path | None:
 
 
 def is_already_written(path: Path, contents: Collection[str]) -> bool:
-    """Return whether the file `path` exists; its content must be one of those expected.
+    """Return whether the file `path` exists with one of the expected contents.
 
-    `contents` are SHA-256 hashes as hexadecimal digits.
+    `contents` are their SHA-256 hashes as hexadecimal digits. False if nothing exists.
 
     Raises:
         StoreProblem: The file has another content, or cannot be read.
@@ -92,7 +92,10 @@ def write_new_file(path: Path, content: bytes) -> bool:
 
 
 def delete_partial_files(folders: Iterable[Path]) -> None:
-    """Delete the temporary files that an interrupted download left in `folders`."""
+    """Delete the temporary files that an interrupted download left in `folders`.
+
+    Subfolders are not searched. Files that cannot be deleted stay.
+    """
     for folder in folders:
         for part in folder.glob(f"{PART}*"):
             with suppress(OSError):
@@ -163,10 +166,10 @@ FileDigests = Sequence[tuple[str, str]]
 class FileTransferResult:
     """The result of an upload or download of manuscript files.
 
-    `moved` files were transferred; `there` were at the destination already. `changed`
-    are documents whose ingested content is not available any more. `written` are the
-    files written into the target folder of a download; `refused` were not, because
-    their names are not safe there.
+    `moved` counts transferred files, `there` those that the destination had already.
+    `changed` are ids of documents whose ingested content is not available any more,
+    `written` those of the files written into the target folder of a download; `refused`
+    were not written, because their names are not safe there.
     """
 
     moved: int = 0
@@ -184,11 +187,12 @@ async def upload_files(
     records: "SupabaseRecords",
     report_progress: TransferProgress,
 ) -> FileTransferResult:
-    """Upload files that the Supabase project lacks and that are as they were ingested.
+    """Upload the manuscript files that the Supabase project lacks.
 
-    Files there that no document uses any more are deleted. `root` is the library's
-    folder, `targets` are the manuscript's folders and files. `report_progress` receives
-    the step, the number of finished files and the total.
+    Files whose content has changed since the ingestion are left out. Files there that
+    no document uses any more are deleted. `root` is the library's folder, `targets` are
+    the manuscript's folders and files. `report_progress` receives the step, the number
+    of finished files and the total.
 
     Raises:
         LrwrError: Supabase did not answer or refused.

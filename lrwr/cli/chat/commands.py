@@ -55,8 +55,8 @@ class PlainChatState:
     """The state of a line-based chat, which slash commands change.
 
     `sitting` is the scope of the next question: thread, character and horizon. `model`
-    is the name of the language model, empty without one. `turn` is the last turn, None
-    before the first.
+    is the name of the language model, empty without one. `turn` is the last turn of the
+    thread, None before the first.
     """
 
     workspace: Workspace
@@ -168,7 +168,9 @@ async def handle_mode(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
-    """Turn on or off that answers use only what the character witnessed.
+    """Switch between answers from all scenes and only those that the character knows.
+
+    A character knows the scenes where they were present or of which they were told.
 
     Raises:
         NotFound: No character is chosen.
@@ -303,7 +305,9 @@ async def handle_world(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
-    """List what happens in story order, or only with the character named `arguments`.
+    """List events in story order up to the horizon.
+
+    If `arguments` is not empty, list only those with the character of that name.
 
     Raises:
         NotFound: There is no such character.
@@ -319,9 +323,10 @@ async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_open(chat: PlainChatState, arguments: str) -> None:
-    """Print the location of a passage of the last answer, and open it in the editor.
+    """Print the location of a passage of the last answer.
 
-    `arguments` is the number of a citation.
+    `arguments` is the number of its citation. On a terminal, the location is also
+    opened in the editor.
 
     Raises:
         NotFound: There is no such citation.

@@ -121,5 +121,8 @@ class LiveAnswer:
 
 
 def turn_done_as_json(turn_done: TurnDone) -> dict[str, object]:
-    """Return the finished turn as JSON, with the id of its thread as `thread`."""
+    """Return the finished turn as JSON: the keys of `turn_as_json`, and `thread`.
+
+    `thread` is the id of the turn's thread.
+    """
     return {"thread": turn_done.thread, **turn_as_json(turn_done.turn)}

@@ -82,7 +82,8 @@ class LineReader:
     def next(self) -> str | None:
         """Return what the user enters next; None at the end of the input.
 
-        A backslash at the end of a line continues it on the next line.
+        A backslash at the end of a line continues the input on the next line; the
+        result then contains a line end instead of the backslash.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed.

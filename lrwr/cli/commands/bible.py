@@ -356,9 +356,10 @@ async def load_bible(
 
 
 def find_world_element(name: str, bible: Bible) -> WorldElement:
-    """Return the world element called `name`, or the only one that has all its words.
+    """Return the world element called `name`.
 
-    Case is ignored. World elements are settings, objects, groups, rules and the like.
+    If there is none, return the only one whose name contains all words of `name`. Case
+    is ignored. World elements are settings, objects, groups, rules and the like.
 
     Raises:
         NotFound: No element, or several, match; the hint suggests names.

@@ -89,9 +89,10 @@ class CheckScope:
     documents: tuple[DocumentId, ...] | None
 
     async def find_by_rules(self) -> tuple[Contradiction, ...]:
-        """Return the contradictions that rules find, in text order.
+        """Return the contradictions that rules find, ordered by the contradicting text.
 
-        Intended ones are included. They are computed in a worker thread.
+        Those that the user marked as intended are included. They are computed in a
+        worker thread.
         """
         return await asyncio.to_thread(
             find_contradictions, self.known, self.horizon, self.documents
@@ -100,7 +101,8 @@ class CheckScope:
     async def find_pairs(self) -> tuple[StatementPair, ...]:
         """Return the pairs of statements that only a language model can compare.
 
-        They are collected in a worker thread.
+        Pairs with a note or a decision come first. They are collected in a worker
+        thread.
         """
         return await asyncio.to_thread(
             find_statement_pairs, self.known, self.horizon, self.documents
@@ -112,8 +114,8 @@ class ModelCheckResult:
     """The contradictions that rules found (`ruled`) and that a language model found.
 
     `verdict` has the model's findings that were verified in the text, and the number of
-    others; `session` its usage, and the pairs that were not judged. `model` is its
-    name.
+    pairs without one. `session` has the model's usage and the number of pairs that were
+    not judged. `model` is its name.
     """
 
     ruled: tuple[Contradiction, ...]
@@ -266,7 +268,7 @@ async def load_known_contradictions(
 ) -> tuple[Contradiction, ...]:
     """Return the contradictions that rules find, then those that a model found earlier.
 
-    The model's are cached judgements; no model is called.
+    The latter are cached judgements; no model is called. Intended ones are included.
 
     Raises:
         NotFound: Nothing has been ingested here.

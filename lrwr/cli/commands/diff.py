@@ -153,7 +153,12 @@ def _show_differences(manuscript_diff: ManuscriptDiff, output: Output) -> None:
 
 
 def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
-    """Return the comparison of two states of the story as JSON; see docs/diff.md."""
+    """Return the comparison of two states of the story as JSON; see docs/diff.md.
+
+    `gained`, `changed`, `lost` and `gaps` are changes with the values `before` and
+    `after` (None if there is none) and their quotations. `same` is true if nothing
+    changed.
+    """
     difference = manuscript_diff.difference
     groups = {
         kind: [c for c in difference.changes if c.kind is kind]

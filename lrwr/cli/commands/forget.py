@@ -166,7 +166,12 @@ def _show_result(
 
 
 def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
-    """Return what `lrwr forget` would delete as JSON; sizes are in bytes."""
+    """Return what `lrwr forget` would delete as JSON; sizes are in bytes.
+
+    `here` lists the files on this machine; the next keys count what they contain.
+    `elsewhere` and `refused` are sentences on data at servers that would be deleted or
+    stay, `not_lrwrs` names of other files, `sent_to` the recipients in the send log.
+    """
     inventory = plan.inventory
     return {
         "library": plan.library.root,
@@ -192,7 +197,11 @@ def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
 def deletion_result_as_json(
     plan: DeletionPlan, deletion_result: DeletionResult
 ) -> dict[str, object]:
-    """Return what was to be deleted, what was deleted, and the failures as JSON."""
+    """Return the result of `lrwr forget` as JSON: the keys of the plan and three more.
+
+    `gone` are sentences on what was deleted, `left` the failures; `all_gone` is true
+    without failures.
+    """
     return {
         **deletion_plan_as_json(plan),
         "gone": list(deletion_result.deleted),

@@ -250,7 +250,11 @@ def _show_sent_report(
 
 
 def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object]]:
-    """Return services with consent, host and location of the key as JSON objects."""
+    """Return a JSON object for each of `services`, in their order.
+
+    `state` is the consent; `may_leave` says whether data may be sent. `set_in` names
+    the source of the setting, `key` the location of the API key, never the key itself.
+    """
     return [
         {
             "service": service.name,
@@ -267,7 +271,9 @@ def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object
 def sent_report_as_json(report: EgressReport) -> dict[str, object]:
     """Return the send log (requests that left the machine) as JSON.
 
-    Times are in seconds since 1970.
+    `totals` are by host and purpose; `newest` are requests, newest first. `began` is
+    when the log was started or cleared, None without a log. Times are in seconds since
+    1970, sizes in bytes, prices in US dollars.
     """
     return {
         "began": report.began,

@@ -91,8 +91,10 @@ async def collect_status(
 ) -> dict[str, object]:
     """Return the contents of the library and the changes to ingest, as for `--json`.
 
-    Changes are found by file times and sizes; no document is read and no service
-    contacted. `say` receives notices of the library.
+    `changed` and `gone` count the documents that an ingestion would process or delete.
+    They are found by file times and sizes; no document is read and no service
+    contacted. `problem` is a sentence if the manuscript cannot be found, else empty.
+    `say` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here.

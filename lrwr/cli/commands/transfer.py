@@ -212,7 +212,12 @@ def _show_pull_result(
 
 
 def push_result_as_json(result: LibraryPushResult) -> dict[str, object]:
-    """Return as JSON how much was uploaded, and to which project and library."""
+    """Return the result of an upload as JSON: numbers of items that were sent.
+
+    `begun` says that the library was created in the project, `changed_meanwhile` that
+    something was ingested during the upload; the next one sends it. `files` has the
+    manuscript files; `left_out` are those that were not sent.
+    """
     return {
         "library": result.name,
         "host": result.host,
@@ -228,7 +233,11 @@ def push_result_as_json(result: LibraryPushResult) -> dict[str, object]:
 
 
 def pull_result_as_json(result: LibraryPullResult) -> dict[str, object]:
-    """Return as JSON how much was downloaded, and from which project and library."""
+    """Return the result of a download as JSON: numbers of items that were received.
+
+    `files` has the manuscript files: `moved` and `there` (stored already) are numbers,
+    `left_out` and `written` names.
+    """
     return {
         "library": result.name,
         "host": result.host,

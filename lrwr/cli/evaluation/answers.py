@@ -49,9 +49,10 @@ def require_chat_model(
 
 
 def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]]:
-    """Return a function that says whether search answers a question with confidence.
+    """Return an async function that says whether search finds an answer to a question.
 
-    Such a question does not count as unanswerable.
+    It is True if the confidence of the search is computed and not low. Such a question
+    must not be used as one that the text does not answer.
     """
     finder, pipeline = workspace.finder(), workspace.settings.pipeline
 
@@ -63,9 +64,10 @@ def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]
 
 
 def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
-    """Return the names of models by their use: "answers" and "judge".
+    """Return the names of models by their use; keys are "answers" and "judge".
 
-    Several names are joined by commas.
+    Several names are joined by commas. If answers only quote the text, a phrase says
+    so; "judge" is empty if none judges.
     """
     answering = sorted({model.model for model in answers.answering.values()})
     return {

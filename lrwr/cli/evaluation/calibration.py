@@ -140,16 +140,20 @@ _RANKINGS = {
 
 
 def describe_ranking(ranking: str) -> str:
-    """Return how passages were ranked, such as "not reranked (off)".
+    """Return how passages were ranked, followed by the id `ranking` in parentheses.
 
-    `ranking` is the ranking's name; an unknown one is returned unchanged.
+    An example is "not reranked (off)". An unknown id is returned unchanged.
     """
     description = _RANKINGS.get(ranking.partition("/")[0])
     return f"{description} ({ranking})" if description else ranking
 
 
 def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
-    """Return a sentence for each calibration, all fitted on the user's questions."""
+    """Return a sentence for each of `calibrations`, in their order.
+
+    It names the ranking, the number of the user's questions that it was fitted on, the
+    area under the ROC curve (0.5 is chance) and the threshold.
+    """
     return [
         f"Search confidence, {describe_ranking(calibration.ranking)}: fitted on your"
         f" questions ({calibration.questions}), AUROC {_two(calibration.auroc)}, weak"
@@ -161,7 +165,7 @@ def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
 def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
     """Print how many questions one ranking answers, and how good calibrations are.
 
-    The shipped calibration and the new one are columns of a table.
+    A table compares the shipped calibration with the new one; either may be missing.
     """
     missed = trial.questions - trial.found - trial.unanswerable
     output.answer(StyledText(f"Search {describe_ranking(trial.ranking)}", "strong"))
@@ -205,10 +209,11 @@ def print_calibration_advice(
 def calibration_trials_as_json(
     trials: Sequence[CalibrationTrial], remarks: Sequence[str], saved: Path | None
 ) -> dict[str, object]:
-    """Return the calibrations of each ranking with their figures as JSON.
+    """Return the results of calibration as JSON: `rankings`, `remarks` and `saved`.
 
-    `remarks` are sentences; `saved` is the file they were stored in, None if not
-    stored.
+    Each ranking has numbers of questions, the figures of the `shipped` and the `fitted`
+    calibration, and the new `calibration`; these three are None if missing. `remarks`
+    are sentences; `saved` is the file of the new calibrations, None if not stored.
     """
     return {
         "rankings": [
@@ -231,7 +236,7 @@ def calibration_trials_as_json(
 
 
 def calibration_as_json(calibration: Calibration) -> dict[str, object]:
-    """Return all fields of a calibration as JSON."""
+    """Return a calibration as JSON; keys are the names of its fields."""
     return asdict(calibration)
 
 

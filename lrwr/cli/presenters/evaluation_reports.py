@@ -124,7 +124,10 @@ def reload_report(settings: Settings, run: str | None) -> EvalReport:
 
 
 def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
-    """Print the stored evaluation runs, newest first, as a table or JSON."""
+    """Print the stored evaluation runs, newest first, as a table or JSON.
+
+    The JSON is `{"runs": [...]}`; `made` is in seconds since 1970.
+    """
     eval_runs = list_eval_runs(_folder(settings))
     if as_json:
         runs = [
@@ -192,7 +195,13 @@ def show_run_comparison(
 
 
 def eval_report_as_json(report: EvalReport) -> dict[str, object]:
-    """Return the report of an evaluation run as JSON."""
+    """Return the report of an evaluation run as JSON.
+
+    `made` is in seconds since 1970, `budgets` are in tokens. `arms` (ways to search)
+    have `figures` with mean and interval, None if too many questions failed.
+    `comparisons` are those of `arm_comparison_as_json`; `wrong` are results that must
+    not happen.
+    """
     run = report.run
     return {
         "run": run.id,
@@ -224,7 +233,10 @@ def eval_report_as_json(report: EvalReport) -> dict[str, object]:
 def arm_comparison_as_json(arm_comparison: ArmComparison) -> dict[str, object]:
     """Return the comparison of two arms (ways to search) by one measure as JSON.
 
-    Infinite bounds become None.
+    `difference` is the mean of arm `b` minus that of `a`, with the bounds of its
+    interval; infinite bounds become None. `chance`, `mcnemar` and `corrected` are
+    p-values. `claimed` is true if the arms may be called different; `verdict` says so
+    in a sentence.
     """
     return {
         "figure": arm_comparison.figure,

@@ -146,7 +146,11 @@ class QuestionReview:
             index = max(0, index + self._apply_command(typed_command, question))
 
     def show_progress(self, *, as_json: bool = False) -> None:
-        """Print how many questions are kept, dropped and not reviewed yet."""
+        """Print how many questions are kept, dropped and not reviewed yet.
+
+        With `as_json`, keys are `file`, `kept`, `dropped` and `waiting`; otherwise a
+        sentence goes to stderr.
+        """
         progress = count_review_progress(self._read())
         if as_json:
             counts = {

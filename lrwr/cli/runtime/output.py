@@ -313,10 +313,11 @@ def replace_unencodable(text: str, encoding: str | None) -> str:
 
 
 def to_jsonable(value: object) -> object:
-    """Return `value` as lists, dicts, strings and numbers.
+    """Return `value` as lists, dicts, strings, numbers, booleans and None.
 
-    Dataclasses become objects, sets become sorted lists, paths and enums strings. It
-    does without the codec of `lrwr.core.model`, whose import would delay each command.
+    Dataclasses become dicts, sets sorted lists, paths and string enums strings; keys of
+    dicts become strings. It does without the codec of `lrwr.core.model`, whose import
+    would delay each command.
 
     Raises:
         TypeError: `value` contains any other type.

@@ -45,10 +45,11 @@ def run_async(
 ) -> ResultT:
     """Run `coroutine` to completion and return its result.
 
-    `run` executes the coroutine; pass `asyncio.Runner().run` to reuse a loop.
+    `run` executes the coroutine; pass `asyncio.Runner().run` to reuse a loop. If tasks
+    of a group fail with several `LrwrError`s, only the first is raised.
 
     Raises:
-        LrwrError: The first error of a task group, without the exception group.
+        LrwrError: The error of the coroutine, without an exception group around it.
     """
     try:
         return run(coroutine)
@@ -164,9 +165,9 @@ def announce_first_use(workspace: Workspace, output: Output, *names: str) -> Non
 def create_progress_listener(
     advance: AdvanceProgress, output: Output
 ) -> Callable[[IngestEvent], None]:
-    """Return a function that advances a progress bar as documents are processed.
+    """Return a function that receives the events of an ingestion.
 
-    It receives the events of an ingestion. It also prints, once, that another run of
+    It calls `advance` for each finished document, and prints, once, that another run of
     lrwr is using the library.
     """
     has_announced_wait = False

@@ -121,7 +121,10 @@ class TerminalRenderer:
             yield ProgressBar(display, label, total)
 
     def page(self, text: str) -> None:
-        """Show `text` in the user's pager."""
+        """Show `text` in the user's pager; return when the user leaves it.
+
+        Sets the environment variable `LESS` unless it is set.
+        """
         os.environ.setdefault("LESS", "-RFX")  # colours, and no screen of its own
         pager(text)
 

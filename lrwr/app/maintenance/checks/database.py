@@ -161,7 +161,7 @@ INGEST = "Run `lrwr ingest`."
 def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
     """Return a finding if no manuscript is known or one of `folders` is missing.
 
-    None if all exist.
+    `folders` are the manuscript's, empty if none is known. None if all exist.
     """
     if not folders:
         detail = "No manuscript has been ingested yet."
@@ -179,7 +179,9 @@ def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
 def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFinding:
     """Check whether the last ingestion is up to date.
 
-    `changes` has the documents in `folders` that an ingestion would process or delete.
+    `changes` are the differences between the files in `folders` and the library. New,
+    changed and deleted documents, and documents ingested with other settings, are a
+    `WARNING`.
     """
     folder_names = ", ".join(str(folder) for folder in folders)
     differences = [

@@ -83,8 +83,8 @@ def check_services(
     """Report which data leaves this machine.
 
     `connection` is the language model's, None if none is used. `refusal` is a sentence
-    why the model may not be called, empty if it may. `others` are sentences about the
-    other services.
+    that says why the model may not be called, empty if it may. `others` are sentences
+    about the data that other services receive. The state is `OFF` if nothing is sent.
     """
     part = "hosted services"
     if others:

@@ -57,9 +57,9 @@ class EmbeddingSpace(Protocol):
 class ExpectedCollection:
     """The state that the library's collection on a Qdrant server should have.
 
-    `mark` is random and identifies this copy of the collection. `epoch` and `seq` are
-    the position in the database's list of changes, as in `QdrantCursor`. `vectors` is a
-    number.
+    `mark` is a random text, stored there and here, which shows that this folder's
+    library filled the collection. `epoch` is the name of the database's list of vector
+    changes, `seq` the number of the last change in it, `vectors` the number of vectors.
     """
 
     mark: str
