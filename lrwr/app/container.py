@@ -246,13 +246,21 @@ class Workspace:
 
     @cached_property
     def passages(self) -> "PassageStore":
-        """The ingested text of the manuscript, as documents and passages."""
+        """The ingested text of the manuscript, as documents and passages.
+
+        Raises:
+            NotFound: Nothing was ingested here.
+        """
         self.require_library()
         return SqlitePassageStore(self.database)
 
     @cached_property
     def threads(self) -> "ThreadStore":
-        """The threads (saved conversations)."""
+        """The threads (saved conversations).
+
+        Raises:
+            NotFound: Nothing was ingested here.
+        """
         self.require_library()
         return self.stores.threads
 
@@ -346,6 +354,9 @@ class Workspace:
         """The service that finds the current location of cited passages.
 
         It also says whether their words were edited or deleted since the answer.
+
+        Raises:
+            NotFound: Nothing was ingested here.
         """
         return FreshnessService(self.passages)
 

@@ -98,9 +98,9 @@ class EvalFinderFactory:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The reranker of all variants that rerank; None if it is off.
+        """The reranker of all variants that rerank; None if reranking is off.
 
-        On this machine it uses the word frequencies of pipeline b.
+        A reranker on this machine uses the word frequencies of pipeline b.
         """
         local = self.parts.create_local_reranker(Pipeline.AGENTIC)
         return self.workspace.egress.hosted_reranker() or local
@@ -359,5 +359,8 @@ async def load_eval_material(workspace: Workspace) -> SourceMaterial:
 
 
 def create_eval_lock(library: Library) -> FileLock:
-    """Return the lock file that lets only one evaluation of a library run at a time."""
+    """Return the lock file that lets only one evaluation of a library run at a time.
+
+    It is not acquired yet.
+    """
     return FileLock(library.state_dir / "evaluations.lock")

@@ -43,7 +43,10 @@ EDGE_MIN_CHUNKS = 6_000
 
 @dataclass(frozen=True, slots=True)
 class IndexedRecords:
-    """The stored data that a search reads; `load_canon` returns the decisions."""
+    """The stored data that a search reads: text, facts and decisions.
+
+    `load_canon` reads the user's decisions from their file at each call.
+    """
 
     database: "SqliteDatabase"
     passages: "PassageStore"

@@ -141,7 +141,9 @@ def delete_local_data(local_data: LocalData) -> Iterator[LocalDataPart]:
 
 
 def delete_empty_state_folder(library: Library) -> bool:
-    """Delete the state folder unless it has files of others; return whether it is gone.
+    """Delete the state folder if it is empty except for `.gitignore`.
+
+    Return whether it is gone; True if it did not exist.
 
     Raises:
         StoreProblem: Its `.gitignore` cannot be deleted.

@@ -46,9 +46,9 @@ def restore_library(
 ) -> RestoreReport:
     """Replace the contents of `library` with the backup `source`.
 
-    With `force` False, an existing library is an error, and existing files of the user
-    (`lrwr.toml`, `lrwr.canon.toml`) stay; otherwise, they are renamed first. `now` is
-    in seconds since 1970.
+    With `force`, an existing library and the user's files (`lrwr.toml`,
+    `lrwr.canon.toml`) are renamed first. Without it, an existing library is an error,
+    and existing files of the user stay. `now` is in seconds since 1970.
 
     Raises:
         NotFound: There is no such file.

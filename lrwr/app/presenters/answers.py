@@ -89,8 +89,9 @@ def _describe_gap(gap: GapFlag) -> str:
 def format_spending(turns: Sequence[Turn]) -> str:
     """Return tokens and price of the last turn; with several turns, also the total.
 
-    `turns` are those of a thread, oldest first. Tokens sent and received are added up;
-    those received are estimated. Empty if no turn called a language model.
+    An example is "9 tokens, $0.01; total 20 tokens, $0.02". `turns` are those of a
+    thread, oldest first. Tokens sent and received are added up; those received are
+    estimated. Empty if no turn called a language model.
     """
     if not any(turn.usage.calls for turn in turns):
         return ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def render_decisions(canon: Canon, service: "CanonService") -> Iterator[StyledLine]:
     """Yield the decisions of `canon` by topic, then the last one and how to undo it.
 
-    `service` knows the order of decisions. Without any, two lines say so and name the
+    `service` provides the last one. Without any decision, two lines say so and name the
     command to use.
     """
     parts: list[tuple[str, list[tuple[str, str]]]] = [

@@ -129,7 +129,8 @@ def render_element(element: "WorldElement") -> Iterator[StyledLine]:
 def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:
     """Yield a line with `label`, a fact's value and its certainty, then its quotations.
 
-    `label` is written as it is, so it ends with ": " or is empty.
+    `label` is printed unchanged, so it ends with ": " or is empty. For a decision of
+    the user, "you decided" replaces the certainty.
     """
     certainty = "you decided" if claim.decided else str(claim.certainty)
     first_evidence = next(iter(claim.evidence), None)
@@ -284,7 +285,7 @@ def describe_element(element: "WorldElement") -> str:
 def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
     """Return a sentence with the `lrwr ingest` command that fills an empty story bible.
 
-    Empty if pipeline b has analysed the whole manuscript.
+    Empty if a document was already ingested with pipeline b.
     """
     if not bible.unread:
         return ""

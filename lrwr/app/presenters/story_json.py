@@ -24,9 +24,9 @@ JsonObject: TypeAlias = dict[str, object]
 def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
     """Return the story bible as JSON, with a list for each kind of entry.
 
+    Characters are sorted by mentions, most first, everything else by story order.
     `read_by` names the language models that analysed the manuscript. `as_of` is the
-    horizon as typed, None for the whole story. Other keys are the lists, in the order
-    of the bible.
+    horizon as typed, None for the whole story.
     """
     return {
         "as_of": as_of,

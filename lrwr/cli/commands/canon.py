@@ -114,7 +114,7 @@ class DecisionContext:
         return [normalize_canon_path(document) for document in self.order.outlines]
 
     def document(self, text: str) -> DocumentId:
-        """Return the document that `text` names, by its id or path or the end of it.
+        """Return the document that `text` names: its id, its path, or the path's end.
 
         Relative paths start from the working directory. An existing file that was not
         ingested is accepted.

@@ -113,9 +113,9 @@ class CheckScope:
 class ModelCheckResult:
     """The contradictions that rules found (`ruled`) and that a language model found.
 
-    `verdict` has the model's findings that were verified in the text, and the number of
-    pairs without one. `session` has the model's usage and the number of pairs that were
-    not judged. `model` is its name.
+    `verdict` has the model's findings that were verified in the text, and the numbers
+    of its other judgements. `session` has the model's usage and the number of pairs of
+    statements that were not judged. `model` is its name.
     """
 
     ruled: tuple[Contradiction, ...]

@@ -33,7 +33,10 @@ app = typer.Typer()
 
 
 def show_overview(context: typer.Context) -> None:
-    """Print the state of the library and the commands to try next."""
+    """Print the state of the library and the commands to try next.
+
+    Without a library, only the commands that start one are shown.
+    """
     settings, output = start_session(context)
     library = resolve_library(settings)
     if not library.database.exists():

@@ -84,8 +84,9 @@ async def create_answer_measure(
     spans: SpanMeasure,
     stack: AsyncExitStack,
 ) -> AnswerMeasure:
-    """Return the measure of answers; with `--model`, language models answer and judge.
+    """Return the measure that asks all questions and scores the answers.
 
+    With `--model`, language models answer and judge; otherwise answers quote the text.
     `arm_set` has the ways to search that are compared, `spans` the measure of passages.
     `stack` closes what is opened.
 

@@ -43,7 +43,10 @@ PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 
 async def load_manuscript_texts(settings: Settings, output: Output) -> ManuscriptTexts:
-    """Return the texts of the ingested documents by id; empty if there are none."""
+    """Return the texts of the ingested documents by document id.
+
+    Empty if there is no library. `output` receives warnings of the library.
+    """
     async with open_workspace(settings, say=output.warn) as workspace:
         try:
             passages = workspace.passages

@@ -94,7 +94,7 @@ async def open_search_services(
     used for the first time. With `as_json`, nobody is asked.
 
     Raises:
-        NotFound: Nothing is ingested here, or only by the other pipeline.
+        NotFound: There is no library, or only the other pipeline ingested something.
     """
     async with open_workspace(settings, say=output.info) as workspace:
         await require_passages(workspace)
@@ -104,12 +104,12 @@ async def open_search_services(
 
 
 async def require_passages(workspace: Workspace) -> None:
-    """Raise an error if the configured pipeline, unlike the other, ingested nothing.
+    """Raise an error if only the other pipeline, not the configured one, ingested text.
 
     Otherwise a search would report that the text does not contain a word it contains.
 
     Raises:
-        NotFound: Nothing is ingested here, or only by the other pipeline.
+        NotFound: There is no library, or only the other pipeline ingested something.
     """
     pipeline = workspace.settings.pipeline
     counts = {

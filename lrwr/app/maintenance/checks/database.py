@@ -41,7 +41,10 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
 
 
 def check_word_index(facts: DatabaseReport) -> HealthFinding:
-    """Check that the full-text index matches the stored passages, facts and threads."""
+    """Check that the full-text index matches the stored passages, facts and threads.
+
+    `BROKEN` if it does not; `NOT_CHECKED` if the database could not be examined.
+    """
     part = "word index"
     if facts.words_fit is False:
         detail = "It does not match the passages, facts or threads."
@@ -53,7 +56,10 @@ def check_word_index(facts: DatabaseReport) -> HealthFinding:
 
 
 def check_jobs(counts: DatabaseCounts) -> HealthFinding:
-    """Check whether documents failed, or wait although no process works on them."""
+    """Check whether documents failed, or wait although no process works on them.
+
+    Either is a `WARNING`. `counts` has the numbers of jobs by state.
+    """
     part, ingest = "jobs", "Run `lrwr ingest`."
     running = format_count(counts.running, "document")
     if counts.failed:

@@ -190,8 +190,8 @@ def check_server(
 ) -> HealthFinding:
     """Report whether a model server, such as Ollama, runs on its default port.
 
-    `answered` has its models, None if nothing answers. `used` says that the settings
-    use this server already; otherwise the remedy says how to use it.
+    `answered` has its models, None if nothing answers, which is `OFF`. `used` says that
+    the settings use this server already; otherwise the remedy says how to use it.
     """
     part = server.name
     address = f"127.0.0.1:{server.port}"
