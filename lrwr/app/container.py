@@ -278,7 +278,7 @@ class Workspace:
 
     @cached_property
     def egress(self) -> ExternalAccess:
-        """The clients of external services, with consents, API keys and the send log."""
+        """The clients of external services, with consents, API keys and send log."""
         database = SqliteDatabase(self.library.database, say=self.notify)
         self._stack.push_async_callback(database.aclose)
         return ExternalAccess(

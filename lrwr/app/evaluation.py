@@ -70,8 +70,8 @@ SMALL = 20
 class ArmSet:
     """The ways to search one library that an evaluation compares (arms).
 
-    All search `indexed_library`. `library` is a hash of what was ingested; runs with
-    equal hashes can be compared. `models` has the names of the embedding model (key
+    All search `indexed_library`. `library` is a hash of the ingested documents, their
+    order and the decisions. `models` has the names of the embedding model (key
     "meaning") and of the reranker ("the second look"), empty if off. `remarks` are
     sentences on arms that are missing or restricted.
     """

@@ -166,9 +166,9 @@ class FileIdentity:
         self._identity: tuple[int, int] | None = None
 
     def __call__(self) -> bool:
-        """Return whether `path` is still the file that the first call found there.
+        """Return whether `path` is still the file that an earlier call found first.
 
-        True at the first call if the file exists; False whenever it does not.
+        True if no earlier call found one; False whenever no file exists.
         """
         try:
             status = self._path.stat()

@@ -149,9 +149,9 @@ def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
 
 
 def freshness_as_json(anchored_citation: AnchoredCitation) -> dict[str, object]:
-    """Return how the cited words are in the current text, as two JSON keys.
+    """Return the state of the cited words in the current text as two JSON keys.
 
-    `freshness` is their state. `now` has `document`, `lines` (first and last, from 1,
+    `freshness` names the state. `now` has `document`, `lines` (first and last, from 1,
     inclusive), `chars` (half-open offsets in the document) and `text` of the words or
     their edited version; None if they are gone or were not looked up.
     """
@@ -246,10 +246,10 @@ def known_facts_as_json(
 ) -> list[dict[str, object]]:
     """Return a JSON object for each of `facts`, in their order.
 
-    It has the fact's own fields and `file`, `chars` and `lines`. `chars` has the
-    half-open offsets in the document of each supporting span, `lines` the first and
-    last line (from 1, inclusive) of the first one. `texts` must have the document of
-    every fact.
+    It has the fact's `about`, `subject`, `field`, `value`, `details` (name-value pairs)
+    and `certainty`; `filled_by`, its source; `file`; `chars`, the half-open offsets of
+    each supporting span; and `lines`, first and last (from 1, inclusive) of the first
+    span. `texts` must have the document of every fact.
     """
     rows: list[dict[str, object]] = []
     for document_fact in facts:

@@ -221,7 +221,7 @@ def _paragraphs(text: str) -> Iterator[Block]:
 def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
     """Yield one table with a row for each of `threads`, in their order.
 
-    Columns: number from 1, title, number of turns, time of the last turn (local), who
+    Columns: number from 1, title, number of turns, time of the last change (local), who
     answers, shortened id.
     """
     ids = shorten_thread_ids(threads)
