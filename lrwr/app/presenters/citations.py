@@ -189,7 +189,8 @@ def describe_passage_chapter(passage: "Passage") -> str:
 def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
     """Return `text` in pieces; words with the stem of one of `words` are "strong".
 
-    Letter case in `text` is ignored. The pieces, joined, are `text`.
+    `words` must be in lower case; case in `text` is ignored. The pieces, joined, are
+    `text`.
     """
     return [
         StyledText(piece, "strong") if hit else piece

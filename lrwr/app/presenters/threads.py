@@ -91,8 +91,9 @@ def get_citation_places(
 def cut_around_words(text: str, words: Sequence[str]) -> str:
     """Return an excerpt of `text` on one line, around the first of `words` in it.
 
-    A word matches if its stem is equal. The excerpt is the beginning of `text` if none
-    matches. Its length is limited by `EXCERPT_CHARACTERS`.
+    A word matches if its stem is equal; `words` must be in lower case. The excerpt is
+    the beginning of `text` if none matches. Its length is limited by
+    `EXCERPT_CHARACTERS`.
     """
     line, at = " ".join(text.split()), 0
     for piece, hit in split_highlighted_words(line, words):
@@ -314,7 +315,7 @@ def render_thread_matches(
     """Yield the lines of the turns that a search for `words` found, in their order.
 
     Each has the thread's title and id, and excerpts of question and answer in which
-    `words` are highlighted.
+    `words` are highlighted. `words` must be in lower case.
     """
     for thread, turn in matches:
         yield styled_line(
