@@ -105,14 +105,17 @@ class Recipe(Protocol):
         ...
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Return the knowledge with the chunks only; computes no vectors and uses no
-        language model.
+        """Return the knowledge (what is stored of a document) with the chunks only.
+
+        No vectors are computed and no language model is used.
         """
         ...
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
         """Estimate the usage of a language model for the document of `knowledge`, a
-        draft.
+        result of `draft`.
+
+        Empty usage if no language model is used.
         """
         ...
 
@@ -179,7 +182,10 @@ class NaiveRecipe:
         """Return the knowledge of a document: its chunks, and vectors for texts that
         have none stored.
 
-        `report` receives the progress.
+        `report` receives the progress. There are no vectors without an embedding model.
+
+        Raises:
+            ServiceUnavailable: The embedding model did not answer.
         """
         drafted = await self.draft(document, tools)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
@@ -196,7 +202,7 @@ async def embed_chunks(
 ) -> "dict[TextHash, NDArray[np.float32]]":
     """Return, by text hash, new vectors of the chunks whose text has no stored one.
 
-    `report` receives the progress.
+    Empty without an embedding model. `report` receives the progress.
 
     Raises:
         ServiceUnavailable: The embedding model did not answer.
@@ -265,7 +271,9 @@ class AgenticRecipe:
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
         """Estimate the usage of a language model for the document of `knowledge`, a
-        draft.
+        result of `draft`.
+
+        Empty usage without a language model, and for notes.
         """
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
@@ -279,6 +287,10 @@ class AgenticRecipe:
         """Split, analyse and embed the document; stored results are reused.
 
         `report` receives the progress.
+
+        Raises:
+            ServiceUnavailable: The embedding model did not answer.
+            StoreProblem: Stored results cannot be read, or replies cannot be stored.
         """
         plan = await self._plan_cuts(document, tools)
         distances = await self._resolve_distances(document, plan, tools, report)

@@ -35,30 +35,35 @@ class JudgeScores:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The scores in the order of `tries`, without failed tries."""
+        """The scores, 0.0 to 1.0, in the order of `tries`, without the reasons of
+        failures.
+        """
         return tuple(score for score in self.tries if not isinstance(score, str))
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The reasons of the failed tries, in the order of `tries`."""
+        """The sentences in `tries`, which say why a request to the judge gave no
+        score.
+        """
         return tuple(score for score in self.tries if isinstance(score, str))
 
     @property
     def mean(self) -> float | None:
-        """The mean score; None if every try failed."""
+        """The mean of the scores, 0.0 to 1.0; None if there is no score."""
         return fmean(self.values) if self.values else None
 
     @property
     def spread(self) -> float:
-        """The highest score minus the lowest; 0.0 if every try failed."""
+        """The highest score minus the lowest; 0.0 if there is no score."""
         return max(self.values) - min(self.values) if self.values else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePanelResult:
-    """The scores of all judges for one answer, by figure, and the usage of the judges.
+    """The scores of all judges for one answer, and the judges' usage of language
+    models.
 
-    A figure is a measured value such as faithfulness.
+    `figures` maps names of figures (measured values such as faithfulness) to scores.
     """
 
     figures: Mapping[str, JudgeScores]

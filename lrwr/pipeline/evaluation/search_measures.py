@@ -244,9 +244,12 @@ class SpanMeasure:
         return f"spans 1: {', '.join(map(str, self.budgets))}"
 
     def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Return the names of the figures (measured values) of a question.
+        """Return the names of the figures (measured values) of a question, such as
+        `recall@1000`.
 
-        `arm` is the name of the arm, the way of retrieving text.
+        `arm` is the name of the arm, the way of retrieving text: for the whole text
+        there are no figures that depend on rank. An unanswerable question has only
+        `seconds`, `tokens` and, with a horizon, `leak`.
         """
         names = ["seconds", "tokens"]
         names += ["leak"] if question.as_of else []

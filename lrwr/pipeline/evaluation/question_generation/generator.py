@@ -306,8 +306,10 @@ def collect_draft_families(
 
 
 def find_first_chapters(material: SourceMaterial) -> dict[str, int]:
-    """Return the number of the chapter that first names each person, by the person's
+    """Return the story-order number of the chapter that first names each person, by
     name.
+
+    A person whom no chapter names is missing.
     """
     first_chapters: dict[str, int] = {}
     for profile in material.people():

@@ -248,7 +248,9 @@ class SourceMaterial:
     rare_names: tuple[str, ...] = ()
 
     def text_at(self, place: AnswerPlace) -> str:
-        """Return the text at `place`, a span of a document, on one line."""
+        """Return the text at `place`, a span of a document, on one line with single
+        spaces.
+        """
         text = self.texts[place.document]
         return " ".join(text[place.span.start : place.span.end].split())
 
@@ -263,8 +265,10 @@ class SourceMaterial:
         return AnswerPlace(document, spans[index])
 
     def chapter_of(self, place: AnswerPlace) -> int:
-        """Return the number, in story order, of the chapter with a place; -1 in a
-        note.
+        """Return the story-order number of the chapter that contains the beginning of
+        `place`.
+
+        0 for text before the first chapter, -1 for a place in a note.
         """
         row = self.order.numbers.get(place.document, ())
         chapters = self.order.outlines[place.document].chapters

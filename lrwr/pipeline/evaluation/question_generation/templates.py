@@ -284,7 +284,8 @@ def draft_absent_word_questions(
 
 
 def is_word_in_text(material: SourceMaterial, word: str) -> bool:
-    """Return whether any text contains `word` or a word that begins with it.
+    """Return whether any text contains `word`, in lower case, or a word that begins
+    with it.
 
     A word of three letters or fewer counts only as a whole or with an s.
     """
