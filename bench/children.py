@@ -98,11 +98,11 @@ def run(
 
 
 def environment(scratch: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a child process, without the user's settings, plus
-    `more`.
+    """Return the environment for a child process.
 
-    `scratch` is used as the folder of the user's configuration. Variables for the sizes
-    of passages are passed on, because figures depend on them.
+    It has none of the user's settings, and `more` besides. `scratch` is used as the
+    folder of the user's configuration. Variables for the sizes of passages are passed
+    on, because figures depend on them.
     """
     kept = {
         name: value

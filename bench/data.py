@@ -51,7 +51,7 @@ class DataFolder:
         return self._found("retrieval", f"{name}/questions.jsonl")
 
     def scorer(self) -> Path | None:
-        """Return the scorer's script in the data folder; None if it is missing."""
+        """Return the scorer's script beside the data folder; None if it is missing."""
         if self.root is None:
             return None
         path = self.root.parent / "score" / "retrieval_score.py"

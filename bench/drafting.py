@@ -207,7 +207,10 @@ _DECISIONS: tuple[Callable[[ScriptedWriter], Decision], ...] = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 if no library ever differed, else 1."""
+    """Run, print one JSON object, and return 0 if no library ever differed, else 1.
+
+    `arguments` are those of the command line; None reads them from there.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--edits", type=int, default=1000)

@@ -72,7 +72,10 @@ def paragraphs(text: str) -> list[Place]:
 
 
 def insert_sentence(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Insert a sentence into the paragraph at `place`; `number` makes it unique."""
+    """Return `text` with a new sentence in the paragraph at `place`.
+
+    `number` makes the sentence unique; `random` chooses its words and its position.
+    """
     new = sentence(number, random)
     ends = [m.end() for m in re.finditer(r"[.!?](?=\s)", text[place.start : place.end])]
     at = place.start + random.choice(ends) if ends else place.end
@@ -80,8 +83,9 @@ def insert_sentence(text: str, place: Place, number: int, random: Random) -> Edi
 
 
 def change_words(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Replace three words of the paragraph at `place`; `number` makes the new ones
-    unique.
+    """Return `text` with three words of the paragraph at `place` replaced.
+
+    `number` makes the new words unique; `random` chooses them and their position.
     """
     words = list(_WORD.finditer(text, place.start, place.end))
     at = random.randrange(RUN, len(words) - RUN - 3)
@@ -95,7 +99,10 @@ def change_words(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def add_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Insert a paragraph after the one at `place`; `number` makes it unique."""
+    """Return `text` with a new paragraph after the one at `place`.
+
+    `number` makes it unique; `random` chooses its words.
+    """
     new = sentence(number, random)
     more = " ".join(sentence(number + 1000 * n, random) for n in (1, 2, 3))
     added = f"{text[: place.end]}\n\n{new} {more}{text[place.end :]}"
@@ -103,7 +110,10 @@ def add_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def delete_half(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Delete the second half of the paragraph at `place`."""
+    """Return `text` without the second half of the paragraph at `place`.
+
+    `number` and `random` are ignored.
+    """
     del number, random
     words = list(_WORD.finditer(text, place.start, place.end))
     cut = words[len(words) // 2].start()
@@ -115,7 +125,10 @@ def delete_half(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def delete_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Delete the paragraph at `place`."""
+    """Return `text` without the paragraph at `place`.
+
+    `number` and `random` are ignored.
+    """
     del number, random
     left = text[: place.start] + text[place.end :].lstrip()
     return Edit("a paragraph less", left, gone=text[place.start : place.end])

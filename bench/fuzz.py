@@ -53,7 +53,10 @@ def inputs(count: int, dice: random.Random) -> Iterator[tuple[str, bytes]]:
 
 
 def damage_bytes(content: bytes, dice: random.Random) -> bytes:
-    """Return `content` with bytes flipped, dropped, repeated or cut off."""
+    """Return `content` with bytes changed, deleted, repeated or inserted.
+
+    `dice` chooses what and where.
+    """
     raw = bytearray(content)
     for _ in range(dice.randrange(1, 12)):
         at = dice.randrange(len(raw)) if raw else 0
@@ -70,8 +73,9 @@ def damage_bytes(content: bytes, dice: random.Random) -> bytes:
 
 
 def damage_word_part(content: bytes, dice: random.Random) -> bytes:
-    """Damage one part inside a Word file, and return it packed again with valid
-    checksums.
+    """Return the Word file `content` with one of its XML parts damaged.
+
+    It is packed again with valid checksums.
     """
     fresh = io.BytesIO()
     with (
@@ -88,7 +92,10 @@ def damage_word_part(content: bytes, dice: random.Random) -> bytes:
 
 
 def insert_markup(content: bytes, dice: random.Random) -> bytes:
-    """Insert characters that mean something to parsers, and encode the text at random."""
+    """Insert characters that mean something to parsers into a text in UTF-8.
+
+    Return it in a random encoding.
+    """
     text = content.decode("utf-8", "ignore")
     for _ in range(dice.randrange(1, 40)):
         at = dice.randrange(len(text) + 1)
@@ -117,7 +124,10 @@ def find_broken_promise(document: Document, count: LocalEmbedder) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 if there was no failure, else 1."""
+    """Run, print one JSON object, and return 0 if there was no failure, else 1.
+
+    `arguments` are those of the command line; None reads them from there.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -247,7 +247,8 @@ def harass(
 def audit(folder: Path) -> None:
     """Install the triggers of `AUDIT` in the library of `folder`.
 
-    Nothing happens if there is no library yet, or if they are installed already.
+    They count what happens to jobs. Nothing happens if there is no library yet, if it
+    is locked, or if they are installed already.
     """
     database = folder / ".lrwr" / "library.db"
     if not database.exists():
@@ -373,7 +374,10 @@ def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 if `Report.held`, else 1."""
+    """Run, print one JSON object, and return 0 if `Report.held`, else 1.
+
+    `arguments` are those of the command line; None reads them from there.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--kills", type=int, default=100)

@@ -114,7 +114,7 @@ class VeiledWords:
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return how many chunks contain each word, and how many chunks there are.
+        """Return the number of chunks with each word, by word, and of all chunks.
 
         Hidden chunks are counted, too.
         """
@@ -134,7 +134,7 @@ class VeiledVectors:
 
     @property
     def remark(self) -> str:
-        """The remark of the wrapped index."""
+        """A sentence if the wrapped index works with restrictions; else empty."""
         return self.inner.remark
 
     async def catch_up(self) -> int:
@@ -161,7 +161,7 @@ class VeiledVectors:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """An open library; `veil` says what search must not find for the present question."""
+    """An open library; `veil` is what search must not find for the present question."""
 
     workspace: Workspace
     order: StoryOrder

@@ -53,7 +53,7 @@ class Reference:
 
 @dataclass(slots=True)
 class EmbeddingCounter:
-    """Counts the texts that `embedder` embeds."""
+    """Counts the texts that `embedder` embeds in `texts`, once `watch` was called."""
 
     embedder: LocalEmbedder
     texts: int = 0

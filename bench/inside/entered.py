@@ -37,7 +37,7 @@ class Recorder:
     _last: dict[int, str] = field(default_factory=dict)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Handle an event of the interpreter's profiler."""
+        """Record the function of `frame` if `event` is a call in the package."""
         if event != "call":
             return
         code = frame.f_code

@@ -68,8 +68,10 @@ def measure(
 
 
 def attribute_novel(documents: Sequence[Document], cast: Cast) -> AttributedNovel:
-    """Attribute the quotations of a novel to the characters of `cast`, and to its
-    narrator.
+    """Attribute the quotations of a novel to characters.
+
+    `documents` are its chapters in story order. Speakers are characters of `cast`, or
+    its narrator, who is inferred if `cast` has none.
     """
     pages = [_page(document, cast) for document in documents]
     result = AttributedNovel()
@@ -98,7 +100,10 @@ def _page(
 
 
 def build_gold_cast(gold: Mapping[str, Any]) -> Cast:
-    """Return the named characters of the correct answers `gold` as a cast."""
+    """Return the named characters of `gold`, the object of a roster file, as a cast.
+
+    An alias that several characters share is left out.
+    """
     bearers: dict[str, list[str]] = {}
     for one in gold["characters"]:
         if not (one["n_quotes"] or one["n_addressed"] or one["n_mentioned"]):

@@ -40,7 +40,7 @@ def import_scorer(data: Path, name: str) -> ModuleType:
 
 
 def read_novel(folder: Path) -> list[Document]:
-    """Return the parsed chapters of the novel in `folder`, in the order of their names."""
+    """Return the parsed chapters of the novel in `folder`, by file name."""
     parse = ManuscriptParser()
     return [
         parse(DocumentId(path.name), path.read_bytes())
@@ -59,7 +59,7 @@ def collect_evidence(documents: Sequence[Document]) -> list[NameEvidence]:
 
 
 def cast_as_json(cast: Cast) -> list[dict[str, Any]]:
-    """Return the characters of `cast` in the format that the scorers expect."""
+    """Return the characters of `cast` as objects with `name` and `aliases`, a list."""
     return [
         {"name": character.name, "aliases": [alias.name for alias in character.aliases]}
         for character in cast.characters

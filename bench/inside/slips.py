@@ -147,7 +147,10 @@ def choose_people(people: Sequence[Mapping[str, Any]], count: int) -> list[Perso
 
 
 def write_notes(people: Sequence[Person]) -> dict[str, str]:
-    """Return the text of a note on each of `people`, by file name."""
+    """Return the text of a note on each of `people`, by file name.
+
+    Two more are on invented characters, one of whom is the father of all `people`.
+    """
     notes = {
         f"{name}.md": f"---\ntype: character\n---\n# {name}\n\nHe is a man of business.\n"
         for name in (FATHER, OTHER)

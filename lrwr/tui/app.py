@@ -75,11 +75,11 @@ def _bars(ground: str, bar: str, touched: str, grabbed: str) -> dict[str, str]:
 
 
 def resolve_theme(name: str, env: Mapping[str, str]) -> str:
-    """Return the theme name that the `[screen] theme` setting selects.
+    """Return the name of the theme that `name`, the `[screen] theme` setting, selects.
 
-    `light` and `dark` select lrwr's own themes; `auto` chooses by the background colour
-    in the terminal's COLORFGBG variable, dark if it is not set. Any other name is
-    returned unchanged.
+    `light` and `dark` select lrwr's own themes. `auto` selects the light one if the
+    variable COLORFGBG in `env` has the background colour 7 or 15, else the dark one.
+    Any other name is returned unchanged.
     """
     if name == "light":
         return LIGHT

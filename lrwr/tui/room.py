@@ -77,7 +77,10 @@ class RoomScreen(Screen[None]):
         return cast("RoomApp", self.app)
 
     def load(self) -> object:
-        """Start a worker that loads and shows the library; may be called again."""
+        """Start and return a worker that loads the library and shows its state.
+
+        It may be called again; the earlier worker is then cancelled.
+        """
         raise NotImplementedError
 
     def show_spending(self) -> None:

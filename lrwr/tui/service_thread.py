@@ -67,7 +67,11 @@ class ServiceThread(Generic[ServicesT]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop all work and close the services; wait until both have finished."""
+        """Stop all work, then close the services and end the thread.
+
+        Work that does not end within `stop_timeout` seconds is cancelled again, and
+        added to `lost` if it had something to save.
+        """
         try:
             await asyncio.wrap_future(
                 asyncio.run_coroutine_threadsafe(self._end(), self._loop)

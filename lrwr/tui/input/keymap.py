@@ -66,10 +66,10 @@ REASSIGN_HINT = "Assign another key to that action first."
 def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Parse the lines of the `[screen] keys` setting.
 
-    A line has an action id, a space, and keys separated by commas. Return the keys,
-    separated by commas, by action id, and a warning sentence for each invalid line or
-    key. A key that another action uses is rejected, unless that action is assigned
-    other keys. Actions without a valid key are left out.
+    A line has an action id, a space, and keys separated by commas. The first result
+    maps action ids to their valid keys, separated by commas; actions without any are
+    left out. The second has a warning sentence for each invalid line or key. A key that
+    another action uses is invalid, unless that action is assigned other keys.
     """
     bindings: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []

@@ -139,7 +139,7 @@ class TypedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class TypedCommand:
-    """Prompt input that is a command: its `name` without slash, and its argument.
+    """Prompt input that is a command: its `name` in lower case without slash.
 
     `words` is the argument, empty if there is none.
     """

@@ -217,7 +217,7 @@ MAX_SEARCHED_BYTES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A location in a file, an absolute path.
+    """A location in `file`, an absolute path.
 
     `line` counts lines from 1; if `paragraphs` is true, as for a `.docx`, it counts
     paragraphs. `gone` means that the passage is no longer in the text: `line` is the

@@ -75,7 +75,8 @@ async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) 
     Only the story up to the horizon `as_of` is used; empty means all of it.
 
     Raises:
-        NotFound: No character has this name, or several have.
+        NotFound: No character has this name, or several have; or no manuscript was
+            ingested, or the horizon does not exist.
     """
     return find_profile_by_name(name, await load_story(workspace, as_of)).name
 

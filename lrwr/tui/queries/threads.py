@@ -182,9 +182,9 @@ async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
 async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> ChatScope:
     """Return the scope of the first question, which `options` select.
 
-    It is that of the thread in `options` at its last turn, or of a new thread, changed
-    by the other options. The character is the one whose name or alias is given in
-    `options`, by its main name.
+    It is the scope of the thread in `options` at its last turn, or that of a new
+    thread, with the other options in place of its values. A character's alias is
+    replaced by the main name.
 
     Raises:
         NotFound: A character, thread or horizon of `options` does not exist.

@@ -103,7 +103,10 @@ class ChatScreen(RoomScreen):
 
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
-        """Load the library's state and show it; may be called again."""
+        """Load the library's state and show it.
+
+        It may be called again; the earlier call is then cancelled.
+        """
         self.query_one(StatusLine).update_fields(model="Opening the library…")
         controller = await self._get_controller()
         await controller.load()

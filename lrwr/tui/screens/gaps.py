@@ -150,7 +150,10 @@ class GapsScreen(MasterDetailScreen[None]):
             await self.run_guarded(self._decide(gap, None))
 
     def action_postpone(self) -> None:
-        """Move the highlighted gap to the end of the list without deciding it."""
+        """Move the highlighted gap to the end of the list, until the screen is closed.
+
+        Nothing is decided.
+        """
         if key := self.key:
             after = self.query_one(RowList).key_after(key)
             self._postponed = [

@@ -43,7 +43,8 @@ NO_MATCH = "No key or command matches. Change the search or press Escape to clos
 class HelpScreen(ModalScreen[None]):
     """Lists all actions with keys, commands and ids; an input filters them.
 
-    `keymap` maps action ids to configured keys. `words` fill the filter.
+    `keymap` maps action ids to configured keys, separated by commas; other actions have
+    their default keys. `words` fill the filter.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -172,7 +173,7 @@ def format_keys(keys: tuple[str, ...]) -> str:
 
 
 def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
-    """Yield the sections of the help in display order: title, and actions."""
+    """Yield the title and the actions of each section of the help, in display order."""
     everywhere = (
         *PROMPT_ACTIONS,
         *ROOM_ACTIONS,

@@ -104,9 +104,10 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         return ()
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return rows for the filter `text` that a search of names does not find.
+        """Return further rows for the filter `text`, from a slow search.
 
-        They are appended to the matching rows when the user pauses. None by default.
+        They are shown below the matching rows, once the user stops typing. None by
+        default.
         """
         del text
         return ()
@@ -140,7 +141,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Set the focus and start to load the rows."""
+        """Focus the filter or the rows, and start to load the rows."""
         self.set_note("")
         focus_filter = self.FOCUS_FILTER or self._words
         self.query_one(Input if focus_filter else RowList).focus()
@@ -173,7 +174,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         return ""
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the rows that match the filter, then those of `extra` that are new.
+        """Show the rows that match the filter, then those of `extra` with other keys.
 
         The row with the key `at` is highlighted. If `at` is empty, it is the first row
         on a ranked screen with a filter, else the row highlighted before. If that row

@@ -152,7 +152,7 @@ class WorldScreen(StoryScreen):
 class TimelineScreen(StoryScreen):
     """Lists events in story order under chapter headings.
 
-    The filter also matches the names of characters in an event.
+    The filter also matches the names and aliases of characters in an event.
     """
 
     DEFAULT_CSS: ClassVar[str] = """

@@ -122,7 +122,10 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_rename(self) -> None:
-        """Ask for a new title of the highlighted thread, and store it."""
+        """Ask for a new title of the highlighted thread, and store it.
+
+        Nothing changes if the user cancels or enters nothing.
+        """
         if (thread := self._highlighted_thread()) is None:
             return
         line = TextInputScreen(
@@ -151,7 +154,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_delete(self) -> None:
-        """Delete the highlighted thread; it can be restored."""
+        """Delete the highlighted thread; it can be restored for `KEPT_DAYS` days."""
         if (thread := self._highlighted_thread()) is not None:
             await self.run_guarded(self._delete(thread))
 

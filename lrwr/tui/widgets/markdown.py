@@ -107,7 +107,7 @@ class MarkdownReply(Markdown):
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append streamed `text`; it is drawn at the next update."""
+        """Append streamed `text`; it is drawn within `FRAME_SECONDS` seconds."""
         self._pending += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME_SECONDS, self._flush)

@@ -40,7 +40,7 @@ class ReplyWidget(Protocol):
     """A widget that shows the text of an answer while it is streamed."""
 
     async def write(self, text: str) -> None:
-        """Append streamed `text`; it is drawn at the next update."""
+        """Append streamed `text`; it is drawn within `FRAME_SECONDS` seconds."""
         ...
 
     async def finish(self) -> None:
@@ -90,7 +90,7 @@ class VerbatimReply(Static):
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append streamed `text`; it is drawn at the next update."""
+        """Append streamed `text`; it is drawn within `FRAME_SECONDS` seconds."""
         self._text += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME_SECONDS, self._draw)
@@ -106,7 +106,7 @@ class VerbatimReply(Static):
         self.update(render_citation_marks(self._text, spans))
 
     def action_jump(self, number: str) -> None:
-        """Ask the chat screen to select the source with this citation number."""
+        """Ask the chat screen to select the source with the number `number`."""
         self.post_message(CitationClicked(number))
 
     def _draw(self) -> None:
@@ -117,7 +117,10 @@ class VerbatimReply(Static):
 
 
 def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
-    """Return `text` with clickable citations, and highlighted `unsupported` spans."""
+    """Return `text` with clickable citations, and with highlighted spans.
+
+    `unsupported` are the spans, in characters of `text`.
+    """
     marked = [ContentSpan(span.start, span.end, UNSUPPORTED) for span in unsupported]
     return Content(text, spans=[*marked, *find_citation_marks(text)])
 

@@ -197,7 +197,7 @@ class Sources(VerticalScroll):
         await self.show_sources((), (), is_final=False)
 
     async def show(self, turn: Turn) -> None:
-        """Show the sources of a finished turn."""
+        """Show the sources of a finished turn, or a message if it cites none."""
         output = turn.output
         if turn.state is TurnState.STOPPED:
             without = STOPPED
@@ -242,7 +242,10 @@ class Sources(VerticalScroll):
         await self._replace(views)
 
     async def add(self, citation: Citation) -> None:
-        """Append a cited passage, above the web pages."""
+        """Append a cited passage, above the web pages.
+
+        It is selected if no other source is.
+        """
         async with self._changing:
             await self.query(".source-message").remove()
             apart = self.query(".source-web")
@@ -251,7 +254,10 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     async def add_page(self, page: WebCitation) -> None:
-        """Append a web page, below the passages."""
+        """Append a web page, below the passages and the other web pages.
+
+        It is selected if no other source is.
+        """
         async with self._changing:
             await self.query(".source-message").remove()
             if not self.query(".source-web"):
@@ -313,12 +319,18 @@ class Sources(VerticalScroll):
         self.call_after_refresh(view.scroll_visible, animate=False)
 
     async def action_open(self) -> None:
-        """Open the selected passage in the user's editor."""
+        """Open the selected passage in the user's editor.
+
+        Of a web page, the address is shown. Nothing happens if no source is selected.
+        """
         if self.chosen is not None:
             await self.run_action("screen.do('open')")
 
     async def action_copy_quote(self) -> None:
-        """Copy the selected passage to the clipboard."""
+        """Copy text and location of the selected source to the clipboard.
+
+        Nothing happens if no source is selected.
+        """
         if self.chosen is not None:
             await self.run_action("screen.do('copy', 'quote')")
 

@@ -72,7 +72,10 @@ class SplitView(Horizontal):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the screen is too narrow for both panes."""
+        """Whether the screen has fewer than `MIN_WIDE_COLUMNS` columns.
+
+        Then only one pane is shown.
+        """
         return self.size.width < MIN_WIDE_COLUMNS
 
     def on_resize(self, event: events.Resize) -> None:
@@ -90,9 +93,9 @@ class SplitView(Horizontal):
             self.sources.focus()
 
     def close_sources(self) -> bool:
-        """On a narrow screen, show the transcript instead of the sources.
+        """If the sources are shown in place of the transcript, show the transcript.
 
-        Return whether the sources were shown in place of it.
+        That is so only on a narrow screen. Return whether it was.
         """
         was_over, self._is_over = self._is_over and self.is_narrow, False
         self._arrange(self.size.width)

@@ -47,9 +47,10 @@ class StatusLine(Horizontal):
         yield Static(id="status-spent", markup=False)
 
     def on_mount(self) -> None:
-        """Start a timer for the time in the `index` field since the last ingestion.
+        """Start a timer that updates the age in the `index` field.
 
-        It is updated every `AGE_INTERVAL` seconds, once `mark_fresh` was called.
+        It runs every `AGE_INTERVAL` seconds. The age is the time since the last call of
+        `mark_fresh`; before the first call there is none.
         """
         self.set_interval(AGE_INTERVAL, self._show_age)
 

@@ -94,7 +94,10 @@ class Transcript(VerticalScroll):
         return next(reversed(self.views), None)
 
     async def show(self, turns: Sequence[Turn]) -> None:
-        """Show the end of a thread with `turns`, oldest first."""
+        """Replace the shown turns by the end of a thread with `turns`, oldest first.
+
+        Earlier turns are mounted when the user scrolls up.
+        """
         async with self._mount_lock:
             self._older, self._newer = list(turns[:-INITIAL_TURNS]), []
             self._chosen = None
