@@ -135,7 +135,8 @@ class RagasJudge:
         """Return the estimated usage of judging `sample`: calls and tokens of all its
         scores.
 
-        A token counts as four characters of RAGAS's prompts and of the texts.
+        A token of the texts counts as four characters; RAGAS's own prompts are
+        included.
         """
         return sum(
             (_ESTIMATES[figure](sample) for figure in _select_arguments(sample)),

@@ -228,8 +228,9 @@ class SqliteJobQueue:
         )
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, the one queued last first; with `state`, only
-        jobs in that state.
+        """Return at most `limit` jobs, the most recently queued first.
+
+        With `state`, only jobs in that state; None means all.
         """
         parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(

@@ -128,8 +128,9 @@ class SupabaseJobQueue:
         return await self._call_with_claim("complete_job", claim)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, newest first; with `state`, only jobs in that
-        state.
+        """Return at most `limit` jobs, the most recently queued first.
+
+        With `state`, only jobs in that state; None means all.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.
