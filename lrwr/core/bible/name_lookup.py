@@ -184,7 +184,9 @@ def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]
 
 
 def collect_bible_names(bible: Bible) -> frozenset[str]:
-    """Return all names and aliases of characters, and the names of world elements."""
+    """Return all names and aliases of characters, and the names of world elements, as
+    spelled in the bible.
+    """
     people = (name for character in bible.characters for name in _all_names(character))
     return frozenset(people) | {element.name for element in bible.world}
 

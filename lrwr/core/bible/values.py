@@ -256,7 +256,11 @@ class TimelineMomentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimelineMoment:
-    """An entry of the timeline; `characters` are the names of those involved."""
+    """An entry of the timeline.
+
+    `text` is the description of the event, the statement told, or the key sentence.
+    `characters` are the names of those involved.
+    """
 
     kind: TimelineMomentKind
     text: str
@@ -391,8 +395,8 @@ def format_chapter_name(evidence: TextEvidence) -> str:
 def list_model_claims(
     profile: CharacterProfile,
 ) -> Iterator[tuple[str, tuple[BibleClaim, ...]]]:
-    """Yield a label, such as "trait", and the claims of each field of `profile` that
-    only a language model can fill.
+    """Yield (label, claims) for each field of `profile` that only a language model can
+    fill, such as ("trait", …); the claims may be empty.
     """
     yield "also called", profile.also_called
     yield "trait", profile.personality_traits
@@ -403,8 +407,8 @@ def list_model_claims(
 
 
 def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str]:
-    """Return the names of the fields of `profile` that are empty because no language
-    model has analysed the text.
+    """Return the names for display ("traits", "voice") of those fields of `profile`
+    that are empty because no language model has analysed the text.
 
     Empty if one has.
     """

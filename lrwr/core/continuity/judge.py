@@ -113,7 +113,9 @@ def build_judge_repair_messages(
 
 @cache
 def build_judgement_shape() -> ReplyShape:
-    """Return the JSON schema of a reply: one judgement for each pair."""
+    """Return the format of a reply: a JSON object with the array "pairs", one judgement
+    for each pair, with the pair's number as "id".
+    """
     row = {
         "id": {"type": "integer"},
         "contradicts": {"type": "boolean"},
@@ -150,7 +152,7 @@ def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
 
 
 def serialize_judgement(pair_judgement: PairJudgement) -> str:
-    """Return a judgement as a JSON object, for storage."""
+    """Return a judgement as a JSON object with the field names as keys, for storage."""
     return json.dumps(asdict(pair_judgement), ensure_ascii=False)
 
 

@@ -58,10 +58,11 @@ def decode_value(value: Any, kind: type[T]) -> T:
 
 
 def encode_json(value: object, *, ascii_only: bool = False) -> str:
-    """Return `value` as JSON text on one line, without spaces between tokens.
+    r"""Return `value` as JSON text on one line, without spaces between tokens.
 
-    Equal values yield equal texts, except for sets. With `ascii_only` every other
-    character is written as `\\uXXXX`; only then is the text free of lone surrogates.
+    Equal values yield equal texts, except for sets. With `ascii_only` every character
+    outside of ASCII is written as `\uXXXX`; only then is the text free of lone
+    surrogates.
 
     Raises:
         TypeError: `value` contains an object that has no JSON form.

@@ -187,10 +187,13 @@ def build_strict_schema(fields: object) -> object:
 
 
 def extract_json_object(reply: str) -> object:
-    """Parse the JSON object in a model's reply; text around it is ignored.
+    """Return the parsed JSON object in a model's reply; its reasoning and text around
+    the object are ignored.
+
+    The object reaches from the first `{` to the last `}`.
 
     Raises:
-        MalformedReply: The reply contains no JSON object.
+        MalformedReply: The reply contains no valid JSON object, or several.
     """
     answer = reply.rpartition(_REASONING_END)[2]
     start, end = answer.find("{"), answer.rfind("}") + 1

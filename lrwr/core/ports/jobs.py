@@ -109,8 +109,8 @@ class JobResult:
 
     @property
     def counted(self) -> Knowledge:
-        """The knowledge; if embedding failed, without the name of its embedding
-        space.
+        """The knowledge; if embedding failed, with an empty `space`, so that it counts
+        as not embedded.
         """
         is_whole = self.words_only is None
         return self.knowledge if is_whole else replace(self.knowledge, space="")
@@ -207,7 +207,9 @@ class RemoteJobHost(Protocol):
     """The local side of remote ingestion: provides cached results and stores new ones."""
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return the stored results of `document` that need not be computed again."""
+        """Return the stored distances and vectors that need not be computed again for
+        `document`; both are empty for a new document.
+        """
         ...
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
@@ -217,10 +219,11 @@ class RemoteJobHost(Protocol):
         ...
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
-        """Return the language model calls that a document still needs.
+        """Return what the remote runner needs to make the language model calls for
+        `knowledge`, and reserve their budget.
 
         None if all replies are stored, the budget is spent, or no model is configured.
-        The budget of the calls stays reserved until `completed` is called.
+        The budget stays reserved until `completed` is called.
         """
         ...
 

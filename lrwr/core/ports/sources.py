@@ -42,10 +42,11 @@ class ManuscriptSource(Protocol):
     """Lists and reads the files of a manuscript; never writes them."""
 
     async def list(self) -> SourceListing:
-        """Return all manuscript files.
+        """Return all manuscript files, and the skipped files with the reason.
 
         Raises:
             NotFound: The folder or file does not exist.
+            SettingsProblem: An exclude pattern is invalid.
         """
         ...
 

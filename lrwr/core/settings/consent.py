@@ -70,8 +70,8 @@ class HostedService:
         return self.host
 
     def describe_sent(self, settings: Settings) -> str:
-        """Return a description of the data that the service receives with these
-        settings, for users.
+        """Return a description, for users, of the data that the service receives with
+        these settings: `sent_with_texts` if traces contain texts, else `sent`.
         """
         if self.sent_with_texts and is_tracing_texts(settings):
             return self.sent_with_texts
@@ -279,15 +279,16 @@ class ConsentStore:
 
 
 def is_tracing_texts(settings: Settings) -> bool:
-    """Return whether traces contain the user's texts; a library's own file cannot turn
-    that on.
+    """Return whether traces contain the user's texts.
+
+    True if the setting `traces.texts` is on, unless the library's own file turns it on.
     """
     is_library_setting = settings.origin("traces.texts").source is SettingSource.LIBRARY
     return settings.traces.texts and not is_library_setting
 
 
 def find_hosted_service(name: str) -> HostedService:
-    """Return the external service called `name`, in upper or lower case.
+    """Return the external service called `name`, such as "openai", ignoring case.
 
     Raises:
         SettingsProblem: There is no such service.

@@ -349,7 +349,11 @@ class Settings:
     warnings: tuple[str, ...] = ()
 
     def value(self, key: str) -> object:
-        """Return the value of the setting `key`, such as `search.limit`."""
+        """Return the value of the setting `key`, such as `search.limit`.
+
+        Raises:
+            AttributeError: There is no such setting.
+        """
         value: object = self
         for name in key.split("."):
             value = getattr(value, name)
@@ -357,7 +361,7 @@ class Settings:
 
     def origin(self, key: str) -> SettingOrigin:
         """Return where the value of the setting `key`, such as `search.limit`, comes
-        from.
+        from; for a default or an unknown key, an origin with the source "default".
         """
         return self.origins.get(key, SettingOrigin())
 

@@ -58,8 +58,8 @@ class KeyState:
 
 
 def list_key_variables(name: str) -> tuple[str, ...]:
-    """Return the environment variables for the API keys of the service `name`, in upper
-    or lower case.
+    """Return the environment variables for the API keys of the service `name`, whose
+    case is ignored.
 
     Raises:
         SettingsProblem: There is no such service.
@@ -125,9 +125,8 @@ def store_key(variable: str, key: str) -> None:
 
 
 def delete_key(variable: str) -> bool:
-    """Delete the API key for an environment variable from the keyring.
-
-    Returns False if there was none.
+    """Delete the API key for the environment variable `variable` from the keyring;
+    return False if there was none.
 
     Raises:
         SettingsProblem: The machine has no keyring.

@@ -112,16 +112,16 @@ def may_start_clause(tokens: Sequence[TextToken], at: int) -> bool:
 
 
 def find_first_sentence(masked: str, span: Span) -> Span:
-    """Return the span of the first sentence within `span` of a text with masked
-    names.
+    """Return the span of the first sentence within `span` of `masked`, the text with
+    its names masked; the whole `span` if it has one sentence.
     """
     end = _SENTENCE.search(masked, span.start, span.end)
     return Span(span.start, end.start() if end else span.end)
 
 
 def find_last_sentence(masked: str, span: Span) -> Span:
-    """Return the span of the last sentence within `span` of a text with masked
-    names.
+    """Return the span of the last sentence within `span` of `masked`, the text with its
+    names masked; the whole `span` if it has one sentence.
     """
     start = span.start
     for end in _SENTENCE.finditer(masked, span.start, span.end):

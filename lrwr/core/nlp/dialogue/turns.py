@@ -63,8 +63,8 @@ class DialoguePage:
     mentions: tuple[Mention, ...]
 
     def name_at(self, start: int) -> str:
-        """Return the masked name that starts at offset `start`, as the text spells
-        it.
+        """Return the name that starts at offset `start` of the text, as the text spells
+        it; "" if none starts there.
         """
         end = start
         while end < len(self.masked) and self.masked[end] == MASKED_NAME_CHARACTER:

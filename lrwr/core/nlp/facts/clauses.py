@@ -149,7 +149,7 @@ def may_be_person(name: str, prose: AnnotatedProse) -> bool:
 
 def infer_title_possessive(name: str) -> str:
     """Return "her" or "his" according to the title in `name` ("Mrs. Vale"); "" without
-    a title.
+    a title, or if the title tells no gender.
     """
     first = name.removeprefix("the ").removeprefix("The ").split(" ")[0].rstrip(".")
     if first in FEMALE_TITLE_WORDS:
@@ -243,10 +243,8 @@ def extract_verbatim(prose: AnnotatedProse, span: Span) -> str:
 
 
 def deduplicate_facts(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Yield the facts in their order, without those that state the same as an earlier
-    one.
-
-    Spans and certainty are not compared.
+    """Yield the facts in their order, without those that equal an earlier one apart
+    from spans, source and certainty.
     """
     seen_keys = set()
     for fact in facts:

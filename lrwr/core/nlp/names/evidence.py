@@ -49,7 +49,9 @@ class NameEvidence:
     first_person: int = 0
 
     def to_json(self) -> str:
-        """Return the counts as a JSON object, for storage."""
+        """Return the counts as a JSON object with the field names as keys, for
+        storage.
+        """
         return json.dumps(
             {name: getattr(self, name) for name in self.__slots__},
             ensure_ascii=False,
