@@ -166,7 +166,13 @@ def test_what_limits_an_answer_is_part_of_it_and_said_once(
     assert "Not found in the text: “zyzzyva”." in searched.out
     assert searched.err == ""
     listed = read_sample.run("world")
-    assert "needs a language model" in listed.out or "language model" in listed.out
+    assert listed.out.count("needs a language model") == 1
+    assert "set `use`" not in listed.out  # the hint is in `lrwr status` only
+    assert read_sample.run("status").out.count("To use a language model") == 1
+    filtered = read_sample.run("search", "lantern", "--function", "plot_event").out
+    assert "`--function` finds only what a language model has analysed." in filtered
+    shown = read_sample.run("characters", "Nell").out
+    assert "counted as a character because: " in shown
     assert listed.err == ""
 
 

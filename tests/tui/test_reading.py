@@ -78,7 +78,7 @@ async def test_the_world_is_read_the_same_way(book: Path) -> None:
         await room.type("tide rul")
         await room.settle()
         assert shown_lines(room)[0].startswith("The tide rules")
-        assert "Technology, factions" in shown_note(room)
+        assert "Other technology, factions" in shown_note(room)
 
 
 async def test_what_happens_is_told_in_order_and_by_character(book: Path) -> None:

@@ -132,7 +132,7 @@ class WorldScreen(StoryScreen):
 
     RANKED: ClassVar[bool] = True
     EMPTY_STATEMENT: ClassVar[str] = "No world elements found"
-    MODEL_ONLY_TOPIC: ClassVar[str] = "Technology, factions, artifacts, rules"
+    MODEL_ONLY_TOPIC: ClassVar[str] = "Other technology, factions, artifacts and rules"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "World", words=words)
