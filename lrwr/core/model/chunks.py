@@ -136,7 +136,10 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """The id of a chunk with its score; higher is better."""
+    """The id of a chunk with its score in one search; higher is better.
+
+    The scale depends on the index: cosine for vectors, BM25 for words.
+    """
 
     chunk: ChunkId
     score: float

@@ -88,9 +88,9 @@ class RequestCompletion:
 class EgressTotal:
     """Totals of all requests to one host for one purpose.
 
-    `sent_bytes` and `received_bytes` leave out requests that were not reached. `price`
-    is the sum of the known prices in US dollars; `unpriced` counts answered requests
-    whose price is unknown.
+    `requests` is their number. `sent_bytes` and `received_bytes` leave out requests
+    that did not reach the host. `price` is the sum of the known prices in US dollars;
+    `unpriced` counts answered requests whose price is unknown.
     """
 
     service: str

@@ -104,15 +104,17 @@ class StageStarted:
 
 @dataclass(frozen=True, slots=True)
 class ChunksEmbedded:
-    """Event: the embedding model finished this many more chunks."""
+    """Event: the embedding model finished `chunks` more chunks since the previous
+    event.
+    """
 
     chunks: int
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentsPending:
-    """Event: only this many documents remain, and other processes are working on
-    them.
+    """Event: this process has nothing left to do; other processes are still working on
+    this many documents.
     """
 
     documents: int

@@ -21,8 +21,8 @@ TraceTexts: TypeAlias = Mapping[str, str | tuple[str, ...]]
 
 
 class TraceStepKind(StrEnum):
-    """Kind of a trace step: chain, retriever, tool or language model call, as LangSmith
-    names them.
+    """Kind of a trace step, in the words of LangSmith: retriever, tool, language model
+    call, or chain (any other step).
     """
 
     CHAIN = "chain"
@@ -103,9 +103,10 @@ class GoldenSet:
 
 @dataclass(frozen=True, slots=True)
 class MeasureScore:
-    """The value of the evaluation measure called `measure` for one question.
+    """The score of one question on one evaluation measure.
 
-    0.0 to 1.0; None if it could not be computed.
+    `measure` is the name of the measure; `value` is from 0.0 to 1.0, None if it could
+    not be computed.
     """
 
     measure: str
@@ -130,7 +131,8 @@ class ExperimentResult:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """The results of one way of answering on all questions of a golden set.
+    """The results of one way of answering on all questions of a golden set (questions
+    with known answers).
 
     `key` is unique among the experiments on a set and is never sent. `facts` are
     settings and counts. No field contains the user's text.

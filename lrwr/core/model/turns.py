@@ -127,7 +127,7 @@ class AnswerMode(StrEnum):
 class SourceChoice:
     """A source that a question needs, and for what.
 
-    `confidence` is that of the choice, 0.0 to 1.0.
+    `confidence`, 0.0 to 1.0, says how sure it is that the question needs it.
     """
 
     source: AnswerSource
@@ -344,14 +344,14 @@ class TurnStageStarted:
 
 @dataclass(frozen=True, slots=True)
 class PassageCited:
-    """Event: a passage became available to the answer under a citation number."""
+    """Event: the answer may cite a passage, under the number of `citation`."""
 
     citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
 class WebPageCited:
-    """Event: a web page became available to the answer."""
+    """Event: the answer may cite a web page, under the number of `citation`."""
 
     citation: WebCitation
 

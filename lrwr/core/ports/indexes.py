@@ -64,8 +64,8 @@ class VectorIndex(Protocol):
 
 
 class LexicalIndex(Protocol):
-    """Full-text index that ranks chunks by BM25; it always matches the stored
-    chunks.
+    """Full-text index that ranks chunks by BM25; it is always up to date with the
+    stored chunks.
     """
 
     async def search_words(

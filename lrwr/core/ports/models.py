@@ -98,8 +98,8 @@ class Excerpt:
 class ExcerptFinding:
     """Facts found in one excerpt, with spans in the document.
 
-    `failed` is a user-facing reason why the excerpt could not be analysed; `facts` is
-    then empty.
+    `failed` is a reason, for users, why the excerpt could not be analysed; `facts` is
+    then empty. If `failed` is empty, the excerpt was analysed, even if it has no facts.
     """
 
     facts: tuple[Fact, ...]

@@ -73,7 +73,9 @@ class DocumentFact:
 
 
 class StoryStore(Protocol):
-    """Reads story data for the story bible. No result is in story order."""
+    """Reads story data for the story bible. No result is in story order; lists are
+    ordered by document id unless the method says otherwise.
+    """
 
     async def cast(self) -> Cast:
         """Return all characters of the story; an empty cast before the first ingestion.
