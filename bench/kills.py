@@ -247,8 +247,8 @@ def harass(
 def audit(folder: Path) -> None:
     """Install the triggers of `AUDIT` in the library of `folder`.
 
-    They count what happens to jobs. Nothing happens if there is no library yet, if it
-    is locked, or if they are installed already.
+    They record what happens to jobs. Nothing is installed if there is no library yet,
+    if it is locked, or if they are there already.
     """
     database = folder / ".lrwr" / "library.db"
     if not database.exists():
@@ -326,8 +326,10 @@ class Report:
 
     @property
     def held(self) -> bool:
-        """Whether nothing was stuck, done twice or different, and no process
-        complained.
+        """Whether the run revealed no fault.
+
+        No job was stuck or done twice, no two jobs on one document ran at once, no row
+        differs, and no process complained.
         """
         broken = self.stuck or self.jobs[DONE_TWICE] or self.jobs[AT_ONCE]
         return not (broken or self.differ or self.harassed.complaints)

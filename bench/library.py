@@ -70,7 +70,10 @@ def manuscript_library(bench: Bench, pipeline: str = "") -> Library:
 
 
 def novels_library(bench: Bench, pipeline: str = "") -> Library | None:
-    """Return one library of all novels; None if there are no novels."""
+    """Return one library of the first `bench.novels` novels by name.
+
+    None if there are no novels. An empty `pipeline` is the default.
+    """
     novels = bench.data.novels()[: bench.novels]
     if not novels:
         return None
@@ -80,7 +83,10 @@ def novels_library(bench: Bench, pipeline: str = "") -> Library | None:
 
 
 def tales_library(bench: Bench, pipeline: str = "") -> Library | None:
-    """Return one library of all fairy tales; None if there are none."""
+    """Return one library of all fairy tales; None if there are none.
+
+    An empty `pipeline` is the default.
+    """
     tales = bench.data.tales()
     if tales is None:
         return None
@@ -89,7 +95,10 @@ def tales_library(bench: Bench, pipeline: str = "") -> Library | None:
 
 
 def novel_library(bench: Bench, source: Path, pipeline: str = "") -> Library:
-    """Return the library of one novel, in the folder `source`."""
+    """Return the library of one novel, in the folder `source`.
+
+    An empty `pipeline` is the default.
+    """
     root = bench.work / f"novel-{source.name}{_mark(pipeline)}"
     return make_library(root, {"novel": source}, pipeline=pipeline)
 
@@ -155,7 +164,13 @@ def prepare(
 def ingest(
     root: Path, *, env: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], Cost]:
-    """Run `lrwr ingest --json` in the folder `root`; return its summary and cost."""
+    """Run `lrwr ingest --json` in the folder `root`; return its summary and cost.
+
+    The summary is the JSON object that it prints. `env` is added to the environment.
+
+    Raises:
+        BenchFailed: The command failed.
+    """
     done = run([*lrwr(), "ingest", "--json"], cwd=root, env=env)
     return json.loads(done.out), done.cost
 

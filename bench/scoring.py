@@ -59,7 +59,7 @@ def search_batches(
 
 
 def score_results(bench: Bench, shelf: QuestionSet, found: Answers) -> dict[str, float]:
-    """Score results with the scorer of the data folder, and return its figures by name.
+    """Score results with the data folder's scorer, and return its figures by name.
 
     `shelf` has the questions, `found` a result for each of them by question id.
 

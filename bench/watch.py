@@ -97,7 +97,7 @@ class Watch:
                 return told
 
     def cpu(self) -> float | None:
-        """Return the CPU seconds of all its threads so far; None without /proc."""
+        """Return the CPU seconds of the process so far; None without /proc."""
         try:
             stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
         except OSError:
@@ -106,7 +106,7 @@ class Watch:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def memory(self, name: str = "VmRSS") -> float | None:
-        """Return its memory in MB; None without /proc.
+        """Return the memory of the process in MB; None without /proc.
 
         `name` is the field of /proc to read: `VmRSS` for now, `VmHWM` for the peak.
         """

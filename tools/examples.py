@@ -53,8 +53,9 @@ class Example:
 
 
 def parse_block(block: str) -> list[Example]:
-    """Return the commands of a `console` block with their expected output, in text
-    order.
+    """Return the commands of a `console` block, with outputs, in text order.
+
+    Lines before the first command are ignored.
     """
     examples: list[Example] = []
     for line in block.splitlines():

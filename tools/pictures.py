@@ -81,9 +81,7 @@ async def main() -> None:
 
 
 async def ingest(folder: Path) -> None:
-    """Ingest the manuscript in `folder` without embeddings, which the pictures do not
-    need.
-    """
+    """Ingest the manuscript in `folder` without embeddings."""
     async with open_workspace(settings_in(folder, "dark")) as workspace:
         await ingest_manuscript(workspace, [folder], lambda _: None)
 

@@ -149,7 +149,7 @@ def choose_people(people: Sequence[Mapping[str, Any]], count: int) -> list[Perso
 def write_notes(people: Sequence[Person]) -> dict[str, str]:
     """Return the text of a note on each of `people`, by file name.
 
-    Two more are on invented characters, one of whom is the father of all `people`.
+    Two more notes are on invented men, of whom `FATHER` is the father of all `people`.
     """
     notes = {
         f"{name}.md": f"---\ntype: character\n---\n# {name}\n\nHe is a man of business.\n"
@@ -170,8 +170,8 @@ def sentences(
 ) -> Iterator[Planted]:
     """Yield contradictions and harmless sentences alternately, person by person.
 
-    A harmless one is left out if it needs an age that is not known. `wordings` are used
-    in turn.
+    A harmless one is left out if it needs the age of a person whose note has none. Each
+    attribute takes its wordings from `wordings` in turn.
     """
     eyes, hair, age = cycle(wordings.eyes), cycle(wordings.hair), cycle(wordings.age)
     kin, birth = cycle(wordings.kin), cycle(wordings.birth)
