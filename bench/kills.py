@@ -51,7 +51,7 @@ EXPECTED = {0, 3, -signal.SIGKILL}
 SUSPECT = re.compile(r"Traceback|locked|exception|internal|^lrwr: ", re.I | re.M)
 """What no process may say on the side."""
 
-EARLY = ("Nothing has been ingested", "No manuscript folder is known")
+EARLY = ("Nothing has been ingested", "No manuscript folder has been ingested yet")
 """What may be said while there is no library."""
 
 DONE_TWICE, AT_ONCE = "done twice", "two at once"

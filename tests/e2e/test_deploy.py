@@ -52,8 +52,8 @@ def test_a_deployment_takes_lrwr_there_and_nothing_of_the_book(
     server.deployed = False
     dry = desk.run("deploy", "modal", "--dry-run")
     assert dry.code == 0
-    assert "the app lrwr with one function" in dry.out
-    assert "no key" in dry.out
+    assert "App lrwr at 127.0.0.1, with one function" in dry.out
+    assert "No API key" in dry.out
     assert "Cost: about $0.055" in dry.out
     assert server.asked == []
 
@@ -94,7 +94,7 @@ def test_a_deployment_with_a_model_wants_its_key_in_a_secret_of_modals(
 @pytest.mark.parametrize(
     ("env", "says"),
     [
-        ({"MODAL_TOKEN_ID": ""}, "There is no token for Modal"),
+        ({"MODAL_TOKEN_ID": ""}, "The Modal token is missing"),
         ({"MODAL_TOKEN_SECRET": "as-another"}, "Modal does not accept the token"),
         (NOWHERE, "did not answer within 2"),
     ],

@@ -178,13 +178,13 @@ def test_dry_runs_and_traces_that_are_off_send_nothing(
         (Refuse(401, SENTENCES[0]), "LangSmith does not accept the key (HTTP 401)."),
         (
             Refuse(404, SENTENCES[0]),
-            "LangSmith's no LangSmith API at this address (HTTP 404).",
+            "There is no LangSmith API at this address (HTTP 404).",
         ),
-        (Refuse(429, SENTENCES[0], {"retry-after": "60"}), "more requests than it"),
+        (Refuse(429, SENTENCES[0], {"retry-after": "60"}), "received too many requests (HTTP 429)"),
         (Refuse(500, SENTENCES[0]), "LangSmith failed (HTTP 500)."),
         (Hang(), "LangSmith did not answer within 2 seconds."),
         (CutShort(), "LangSmith closed the connection before its answer was complete."),
-        (Nonsense("<html>"), "something that is no answer of its API."),
+        (Nonsense("<html>"), "answer did not come from LangSmith's API."),
     ],
 )
 def test_an_evaluation_is_told_whole_whatever_becomes_of_its_results(

@@ -107,11 +107,11 @@ def test_cohere_looks_again_and_the_writer_is_told_what_it_gets(
     [
         (
             Refuse(401),
-            "Cohere does not accept the key (HTTP 401). Set the key anew with",
+            "Cohere does not accept the key (HTTP 401). Set the key again with",
         ),
         (Refuse(404), "Cohere has no model rerank-v5.0-fast (HTTP 404). Set"),
         (Refuse(429, headers={"retry-after": "60"}), "too many requests (HTTP 429)."),
-        (Hang(), "Cohere did not answer within 1 seconds. Try again, or raise"),
+        (Hang(), "Cohere did not answer within 1 second. Try again, or raise"),
         (CutShort(), "Cohere stopped in the middle of its answer. Try again."),
         (Nonsense("<html>"), "an answer that lrwr does not understand. Check"),
     ],
@@ -138,8 +138,8 @@ def test_a_key_turns_nothing_on_and_a_setting_without_a_key_says_so(
     desk.set(with_cohere(cohere))
     found = desk.run("search", LAMP, COHERE_API_KEY="")
     assert found.code == 0
-    assert "`rerank.model` is cohere, but there is no API key." in found.err
-    assert "lrwr config set-key cohere" in " ".join(found.err.split())
+    assert "`rerank.model` is cohere, but there is no API key." in found.out
+    assert "lrwr config set-key cohere" in " ".join(found.out.split())
     assert cohere.asked == []
 
 
@@ -234,7 +234,7 @@ def test_a_search_whose_question_cannot_be_embedded_goes_by_words(
     assert found.json["remarks"][0].startswith(
         "Searched by words only, without embeddings. "
     )
-    assert "does not accept the key (401)" in found.json["remarks"][0]
+    assert "does not accept the key (HTTP 401)" in found.json["remarks"][0]
 
 
 def test_one_setting_brings_the_local_model_back(
@@ -283,10 +283,10 @@ def test_the_doctor_asks_both_and_says_what_to_do(
     looked = desk.run("doctor", "--json", **keys)
     assert looked.code == 0
     assert finding(looked, "embedding")[0] == "ok"
-    assert "Cohere answers, and has rerank-v5.0-fast" in finding(looked, "reranker")[1]
+    assert "Cohere answers and has rerank-v5.0-fast" in finding(looked, "reranker")[1]
     elsewhere = finding(looked, "hosted services")[1]
     assert "OpenAI (embeddings) is sent the whole text" in elsewhere
-    assert "Cohere is sent what you search for" in elsewhere
+    assert "Cohere is sent your search queries" in elsewhere
     assert openai.texts == [["lrwr"]]
 
     cohere.will(Refuse(401))
@@ -308,7 +308,7 @@ def test_the_doctor_without_a_network_warns_and_finds_nothing_broken(
     assert looked.code == 0
     state, says = finding(looked, "reranker")
     assert state == "warning"
-    assert "Cohere cannot be reached. Check the connection" in says
+    assert "Cohere cannot be reached. Check your internet connection" in says
 
 
 def test_the_doctor_says_the_length_of_a_servers_vectors(
@@ -320,7 +320,7 @@ def test_the_doctor_says_the_length_of_a_servers_vectors(
     hosted.set(told)
     state, says = finding(hosted.run("doctor", "--json"), "embedding")
     assert state == "broken"
-    assert "vectors of 768 numbers, and `embedding.dimensions` is not set." in says
+    assert "vectors with 768 dimensions, but `embedding.dimensions` is not set." in says
     assert "Set `embedding.dimensions` to 768" in says
 
 

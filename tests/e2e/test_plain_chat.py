@@ -312,7 +312,7 @@ def test_after_a_stop_the_conversation_goes_on(
         typed.interrupt()
         typed.until("\n> ")
         typed.type("/rename Stopped\n")
-        typed.until("is now called “Stopped”")
+        typed.until("Renamed this thread to “Stopped”")
         typed.until("\n> ")
         typed.interrupt()
         typed.until("Ctrl-C again")

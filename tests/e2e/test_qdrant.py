@@ -67,5 +67,5 @@ def test_a_server_elsewhere_is_not_asked_where_a_folder_alone_turns_it_on(
     )
     ran = asking.run("search", QUESTION)
     assert ran.code == ExitCode.OK
-    assert "lrwr privacy allow qdrant" in ran.err
-    assert "Nothing has left this machine." in asking.run("privacy").out
+    assert "lrwr privacy allow qdrant" in ran.out
+    assert "Nothing was sent from this machine." in asking.run("privacy").out

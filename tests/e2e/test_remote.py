@@ -106,7 +106,7 @@ def test_documents_that_fail_stop_no_other_and_are_told_in_a_sentence(
     assert sorted(told) == ["01.md", "02.md", "03.md", "04.md", "05.docx"]
     assert (
         told["01.md"]
-        == "01.md was not processed at Modal: its container failed (RemoteError)."
+        == "01.md was not processed at Modal: its container failed (RemoteError)"
     )
     assert "took longer than a container may" in told["02.md"]
     assert "the result does not fit the file" in told["03.md"]
@@ -261,7 +261,7 @@ def test_a_language_model_is_asked_from_there_once_and_its_key_is_not_sent(
         path.write_text(f"{chapter(3)}\nA heron stood there.\n", encoding="utf-8")
         ran = there.ingest(**env)
         assert ran.code == 0
-        assert "There is no key for OpenAI at Modal." in ran.json["remarks"][0]
+        assert "There is no OpenAI key at Modal." in ran.json["remarks"][0]
 
 
 def test_a_folder_cannot_send_itself_to_modal(desk: Desk, server: ModalServer) -> None:
@@ -285,7 +285,7 @@ def test_a_dry_run_and_a_watch_send_nothing(desk: Desk, server: ModalServer) -> 
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("LRWR_EMBEDDING_FOLDER", "models", "does not have the model"),
+        ("LRWR_EMBEDDING_FOLDER", "models", "does not have the embedding model"),
         ("LRWR_MODEL_USE", "local", "the language model on your own machine"),
     ],
 )

@@ -170,12 +170,12 @@ def test_what_a_model_is_sent_and_says_is_in_no_trace(
 @pytest.mark.parametrize(
     ("turn", "says"),
     [
-        (Refuse(401, QUESTION), "LangSmith does not accept the key (401)."),
-        (Refuse(404, QUESTION), "LangSmith's API is not at that address (404)."),
-        (Refuse(429, QUESTION, {"retry-after": "60"}), "more traces than it takes"),
-        (Refuse(500, QUESTION), "LangSmith failed (500)."),
+        (Refuse(401, QUESTION), "LangSmith does not accept the key (HTTP 401)."),
+        (Refuse(404, QUESTION), "There is no LangSmith API at this address (HTTP 404)."),
+        (Refuse(429, QUESTION, {"retry-after": "60"}), "received too many requests (HTTP 429)"),
+        (Refuse(500, QUESTION), "LangSmith failed (HTTP 500)."),
         (Hang(), "LangSmith did not answer within 2 seconds."),
-        (Nonsense("<html>"), "something that is no answer of its API."),
+        (Nonsense("<html>"), "answer did not come from LangSmith's API."),
     ],
 )
 def test_an_answer_is_given_whole_whatever_becomes_of_its_trace(
@@ -197,7 +197,7 @@ def test_the_writing_room_says_it_once_when_it_is_left(
     words = [str(LRWR), "chat"]
     env = dict(read.terminal.env)
     with PtyTerminal(words, folder=read.book, env=env) as room:
-        room.expect("Ask something")
+        room.expect("Ask your manuscript")
         room.press(*QUESTION, "enter")
         room.expect("[1]")
         room.press("ctrl+q")
