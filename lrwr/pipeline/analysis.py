@@ -27,6 +27,13 @@ PriceLookup = Callable[[Usage], float | None]
 """Returns the price of a usage in US dollars; None if the model's price is unknown."""
 
 
+def _format_budget(dollars: float) -> str:
+    """Return a budget with cents, or with more digits if it is less than one cent."""
+    if dollars >= 0.01:
+        return f"${dollars:.2f}"
+    return f"${dollars:.6f}".rstrip("0")
+
+
 @dataclass(slots=True)
 class ModelBudget:
     """Limits what one run may spend on a language model.
@@ -50,8 +57,8 @@ class ModelBudget:
     def __post_init__(self) -> None:
         if self.budget and self.price(Usage(calls=1)) is None:
             self.stopped = (
-                "The budget cannot be enforced: the model's price is unknown. Set"
-                " `model.prices`, or set the budget to 0."
+                "Nothing was sent: the model's price is unknown. Set `model.prices`, or"
+                " remove the budget."
             )
 
     @property
@@ -74,7 +81,10 @@ class ModelBudget:
             return None
         price = self.price(estimate) or 0.0
         if self.budget and (self.spent or 0.0) + self._reserved + price > self.budget:
-            self.stopped = f"The budget of ${self.budget:.2f} is used up."
+            self.stopped = (
+                f"The next call would exceed the budget of {_format_budget(self.budget)}."
+                " Raise `--budget` or `model.budget`."
+            )
             return None
         self._reserved += price
         self._begun += estimate.calls

@@ -100,7 +100,7 @@ def test_a_model_adds_what_it_can_quote_and_no_more(
     assert "2.md:3  ch2" in done.out
     assert "foot" not in done.out
     assert (
-        "2 pairs of statements judged, 1 contradiction found, 1 dropped because its quote is not in"
+        "2 pairs of statements judged, 1 contradiction found, 1 dropped because its quotation is not in"
         in done.err
     )
     assert "1 call: " in done.err
@@ -168,7 +168,10 @@ def test_a_model_that_fails_takes_nothing_from_the_rules(
     assert "401" in done.out
     stopped = book.run("check", "--model", "--budget", "0.01", LRWR_MODEL_PRICES=PRICES)
     assert stopped.code == ExitCode.CONTRADICTIONS
-    assert "The budget of $0.01 is used up." in stopped.out
+    assert (
+        "The next call would exceed the budget of $0.01. Raise `--budget` or `model.budget`."
+        in stopped.out
+    )
     assert len(server.chats) == 1
 
 

@@ -132,7 +132,10 @@ def test_a_budget_stops_the_reading_and_the_next_run_completes_it(
     stopped = book.run("ingest", ".", "--budget", "0.01", LRWR_MODEL_PRICES=DEAR)
     assert stopped.code == 0
     assert "warning: The language model has not analysed all documents." in stopped.out
-    assert "The budget of $0.01 is used up." in stopped.out
+    assert (
+        "The next call would exceed the budget of $0.01. Raise `--budget` or `model.budget`."
+        in stopped.out
+    )
     assert server.asked == []
     assert book.run("search", "oats", "--json").json["passages"]
     whole = book.run("ingest", "--budget", "5", LRWR_MODEL_PRICES=CHEAP)
@@ -164,7 +167,7 @@ def test_what_a_hosted_model_would_cost_is_told_without_a_key(
     asked = len(server.asked)
     for words in (["status"], ["search", "oats"], ["characters"], []):
         assert book.run(*words, **hosted).code == 0
-    assert "2 new or changed" in book.run("status", **hosted).out
+    assert "To ingest: 2 documents (new, changed or" in book.run("status", **hosted).out
     assert len(server.asked) == asked
 
 

@@ -122,7 +122,7 @@ def test_an_unreadable_file_is_counted_apart_until_it_is_deleted(
     empty.run("ingest", ".")
     status = empty.run("status").out
     assert "1 file could not be read; `lrwr jobs --state failed` says why." in status
-    assert "new or changed" not in status
+    assert "To ingest" not in status
     jobs = empty.run("jobs", "--state", "failed").out
     assert jobs.count("\nJob 3 failed: ") == jobs.count("\n  hint: ") == 1
     assert "1 document could not be processed" in empty.run("doctor").out

@@ -264,7 +264,7 @@ def test_what_was_allowed_is_sent_and_what_was_denied_is_not(
     stranger.run("ingest", ".")
     allowed = stranger.run("privacy", "allow", "openai")
     assert (allowed.code, allowed.err) == (0, "")
-    assert "and in no other folder" in allowed.out
+    assert "Other folders need their own consent" in allowed.out
     assert service(stranger.run("privacy", "--json"))["state"] == "allowed"
     completed = stranger.run("ingest")
     assert (completed.code, completed.err) == (0, "")

@@ -157,13 +157,13 @@ def test_a_title_that_is_a_number_is_found_where_the_list_is_shorter(
 def test_a_conversation_is_shown_with_the_places_that_it_rests_on(talks: Path) -> None:
     shown = run("threads", "show", "2").splitlines()
     assert shown[0] == "Tides and sluices  7f3a01"
-    assert shown[2].startswith("Who shut the sluice?  1, ")
+    assert shown[2].startswith("Who shut the sluice?  turn 1, ")
     assert shown[3:9] == [
         "Nell did [1].",
         "    [1] moved to book/1.md:3  “The sluice was shut.”",
         "    Open question: Nell, the colour of her eyes (They are light.)",
         "    Suggestion: Say it once.",
-        "    Not supported by any passage: “Nell”",
+        "    Without a supporting citation: “Nell”",
         "    The web was off.",
     ]
     frog = run("threads", "show", "1")

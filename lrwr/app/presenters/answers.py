@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 from lrwr.app.presenters.text import (
     format_count,
@@ -18,6 +19,8 @@ from lrwr.core.settings.model import Settings
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
 """A wiki link in a note, `[[Half House]]` or `[[target|label]]`; `[[1]]` is a citation."""
+_CITATION = re.compile(r"\[w?\d")
+"""The beginning of a citation of a passage, `[1]`, or of a web page, `[w1]`."""
 UNFINISHED_LINK = re.compile(r"\[(?:\[[^\[\]\n]{0,120}\]?)?\Z")
 """The possible beginning of a wiki link at the end of a partly streamed answer."""
 _SENTENCE = 4
@@ -64,10 +67,10 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
         if gap.development_suggestion:
             yield AnswerNote(f"Suggestion: {gap.development_suggestion}")
     for span in answer.unsupported:
-        words = shorten_excerpt(answer.response_text[span.start : span.end])
-        yield AnswerNote(f"Not supported by any passage: “{words}”", "warning")
+        words = answer.response_text[span.start : span.end]
+        yield AnswerNote(_describe_unsupported(words), "warning")
     if answer.low_confidence:
-        text = "Low confidence: the passages may not answer the question."
+        text = "Low confidence: check the answer against the passages."
         yield AnswerNote(text, "warning")
     yield from map(AnswerNote, answer.remarks)
     if answer.tavily_used:
@@ -75,6 +78,16 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
         yield AnswerNote(f"Searched the web{query_text}")
     if turn.state is TurnState.STOPPED:
         yield AnswerNote("Stopped before the end", "stopped")
+
+
+def _describe_unsupported(words: str) -> str:
+    """Return why a quotation or sentence of an answer is doubtful, with its words."""
+    excerpt = shorten_excerpt(words)
+    if words[:1] + words[-1:] in ("“”", '""'):
+        return f"Not verbatim in the passages that the answer cites: {excerpt}"
+    if _CITATION.search(words):
+        return f"Shares few words with the passages it cites: “{excerpt}”"
+    return f"Without a supporting citation: “{excerpt}”"
 
 
 def _describe_gap(gap: GapFlag) -> str:
@@ -138,7 +151,8 @@ def describe_answering_model(settings: Settings, model: str) -> str:
         return (
             f"Your question and the passages found for it are sent to OpenAI ({model})."
         )
-    return f"{model} answers on your own server."
+    address = urlsplit(settings.model.base_url).netloc or "this machine"
+    return f"{model} answers, on your own server at {address}."
 
 
 def _is_quoted(attribute: str, answer: str) -> bool:

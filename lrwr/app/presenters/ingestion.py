@@ -9,6 +9,7 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.model.language_model import Usage, compute_price, parse_prices
 from lrwr.core.settings.model import DEFAULT_EMBEDDING_MODEL
+from lrwr.pipeline.report import MODEL_SKIPPED_TEXT
 
 if TYPE_CHECKING:
     from lrwr.core.ports.stores import LibraryCounts
@@ -104,6 +105,8 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
 def _describe_model_usage(report: "IngestReport", settings: "Settings") -> str:
     usage, dry = report.usage, report.dry_run
     if not usage.calls:
+        if any(text.startswith(MODEL_SKIPPED_TEXT) for text in report.remarks):
+            return f"{report.model}: no reply received"
         return f"{report.model}: no calls{' needed' if dry else ''}"
     price_text = format_tokens_and_price(
         usage, compute_ingest_price(report, settings), about=dry

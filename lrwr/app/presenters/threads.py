@@ -19,6 +19,7 @@ from lrwr.app.presenters.text import (
     StyledLine,
     StyledTable,
     StyledText,
+    format_horizon,
     sanitize_line,
     sanitize_text,
     shorten_excerpt,
@@ -126,7 +127,7 @@ def find_thread(reference: str, threads: Sequence[Thread]) -> Thread:
             return matches[0]
     raise NotFound(
         f"There is no thread “{reference}”",
-        hint="Run `lrwr threads` and use a number, an id or a title.",
+        hint="Run `lrwr threads` and use a number, an id or the whole title.",
     )
 
 
@@ -268,7 +269,7 @@ def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Styl
     answer = turn.output
     yield styled_line(
         StyledText(turn.question, "strong"),
-        StyledText(f"  {turn.number}, {format_local_time(turn.asked_at)}", "faint"),
+        StyledText(f"  {_describe_turn_setup(turn)}", "faint"),
     )
     if changed := describe_changed_citations(places):
         yield styled_line(changed, indent=4)
@@ -286,6 +287,16 @@ def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Styl
     yield from render_web_citations(answer, indent=4)
     for note in describe_answer_notes(turn):
         yield styled_line(StyledText(note.text, "faint"), indent=4)
+
+
+def _describe_turn_setup(turn: Turn) -> str:
+    """Return number, time, horizon and language model of a turn, joined by commas."""
+    answer = turn.output
+    as_of = answer.narrative_state_delta.as_of
+    parts = [f"turn {turn.number}", format_local_time(turn.asked_at)]
+    parts += [f"up to {format_horizon(as_of)}"] if as_of else []
+    parts += [sanitize_line(answer.model)] if answer.model else []
+    return ", ".join(parts)
 
 
 def render_web_citations(

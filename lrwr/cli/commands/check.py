@@ -55,6 +55,10 @@ EPILOG = (
     " lrwr check --model --dry-run ·"
     ' lrwr check intend bdfk --because "she lies about it" · lrwr check undo'
 )
+_NO_PAIRS = (
+    "Nothing for the language model to judge: no statement in the text could be paired"
+    " with one that you confirmed or wrote in a note."
+)
 INTEND_EPILOG = (
     'Example: lrwr check intend bdfk --because "she lies about it". To undo it:'
     " lrwr check undo"
@@ -347,7 +351,8 @@ def print_model_check(
     parts += [
         f"{n:,} dropped because {reason}" for reason, n in verdict.dropped.items()
     ]
-    output.info(f"{result.model}: {', '.join(parts)}.")
+    anything = verdict.judged or session.unjudged
+    output.info(f"{result.model}: {', '.join(parts)}." if anything else _NO_PAIRS)
     if session.usage.calls:
         price = _price(session.usage, result.model, settings)
         cost = format_tokens_and_price(session.usage, price, about=False)
@@ -358,8 +363,8 @@ def print_model_check(
             f"{_count_pairs(session.unjudged)} not analysed. {reason}"
         )
     output.notice(
-        "Not analysed: statements made only in dialogue, and statements that share"
-        " neither an attribute nor words with what you confirmed."
+        "Not checked: dialogue, and statements that lrwr could not pair with one that"
+        " you confirmed or wrote in a note."
     )
 
 
@@ -416,6 +421,9 @@ def _show_estimate(
                 "usd": price,
             }
         )
+        return
+    if not estimate.pairs:
+        output.answer(_NO_PAIRS)
         return
     pairs = _count_pairs(estimate.pairs - estimate.kept - estimate.beyond)
     cost = format_tokens_and_price(estimate.usage, price, about=True)

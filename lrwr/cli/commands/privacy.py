@@ -160,7 +160,8 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
     settings, output, consents, library = _store_consent(context, service, allowed=True)
     hosted = _hosted(service)
     output.answer(
-        f"{hosted.title} is allowed in {library.root} and in no other folder."
+        f"{hosted.title} may now receive data from {library.root}. Other folders need"
+        " their own consent."
     )
     if hosted.is_on(settings):
         output.answer(describe_data_leaving(hosted, settings))
@@ -169,7 +170,7 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
         output.info("It runs on this machine and needs no consent.")
     else:
         output.info(
-            f'It is off. To use it, set `{hosted.setting}` to "{hosted.value}".'
+            f'It is not in use: to use it, set `{hosted.setting}` to "{hosted.value}".'
         )
 
 

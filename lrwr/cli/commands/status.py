@@ -201,8 +201,9 @@ def _print_changes(facts: dict[str, object], output: Output) -> None:
         )
     if (changed := _count_readable_changes(facts)) or facts["gone"]:
         output.answer(
-            f"Since the last ingest: {changed} new or changed,"
-            f" {facts['gone']} deleted. Run `lrwr ingest`."
+            f"To ingest: {format_count(changed, 'document')} (new, changed or not"
+            f" analysed with the current settings); {facts['gone']} deleted."
+            " Run `lrwr ingest`."
         )
     elif not unreadable:
         output.answer("The library is up to date with the manuscript.")

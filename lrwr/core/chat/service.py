@@ -486,5 +486,7 @@ async def _warn_about_later_names(
     )
     if names:
         _add_remark(
-            turn_recorder, f"Names from later in the story: {', '.join(names)}."
+            turn_recorder,
+            f"First mentioned later in the story: {', '.join(names)}."
+            " Check that the answer gives nothing away.",
         )

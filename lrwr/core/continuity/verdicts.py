@@ -35,9 +35,9 @@ class DropReason(StrEnum):
     the text, is about something else, or is dialogue.
     """
 
-    NOT_THERE = "its quote is not in the text"
-    BESIDE = "its quote is about something else"
-    SAID = "its quote is dialogue"
+    NOT_THERE = "its quotation is not in the text"
+    BESIDE = "its quotation is about something else"
+    SAID = "its quotation is dialogue"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,10 @@ class Setting:
             case float():
                 return f"a number from {self.about.low} to {self.about.high}"
             case tuple():
-                return 'a list of texts, such as ["one", "two"]'
+                example = self.about.example
+                texts = example if isinstance(example, tuple) else ("one", "two")
+                quoted = ", ".join(f'"{text}"' for text in texts)
+                return f"a list of texts, such as [{quoted}]"
             case _:
                 return "a text in quotes"
 

@@ -229,7 +229,7 @@ async def test_a_reply_that_is_wrong_twice_leaves_its_half_to_the_rules(
     assert (plan.intent, plan.choices) == (by_rules.intent, by_rules.choices)
     assert plan.entities == (QuestionEntity("PurpleFrog", 1.0),)
     assert plan.remarks == (
-        "Sources were chosen by rules: the model's reply could not be understood.",
+        "Sources were chosen by rules: the model's reply was not in the requested format.",
     )
     assert len(server.chats) == 3
 
@@ -271,7 +271,8 @@ async def test_a_call_that_is_late_leaves_its_half_to_the_rules(
     )
     assert plan.entities == by_rules.entities
     assert plan.remarks == (
-        "Names were recognized by rules: the model took more than 0.05 seconds.",
+        "Names were recognized by rules: the model took more than 0.05 seconds"
+        " (`model.plan_timeout`).",
     )
     assert late.given_up == ["Entities"]
 

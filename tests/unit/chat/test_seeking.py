@@ -141,8 +141,8 @@ async def test_there_are_ten_steps_and_none_is_taken_twice(desk: StoryDesk) -> N
     ("reply", "why"),
     [
         (ServiceUnavailable("The server is gone.", hint="Start it."), "server is gone"),
-        ("Let me think about it.", "could not be understood"),
-        ('{"tool": "delete_everything"}', "could not be understood"),
+        ("Let me think about it.", "was not in the requested format"),
+        ('{"tool": "delete_everything"}', "was not in the requested format"),
     ],
 )
 async def test_a_step_that_fails_ends_it_and_says_so(

@@ -77,9 +77,9 @@ async def test_gaps_are_few_and_short_and_on_one_line(marsh_bible: Bible) -> Non
     ("reply", "why"),
     [
         (ServiceUnavailable("The server is gone.", hint="Start it."), "server is gone"),
-        ("None that I see.", "could not be understood"),
-        ('{"gaps": ["colour"]}', "could not be understood"),
-        ('{"gaps": "colour"}', "could not be understood"),
+        ("None that I see.", "was not in the requested format"),
+        ('{"gaps": ["colour"]}', "was not in the requested format"),
+        ('{"gaps": "colour"}', "was not in the requested format"),
     ],
 )
 async def test_a_model_that_fails_finds_none_and_says_so(
@@ -104,7 +104,8 @@ async def test_a_model_that_takes_too_long_finds_none(marsh_bible: Bible) -> Non
     finder = GapFinder(Sleeper(), 0.01)
     found = await finder.find(WHAT, RetrievalResult(), marsh_bible)
     assert found.remarks == (
-        "Open questions were not analysed: the model took more than 0.01 seconds.",
+        "Open questions were not analysed: the model took more than 0.01 seconds"
+        " (`model.plan_timeout`).",
     )
 
 

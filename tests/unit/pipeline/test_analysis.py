@@ -241,7 +241,8 @@ async def test_a_budget_stops_before_it_is_passed_and_the_next_run_goes_on(
     report = await book.ingest()
     assert report.usage.calls == first.calls == 2
     assert report.remarks == [
-        "The language model has not analysed all documents. The budget of $0.25 is used up."
+        "The language model has not analysed all documents. The next call would exceed"
+        " the budget of $0.25. Raise `--budget` or `model.budget`."
     ]
     assert UNFINISHED in await names(book)
     second = analyst_of(book)

@@ -47,7 +47,7 @@ def test_what_is_under_way_counts_at_its_estimate() -> None:
     meter = ModelBudget(by_tokens, budget=10)
     assert meter.reserve(call(6)) == 6.0
     assert meter.reserve(call(5)) is None
-    assert meter.stopped == "The budget of $10.00 is used up."
+    assert meter.stopped.startswith("The next call would exceed the budget of $10.00.")
 
 
 def test_what_cost_less_than_was_thought_leaves_room() -> None:

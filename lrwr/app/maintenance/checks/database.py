@@ -193,14 +193,14 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
     differences = [
         f"{len(documents):,} {label}"
         for documents, label in (
-            (changes.changed, "new or changed"),
-            (changes.stale, "ingested with other settings or another version"),
+            (changes.changed, "new or changed since the last ingest"),
+            (changes.stale, "ingested with other settings or another version of lrwr"),
             (changes.gone, "deleted"),
         )
         if documents
     ]
     if differences:
-        detail = f"{folder_names}: {', '.join(differences)} since the last ingest."
+        detail = f"{folder_names}: {', '.join(differences)}."
         return HealthFinding(PART, HealthState.WARNING, detail, INGEST)
     document_count = format_count(len(changes.unchanged), "document")
     return HealthFinding(

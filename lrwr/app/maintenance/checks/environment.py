@@ -65,12 +65,12 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
     detail = (
         f"Read from {' and '.join(read_files)}" if read_files else "No settings file"
     )
-    if SettingSource.ENVIRONMENT in sources:
-        detail += ", and from the environment"
     number = len(settings.origins)
-    detail += (
-        f"; {format_count(number, 'setting')} set." if number else "; defaults used."
-    )
+    count_text = f"{format_count(number, 'setting')} set" if number else "defaults used"
+    if SettingSource.ENVIRONMENT in sources:
+        count_text += " by environment variables" if not read_files else ""
+        detail += " and the environment" if read_files else ""
+    detail += f"; {count_text}."
     if settings.warnings:
         warnings = " ".join(
             end_with_full_stop(warning) for warning in settings.warnings

@@ -25,6 +25,7 @@ _RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 
 _CONTEXT_EXCEEDED = (
     "context_length",
+    "context length",
     "context window",
     "context size",
     "too long",
@@ -168,7 +169,11 @@ def translate_http_status(
         )
     if status in _RETRYABLE_STATUSES:
         reason = "received too many requests" if status == 429 else "failed"
-        later = "Try again later. Finished work is saved."
+        later = (
+            "Look at the server's log, then try again. Finished work is saved."
+            if request.is_local
+            else "Try again later. Finished work is saved."
+        )
         return ServiceCallError(
             f"{request.server} {reason} (HTTP {status})",
             hint=hints.overload if status == 429 else later,
@@ -200,6 +205,10 @@ def _describe_permanent_status(
     if status == 404:
         hint = (
             f"Set `{hints.model}` to a model that the server has, and check {address}."
+            " `lrwr doctor` lists the models of your server."
+            if request.is_local and hints.section == "model"
+            else f"Set `{hints.model}` to a model that the server has, and check"
+            f" {address}."
         )
         return f"{server} has no model {model}", hint
     if any(words in text for words in _CONTEXT_EXCEEDED):

@@ -97,9 +97,9 @@ class GapFinder:
                 tuple(_resolve_characters(parse_gaps_reply(reply.text), bible))
             )
         except TimeoutError:
-            why = f"the model took more than {format_seconds(self._timeout)}"
+            why = f"the model took more than {format_seconds(self._timeout)} (`model.plan_timeout`)"
         except MalformedReply:
-            why = "the model's reply could not be understood"
+            why = "the model's reply was not in the requested format"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
         return GapFinderResult(remarks=(f"Open questions were not analysed: {why}.",))

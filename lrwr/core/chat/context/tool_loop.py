@@ -405,9 +405,11 @@ def _format_part(part: int) -> str:
 
 def _explain_failure(error: Exception, timeout: float) -> str:
     if isinstance(error, TimeoutError):
-        why = f"the model took more than {format_seconds(timeout)}"
+        why = (
+            f"the model took more than {format_seconds(timeout)} (`model.plan_timeout`)"
+        )
     elif isinstance(error, MalformedReply):
-        why = "the model's reply could not be understood"
+        why = "the model's reply was not in the requested format"
     else:
         why = str(error).rstrip(".")
     return f"The search for more passages stopped: {why}."

@@ -195,7 +195,7 @@ class ModelAvatar:
                 return await self._answer_with_quotations(
                     error, question, plan, result, emit
                 )
-            remarks = (f"The answer is incomplete. {error}",)
+            remarks = (f"The answer is incomplete. {error.full_text}",)
         return self._check_answer(
             "".join(pieces), prompt, question, plan, result, remarks
         )

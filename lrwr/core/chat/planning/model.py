@@ -432,11 +432,11 @@ class ModelPlanner:
                     await self._call_with_repair(chat_messages, shape, read)
                 )
         except TimeoutError:
-            why = f"the model took more than {format_seconds(self._timeout)}"
+            why = f"the model took more than {format_seconds(self._timeout)} (`model.plan_timeout`)"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
         except MalformedReply:
-            why = "the model's reply could not be understood"
+            why = "the model's reply was not in the requested format"
         return _PlannerReply(None, f"{otherwise}: {why}.")
 
     async def _call_with_repair(
