@@ -71,8 +71,8 @@ class Setting:
             case tuple():
                 example = self.about.example
                 texts = example if isinstance(example, tuple) else ("one", "two")
-                quoted = ", ".join(f'"{text}"' for text in texts)
-                return f"a list of texts, such as [{quoted}]"
+                joined = ", ".join(f'"{text}"' for text in texts)
+                return f"a list of texts, such as [{joined}]"
             case _:
                 return "a text in quotes"
 
