@@ -12,7 +12,9 @@ from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.keymap import (
     enable_alt_enter_key,
     enable_alt_number_keys,
+    format_key,
     parse_keymap,
+    resolve_keys,
 )
 from lrwr.tui.room import CrashReporter, RoomApp
 from lrwr.tui.scope import ChatOptions
@@ -91,6 +93,9 @@ def resolve_theme(name: str, env: Mapping[str, str]) -> str:
     return LIGHT if background in {"7", "15"} else DARK
 
 
+QUIT_ACTION = next(action for action in ROOM_ACTIONS if action.id == "room.quit")
+
+
 class WritingRoom(RoomApp, inherit_bindings=False):
     """The terminal application: applies settings, and shows the chat screen.
 
@@ -101,7 +106,7 @@ class WritingRoom(RoomApp, inherit_bindings=False):
     TITLE = "lrwr"
     CSS_PATH = "room.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in ROOM_ACTIONS if action.id == "room.quit"),
+        QUIT_ACTION.binding,
         Binding("ctrl+c", "help_quit", show=False, system=True),
     ]
     ENABLE_COMMAND_PALETTE = False  # the room has its own, with keys of its own
@@ -128,6 +133,15 @@ class WritingRoom(RoomApp, inherit_bindings=False):
         self.push_screen(ChatScreen(self._options))
         for problem in self._problems:
             self.notify(problem, severity="warning", markup=False)
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Return the name of a binding's key for the footer, as the help writes it."""
+        return format_key(binding.key)
+
+    def action_help_quit(self) -> None:
+        """Say which key closes lrwr, because Ctrl+C does not."""
+        keys = resolve_keys(QUIT_ACTION, self.keymap)
+        self.notify(f"{format_key(keys[0])} closes lrwr.", markup=False)
 
     def refresh_css(self, animate: bool = True) -> None:
         """Update styles; parse the stylesheet again only if theme colours changed."""

@@ -138,7 +138,7 @@ class ChatController:
         except LrwrError:
             return  # reading the library reports the same problem
         freshness = (
-            f"{format_count(unread, 'file')} changed since the last ingest (Ctrl+L)"
+            f"{format_count(unread, 'changed file')} to read (Ctrl+L)"
             if unread
             else "up to date"
         )
@@ -314,13 +314,13 @@ def _describe_library(welcome: Welcome) -> list[str]:
     """Return the paragraphs that an empty thread shows."""
     if welcome.counts is None:
         return [
-            "No manuscript has been ingested yet.",
+            "No manuscript has been read yet.",
             "Press Ctrl+L to choose the folder of your manuscript. lrwr reads it on"
             " this machine and never changes your files.",
         ]
     counts = welcome.counts
     lines = [
-        f"{format_count(counts.documents, 'document')} ingested,"
+        f"{format_count(counts.documents, 'document')} read,"
         f" {format_count(counts.words, 'word')}.",
         "Ask a question, for example “Who is …?”, “What does … know about …?” or"
         " “Remind me of …”.",
@@ -328,6 +328,10 @@ def _describe_library(welcome: Welcome) -> list[str]:
     if not welcome.model:
         lines.append(
             "No language model is configured: answers are quotations from your text."
-            " Set `use` under `[model]` in lrwr.toml to add one."
+            " To add one, set `use` under `[model]` in lrwr.toml; `lrwr init` creates"
+            " that file."
         )
+    if welcome.threads:
+        own = format_count(welcome.threads, "thread")
+        lines.append(f"F5 opens your {own} (saved conversations).")
     return lines

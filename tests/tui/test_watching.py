@@ -19,9 +19,39 @@ async def test_a_save_is_read_and_told(book: Path) -> None:
         await until_index(room, "up to date")
         before = chapter.read_text()
         chapter.write_text(f"{before}\n\nCorin Vale's eyes were as grey as slate.\n")
-        await until_index(room, "processed")
+        await until_index(room, "read ")
         assert chapter.name in room.screen.query_one(StatusLine).status.index
-        assert any("1 passage" in line for line in room.screen.ingest_notices)
+        assert "watching" in room.screen.query_one(StatusLine).status.index
+        (notice,) = room.screen.ingest_notices
+        assert notice.startswith(f"{chapter.name} read: 1 passage")
+
+
+async def test_a_deleted_file_is_named_so(book: Path) -> None:
+    chapter = sorted((book / "chapters").glob("*.md"))[-1]
+    async with a_room(book, opening=ChatOptions(watch=True)) as room:
+        await until_index(room, "up to date")
+        chapter.unlink()
+        await until_index(room, f"watching · {chapter.name} deleted")
+        assert f"{chapter.name} deleted." in room.screen.ingest_notices[0]
+
+
+async def test_a_notice_names_the_threads_that_cite_a_changed_passage(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.ask("Who keeps the ledger?")
+        await room.press("alt+1")
+        (cited, *_) = room.transcript.views[0].citations
+        room.screen.action_do("watch")
+        await until_index(room, "watching")
+        file = book / cited.document
+        words = " ".join(cited.text.split())[:30]
+        file.write_text(file.read_text().replace(words.split()[-1], "altered"))
+        await until_index(room, "read ")
+        assert (
+            "Cited in the thread “Who keeps the ledger?”."
+            in (room.screen.ingest_notices[0])
+        )
 
 
 async def test_watching_is_begun_and_ended_by_a_command(book: Path) -> None:

@@ -72,11 +72,13 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
     if answer.low_confidence:
         text = "Low confidence: check the answer against the passages."
         yield AnswerNote(text, "warning")
-    yield from map(AnswerNote, answer.remarks)
+    is_stopped = turn.state is TurnState.STOPPED
+    # The remark of a stopped turn says only that it was stopped.
+    yield from map(AnswerNote, () if is_stopped else answer.remarks)
     if answer.tavily_used:
         query_text = f": “{answer.web_query}”" if answer.web_query else ""
         yield AnswerNote(f"Searched the web{query_text}")
-    if turn.state is TurnState.STOPPED:
+    if is_stopped:
         yield AnswerNote("Stopped before the end", "stopped")
 
 

@@ -1,6 +1,6 @@
 """Saves that `lrwr watch` processed, as text and JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.ingestion import describe_document_problem
@@ -11,8 +11,10 @@ from lrwr.core.continuity.statements import (
     ContradictionSide,
     NewContradictions,
 )
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.turns import ThreadId
 from lrwr.pipeline.watch.events import (
     DocumentDelta,
     KnowledgeDelta,
@@ -198,36 +200,89 @@ def _describe_cost(report: SaveReport) -> str:
     return f"{calls if report.usage.calls else ''}{report.seconds:.1f} s"
 
 
-def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, str]:
-    """Return an event of `lrwr watch` as a message, and as text for the status line.
+def describe_watch_event(
+    event: WatchEvent | NewContradictions, titles: Mapping[ThreadId, str]
+) -> tuple[str, str]:
+    """Return an event of watching as a message, and as text for the status line.
 
-    Either is empty if the event needs none.
+    `titles` are those of the threads whose answers a save made outdated. Either text is
+    empty if the event needs none.
     """
     match event:
         case WatchStart(documents):
             return "", f"watching {format_count(documents, 'document')}, up to date"
         case SaveReport():
-            return _summarize_save(event)
+            return _summarize_save(event, titles)
         case NewContradictions(found):
             return "\n".join(map(_describe_contradiction, found)), ""
         case ManuscriptAway(what):
-            return f"{what}. The library is unchanged; waiting for the files.", "away"
+            return (
+                f"{what}. The library is unchanged; waiting for the files.",
+                "watching, waiting for the files",
+            )
         case ManuscriptReturn():
-            return "The manuscript is available again.", "up to date"
+            return "The manuscript is available again.", "watching, up to date"
         case PollingFallback(why):
             return f"{why}. Files are checked every two seconds instead.", ""
         case WatchFailure(message, hint):
             return LrwrError(message, hint=hint).full_text, ""
 
 
-def _summarize_save(report: SaveReport) -> tuple[str, str]:
-    names = [str(document.document) for document in report.learned.documents]
-    if not names:
+def _summarize_save(
+    report: SaveReport, titles: Mapping[ThreadId, str]
+) -> tuple[str, str]:
+    documents = report.learned.documents
+    if not documents:
         return " ".join(report.remarks), ""
-    others_text = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return describe_save(
-        report
-    ), f"{names[0].rpartition('/')[2]}{others_text} processed"
+    others_text = f" and {len(documents) - 1} more" if len(documents) > 1 else ""
+    verb = "deleted" if all(document.gone for document in documents) else "read"
+    name = _file_name(documents[0].document)
+    return _describe_notice(report, titles), f"watching · {name}{others_text} {verb}"
+
+
+def _describe_notice(report: SaveReport, titles: Mapping[ThreadId, str]) -> str:
+    """Return what a save changed as short sentences, without ids, folders and costs."""
+    changes = report.learned
+    people = [new for new in changes.facts_new if new.about is FactAbout.CHARACTER]
+    gone = [old for old in changes.facts_gone if old.about is FactAbout.CHARACTER]
+    sentences = [_notice_of_documents(changes.documents)]
+    sentences += _list_names("New in the text", changes.names_new)
+    sentences += _list_names("No longer in the text", changes.names_gone)
+    sentences += _list_shifts("New fact", people)
+    sentences += _list_shifts("Changed fact", changes.facts_changed)
+    sentences += _list_shifts("Deleted fact", gone)
+    sentences += _list_shifts("New open question", changes.gaps_opened)
+    sentences += _list_shifts("Settled question", changes.gaps_closed)
+    threads = report.unsettled.threads
+    if threads:
+        names = ", ".join(f"“{titles.get(t, '(no title)')}”" for t in threads[:SHOWN])
+        noun = "thread" if len(threads) == 1 else "threads"
+        more = _format_hidden_count(len(threads))
+        sentences.append(f"Cited in the {noun} {names}{more}")
+    return sanitize_line(" ".join(f"{sentence}." for sentence in sentences))
+
+
+def _notice_of_documents(documents: Sequence[DocumentDelta]) -> str:
+    read = [document for document in documents if not document.gone]
+    if not read:
+        return f"{_list_file_names(documents)} deleted"
+    return f"{_list_file_names(read)} read{describe_passage_changes(read)}"
+
+
+def _list_file_names(documents: Sequence[DocumentDelta]) -> str:
+    if len(documents) > SHOWN:
+        return format_count(len(documents), "document")
+    return ", ".join(_file_name(document.document) for document in documents)
+
+
+def _file_name(document: DocumentId) -> str:
+    return document.rpartition("/")[2]
+
+
+def _list_shifts(title: str, shifts: "Sequence[FactChange]") -> list[str]:
+    listed = [f"{title}: {describe_shift(s).rstrip('.')}" for s in shifts[:SHOWN]]
+    hidden = len(shifts) - SHOWN
+    return [*listed, f"{title}: {hidden:,} more"] if hidden > 0 else listed
 
 
 def _describe_contradiction(contradiction: Contradiction) -> str:

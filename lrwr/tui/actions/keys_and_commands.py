@@ -72,7 +72,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=ASKING,
     ),
     Action(
-        "room.horizon", "f3", "Up to", "Limit answers to the story up to a chapter",
+        "room.horizon", "f3", "Up to", "Use the story only up to a chapter or scene",
         "do('horizon')", "asof", "[CHAPTER]", is_shown_in_footer=True,
         section=ASKING,
     ),
@@ -94,22 +94,22 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "room.people", "f7", "Characters", "Show every character with facts and quotes",
-        "do('people')", "people", "[NAME]",
+        "do('people')", "people", "[NAME]", is_shown_in_footer=True,
         section=STORY,
     ),
     Action(
         "room.world", "f8", "World", "Show settings, objects and rules of the world",
-        "do('world')", "world",
+        "do('world')", "world", is_shown_in_footer=True,
         section=STORY,
     ),
     Action(
         "room.timeline", "f9", "Timeline", "Show events in story order",
-        "do('timeline')", "timeline",
+        "do('timeline')", "timeline", is_shown_in_footer=True,
         section=STORY,
     ),
     Action(
         "room.library", "ctrl+l", "Library",
-        "Show the library, and ingest changed files",
+        "Show the library, and read changed files",
         "do('library')", "library",
         section=STORY,
     ),
@@ -141,7 +141,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "room.watch", "alt+s", "Watch",
-        "Start or stop ingesting files when you save them",
+        "Start or stop reading files when you save them",
         "do('watch')", "watch",
         section=STORY,
     ),
@@ -161,7 +161,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=ASKING, is_priority=False,
     ),
     Action(
-        "room.quit", "ctrl+q", "Quit", "Close the writing room", "quit", "quit",
+        "room.quit", "ctrl+q", "Quit", "Close lrwr", "quit", "quit", is_shown_in_footer=True,
         section=APPLICATION,
     ),
     Action(
@@ -229,11 +229,11 @@ SOURCE_ACTIONS: tuple[Action, ...] = (
 
 TURN_ACTIONS: tuple[Action, ...] = (
     Action(
-        "turn.before", "up", "Previous turn", "Go to the previous turn", "choose(-1)",
+        "turn.before", "up", "Previous turn", "Go to the previous question and answer", "choose(-1)",
         is_priority=False,
     ),
     Action(
-        "turn.next", "down", "Next turn", "Go to the next turn", "choose(1)",
+        "turn.next", "down", "Next turn", "Go to the next question and answer", "choose(1)",
         is_priority=False,
     ),
     Action(
@@ -380,7 +380,7 @@ CHARACTER_CHOICE_ACTIONS: tuple[Action, ...] = (
 
 LIBRARY_ACTIONS: tuple[Action, ...] = (
     Action(
-        "library.read", "r", "Ingest", "Ingest files that have changed", "ingest",
+        "library.read", "r", "Read", "Read files that have changed", "ingest",
         is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip

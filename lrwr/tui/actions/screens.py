@@ -3,8 +3,13 @@
 from contextlib import aclosing
 
 from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.threads import format_thread_title
 from lrwr.app.presenters.watch import describe_watch_event
 from lrwr.app.watch import stream_saves
+from lrwr.core.continuity.statements import NewContradictions
+from lrwr.core.model.turns import ThreadId
+from lrwr.pipeline.watch.events import SaveReport, WatchEvent
+from lrwr.tui.queries.threads import load_threads
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
@@ -82,7 +87,7 @@ async def toggle_watch(screen: RoomScreen, words: str) -> None:
     if watching and not requested:
         screen.workers.cancel_group(screen, WATCH_GROUP)
         screen.query_one(StatusLine).update_fields(index="")
-        screen.notify("Stopped watching. Saved files are no longer ingested.")
+        screen.notify("Stopped watching. Saved files are no longer read.")
     elif not watching and requested is not False:
         screen.run_worker(_watch(screen), group=WATCH_GROUP, exit_on_error=False)
 
@@ -90,22 +95,32 @@ async def toggle_watch(screen: RoomScreen, words: str) -> None:
 async def _watch(screen: RoomScreen) -> None:
     """Show what each save changes, until the worker is cancelled."""
     status = screen.query_one(StatusLine)
-    status.update_fields(index="ingesting changed files…")
+    status.update_fields(index="reading changed files…")
     watcher = screen.room.service_thread.stream(stream_saves)
     try:
         async with aclosing(watcher) as events:
             async for event in events:
-                _show_notice(screen, *describe_watch_event(event))
+                await _show_event(screen, event)
     except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
         screen.show_error(error)
         status.update_fields(index="")
 
 
-def _show_notice(screen: RoomScreen, line: str, short: str) -> None:
-    """Show `line` as a notification and `short` in the status line; skip empty ones."""
+async def _show_event(
+    screen: RoomScreen, event: WatchEvent | NewContradictions
+) -> None:
+    """Show an event as a notification and in the status line; skip empty texts."""
+    titles: dict[ThreadId, str] = {}
+    if isinstance(event, SaveReport) and event.unsettled.threads:
+        threads = await screen.room.service_thread.run(load_threads)
+        titles = {thread.id: format_thread_title(thread) for thread in threads}
+    line, short = describe_watch_event(event, titles)
     if line:
         screen.ingest_notices.append(line)
         screen.notify(sanitize_text(line), markup=False, timeout=NOTICE_SECONDS)
         screen.query_one(SplitView).sources.reload_contexts()
-    if short:
-        screen.query_one(StatusLine).mark_fresh(short)
+    status = screen.query_one(StatusLine)
+    if short and isinstance(event, SaveReport):
+        status.mark_fresh(short)
+    elif short:
+        status.update_fields(index=short)

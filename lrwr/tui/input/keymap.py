@@ -60,6 +60,12 @@ KEY_SYNONYMS = {
 """Other names of keys, and Textual's names."""
 
 
+KEY_LABELS = {"escape": "Esc", "pageup": "Page Up", "pagedown": "Page Down"}
+"""Names of keys that users see, where they differ from Textual's."""
+
+KEY_UNICODE_NAMES = {name: called for called, name in KEY_NAME_REPLACEMENTS.items()}
+"""Unicode names of symbols by Textual's names, such as "solidus" for "slash"."""
+
 REASSIGN_HINT = "Assign another key to that action first."
 
 
@@ -105,9 +111,11 @@ def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
 def format_key(key: str) -> str:
     """Return the name of a key as users know it, such as Ctrl+O, F2 or Alt+Enter."""
     *modifiers, name = normalize_key(key).split("+")
-    character = key_to_character(name) or ""
+    character = key_to_character(KEY_UNICODE_NAMES.get(name, name)) or ""
     name = character if character.isprintable() and character.strip() else name
-    parts = [*modifiers, name.replace("_", " ")]
+    if not modifiers and len(name) == 1:
+        return name
+    parts = [*modifiers, KEY_LABELS.get(name, name.replace("_", " "))]
     return "+".join(part[:1].upper() + part[1:] for part in parts)
 
 

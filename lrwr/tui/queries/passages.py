@@ -276,7 +276,7 @@ def _file_location(root: Path, document: str, line: int) -> FileLocation:
     if not file.is_file():
         raise NotFound(
             f"{document} no longer exists",
-            hint="Press Ctrl+L and then r to ingest your manuscript again.",
+            hint="Press Ctrl+L and then r to read your manuscript again.",
         )
     return FileLocation(file, line, paragraphs=file.suffix.lower() == ".docx")
 

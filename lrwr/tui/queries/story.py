@@ -1,16 +1,17 @@
 """Reads the story bible, horizons and open questions for screens; stores answers."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lrwr.app.presenters.threads import ANALYST, describe_speaker
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.decision import Decision, GapAnswered, GapDeclined, format_decision
 from lrwr.core.model.documents import Chapter, DocumentId, Scene
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.turns import AnswerMode, ThreadId
+from lrwr.core.model.turns import AnswerMode, ThreadId, Turn
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.settings.library import CANON_FILE_NAME
@@ -50,8 +51,8 @@ def require_ingested(workspace: "Workspace") -> None:
     """
     if not workspace.is_ingested:
         raise NotFound(
-            "No manuscript has been ingested yet",
-            hint="Press Ctrl+L to ingest your manuscript.",
+            "No manuscript has been read yet",
+            hint="Press Ctrl+L to read your manuscript.",
         )
 
 
@@ -78,7 +79,12 @@ async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) 
         NotFound: No character has this name, or several have; or no manuscript was
             ingested, or the horizon does not exist.
     """
-    return find_profile_by_name(name, await load_story(workspace, as_of)).name
+    bible = await load_story(workspace, as_of)
+    try:
+        return find_profile_by_name(name, bible).name
+    except NotFound as error:
+        hint = error.hint if "lrwr" not in error.hint else "F2 lists all characters."
+        raise NotFound(str(error), hint=hint) from error
 
 
 async def move_chat_scope(
@@ -219,12 +225,14 @@ class OpenGaps:
     """The open questions (gaps) up to a horizon, with the story bible up to it.
 
     `open` has them in the order of the story bible. `flagged` holds the ids of those
-    that answers of the current thread reported.
+    that answers of the current thread reported. `questions` has by id, for gaps
+    found only while answering, what the user asked: "You asked Nell: Where were you?".
     """
 
     bible: Bible
     open: "tuple[Gap, ...]"
     flagged: frozenset[str]
+    questions: Mapping[str, str]
 
 
 async def load_open_gaps(
@@ -244,7 +252,31 @@ async def load_open_gaps(
     flags = [flag for turn in turns for flag in turn.output.gap_flags]
     flagged = {(_normalize(f.about), _normalize(f.undefined_attribute)) for f in flags}
     flagged_ids = (gap.id for gap in open_gaps if _gap_key(gap) in flagged)
-    return OpenGaps(bible, open_gaps, frozenset(flagged_ids))
+    questions = await _load_questions(workspace, open_gaps)
+    return OpenGaps(bible, open_gaps, frozenset(flagged_ids), questions)
+
+
+async def _load_questions(
+    workspace: "Workspace", gaps: Sequence[Gap]
+) -> dict[str, str]:
+    """Return, by id, the questions whose answers reported `gaps` not in the text."""
+    ids = {_gap_key(gap): gap.id for gap in gaps if gap.wondered}
+    threads = await workspace.threads.threads() if ids else ()
+    turns = [t for thread in threads for t in await workspace.threads.turns(thread.id)]
+    questions: dict[str, str] = {}
+    for turn, flag in (
+        (turn, flag) for turn in turns for flag in turn.output.gap_flags
+    ):
+        key = _normalize(flag.about), _normalize(flag.undefined_attribute)
+        if key in ids:
+            questions.setdefault(ids[key], _describe_question(turn))
+    return questions
+
+
+def _describe_question(turn: Turn) -> str:
+    speaker = describe_speaker(turn.output.narrative_state_delta)
+    whom = "" if speaker == ANALYST else f" {speaker}"
+    return f"You asked{whom}: {' '.join(turn.question.split())}"
 
 
 async def decide_gap(

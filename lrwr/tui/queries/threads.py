@@ -138,7 +138,8 @@ class Welcome:
     empty if none is configured. `counts` is None if no manuscript was ingested; then
     all other fields are empty. `leaving` has a text for each service with consent to
     receive data; `first_use` are notices about services used for the first time.
-    `turns` are those of the opened thread, oldest first.
+    `turns` are those of the opened thread, oldest first. `threads` is the number of saved
+    threads.
     """
 
     scope: ChatScope
@@ -147,6 +148,7 @@ class Welcome:
     leaving: tuple[str, ...] = ()
     first_use: tuple[str, ...] = ()
     turns: tuple[Turn, ...] = ()
+    threads: int = 0
 
 
 async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
@@ -176,6 +178,7 @@ async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
         leaving,
         tuple(first_uses),
         tuple(turns),
+        len(await workspace.threads.threads()),
     )
 
 

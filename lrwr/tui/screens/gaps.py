@@ -98,13 +98,16 @@ class GapsScreen(MasterDetailScreen[None]):
                 "From this thread",
                 [gap for gap in current_gaps if gap.id in flagged_ids],
             ),
-            ("Open", [gap for gap in current_gaps if gap.id not in flagged_ids]),
+            (
+                "Not answered yet",
+                [gap for gap in current_gaps if gap.id not in flagged_ids],
+            ),
             ("Later", [gap for gap in self._open_gaps.open if gap.id in postponed]),
         )
         rows: list[ListRow] = []
         for heading, gaps in parts:
             if gaps:
-                rows += [ListRow("", heading, heading=True), *map(_row, gaps)]
+                rows += [ListRow("", heading, heading=True), *map(self._row, gaps)]
         return rows
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
@@ -112,11 +115,14 @@ class GapsScreen(MasterDetailScreen[None]):
         gap = self._gap(key)
         if gap is None:
             return ()
+        question = self._question(gap)
+        asked = [StyledLine((StyledText(question, "strong"),))] if question else []
         return [
+            *asked,
             *render_gap(gap),
             StyledLine(()),
             StyledLine(
-                (StyledText("Your answer is saved in lrwr.canon.toml.", "faint"),)
+                (StyledText("Your answer will be saved in lrwr.canon.toml.", "faint"),)
             ),
         ]
 
@@ -134,7 +140,7 @@ class GapsScreen(MasterDetailScreen[None]):
         if (gap := self._gap(self.key)) is None:
             return
         line = TextInputScreen(
-            _name(gap),
+            self._name(gap),
             placeholder="Your answer",
             note="Your answer becomes canon: it is saved in lrwr.canon.toml and"
             " overrides lrwr's guesses.",
@@ -186,7 +192,7 @@ class GapsScreen(MasterDetailScreen[None]):
             self._decided.append(decision)
             outcome = "Left open on purpose" if answer is None else "Answered"
             self._show_message(
-                f"{outcome}: {_name(gap)}. Saved in lrwr.canon.toml; press u to undo."
+                f"{outcome}: {self._name(gap)}. Saved in lrwr.canon.toml; press u to undo."
             )
         self.fill(at=after)
 
@@ -203,7 +209,7 @@ class GapsScreen(MasterDetailScreen[None]):
         )
         self._decided.pop()
         self._show_message(
-            f"Undone: {description}"
+            f"Undone: {description.rstrip('.')}."
             if description
             else "Not undone: a later decision exists. Run `lrwr canon` to see it."
         )
@@ -213,15 +219,21 @@ class GapsScreen(MasterDetailScreen[None]):
         self._message = text
         self.set_note(text, good=True)
 
+    def _row(self, gap: Gap) -> ListRow:
+        if question := self._question(gap):
+            return ListRow(gap.id, question, "", (gap.about, gap.attribute))
+        return ListRow(gap.id, shorten_excerpt(gap.attribute), gap.about)
+
+    def _name(self, gap: Gap) -> str:
+        if question := self._question(gap):
+            return question
+        whose = f"{gap.about}: " if gap.about else ""
+        return f"{whose}{shorten_excerpt(gap.attribute)}".rstrip(" .:")
+
+    def _question(self, gap: Gap) -> str:
+        """Return what the user asked, if only an answer reported `gap`; else empty."""
+        return self._open_gaps.questions.get(gap.id, "") if self._open_gaps else ""
+
     def _gap(self, key: str) -> "Gap | None":
         gaps = self._open_gaps.open if self._open_gaps else ()
         return next((gap for gap in gaps if gap.id == key), None)
-
-
-def _row(gap: Gap) -> ListRow:
-    return ListRow(gap.id, shorten_excerpt(gap.attribute), gap.about)
-
-
-def _name(gap: Gap) -> str:
-    whose = f"{gap.about}: " if gap.about else ""
-    return f"{whose}{shorten_excerpt(gap.attribute)}".rstrip(" .:")

@@ -29,15 +29,15 @@ from lrwr.tui.actions.keys_and_commands import (
 from lrwr.tui.input.keymap import format_key, resolve_keys
 from lrwr.tui.room import RoomApp
 
-SOURCES_SECTION = "Sources (press Tab to focus them)"
-TRANSCRIPT_SECTION = "Transcript (press Tab to focus it)"
+TRANSCRIPT_SECTION = "Thread (press Tab in an empty prompt)"
+SOURCES_SECTION = "Sources (press Tab twice)"
 KEYS_HINT = (
-    "To change keys, set `keys` under `[screen]` in lrwr.toml, with the names in grey:"
+    "To change keys, set `keys` under `[screen]` in lrwr.toml, with the grey names:"
     ' keys = ["room.characters ctrl+o", "room.side f12,ctrl+b"]'
 )
 MAX_LISTED_KEYS = 4
 """Up to so many keys of one action are listed in full."""
-NO_MATCH = "No key or command matches. Change the search or press Escape to close."
+NO_MATCH = "No key or command matches. Change the search or press Esc to close."
 
 
 class HelpScreen(ModalScreen[None]):
@@ -147,11 +147,9 @@ class HelpScreen(ModalScreen[None]):
             slash = (
                 f"/{action.slash} {action.argument}".rstrip() if action.slash else ""
             )
-            command = f"  {slash:<21}" if slash else "  "
-            yield Content.assemble(
-                (keys.ljust(8), "bold $accent"), command, (action.id, "dim")
-            )
-            yield Content(f"  {action.help}")
+            command = f"  {slash}" if slash else ""
+            yield Content.assemble((keys.ljust(8), "bold $accent"), command)
+            yield Content.assemble(f"  {action.help}", (f"  {action.id}", "dim"))
         if matches:
             yield Content("")
 
@@ -182,8 +180,8 @@ def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
     every = sorted(everywhere, key=lambda action: HELP_SECTIONS.index(action.section))
     for section, actions in groupby(every, lambda action: action.section):
         yield section, tuple(actions)
-    yield SOURCES_SECTION, (*SOURCE_ACTIONS, *DIGIT_ACTIONS[1:])
     yield TRANSCRIPT_SECTION, (*TURN_ACTIONS, *DIGIT_ACTIONS[:1])
+    yield SOURCES_SECTION, (*SOURCE_ACTIONS, *DIGIT_ACTIONS[1:])
     yield from SCREEN_ACTIONS
 
 

@@ -120,7 +120,7 @@ class LibraryScreen(ModalSheet[bool]):
                 yield ProgressBar(show_eta=False)
                 yield Static(markup=False, classes="text warning", id="error")
                 yield Static(markup=False, classes="text", id="report")
-                yield Static("Jobs", classes="heading")
+                yield Static("In progress", classes="heading")
                 yield Static(markup=False, classes="text", id="jobs")
                 yield Static("Changes", classes="heading")
                 yield Static(markup=False, classes="text", id="changes")
@@ -239,11 +239,11 @@ def _describe_counts(overview: LibraryOverview) -> str:
     )
     if overview.counts is None:
         next_step = (
-            f"Press r to ingest {where}."
+            f"Press r to read {where}."
             if where
             else "Enter the folder of your manuscript."
         )
-        return f"No manuscript has been ingested yet. {next_step}"
+        return f"No manuscript has been read yet. {next_step}"
     counts = overview.counts
     return (
         f"{format_count(counts.documents, 'document')}, {format_count(counts.words, 'word')},"
@@ -270,4 +270,4 @@ def _describe_jobs(jobs: Sequence[Job]) -> str:
         f"{job.order.document}: {LrwrError(job.error, hint=job.hint).full_text}"
         for job in failed
     ]
-    return "\n".join(map(sanitize_line, lines)) or "Idle"
+    return "\n".join(map(sanitize_line, lines)) or "Nothing"

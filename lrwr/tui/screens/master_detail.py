@@ -27,6 +27,9 @@ SEARCH_DELAY = 0.3
 _HIGHLIGHT_DELAY = 0.04
 """Seconds before a highlighted row's details load; longer than a key repeat."""
 
+CURRENT_MARK = "◆ "
+"""Marks the row of what is chosen at present."""
+
 _CSS = """
 MasterDetailScreen {
     align: center middle;

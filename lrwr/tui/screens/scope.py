@@ -12,12 +12,11 @@ from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.tui.actions.keys_and_commands import CHARACTER_CHOICE_ACTIONS
 from lrwr.tui.queries.story import HorizonStop, list_horizon_stops, load_story
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.screens.master_detail import CURRENT_MARK, MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow
 
 WHOLE_STORY = "the whole story"
 """The first row of the list: no horizon."""
-_CURRENT_MARK = "◆ "
 
 
 class HorizonScreen(MasterDetailScreen[str | None]):
@@ -46,7 +45,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
             lambda workspace: list_horizon_stops(workspace, as_of)
         )
         self._stops = {_key(stop): stop for stop in stops}
-        marker = "" if as_of else _CURRENT_MARK
+        marker = "" if as_of else CURRENT_MARK
         return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *map(_stop_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
@@ -70,7 +69,7 @@ def _key(stop: HorizonStop) -> str:
 
 
 def _stop_row(stop: HorizonStop) -> ListRow:
-    marker = _CURRENT_MARK if stop.present else ""
+    marker = CURRENT_MARK if stop.present else ""
     key, also = _key(stop), (stop.as_of,)
     if stop.scene:
         name = f"{marker}scene {stop.scene}"
@@ -123,6 +122,9 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
     The result is the user's choice; None if the user cancels.
     """
 
+    DEFAULT_CSS: ClassVar[str] = """
+    CharactersScreen.-beside #master-detail-rows { width: 46%; }
+    """
     RANKED: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in CHARACTER_CHOICE_ACTIONS),
@@ -200,6 +202,7 @@ def _name(key: str) -> str:
 def _character_row(profile: CharacterProfile, *, chosen: str) -> ListRow:
     names = tuple(form.name for form in profile.aliases if form.name != profile.name)
     also = (*names, *(claim.value for claim in profile.also_called))
-    marker = "selected, " if profile.name == chosen else ""
-    aside = ", ".join((f"{marker}{format_mention_count(profile)}", *names))
-    return ListRow(f"{_NAME_KEY_PREFIX}{profile.name}", profile.name, aside, also)
+    marker = CURRENT_MARK if profile.name == chosen else ""
+    aside = ", ".join((format_mention_count(profile), *names))
+    key, name = f"{_NAME_KEY_PREFIX}{profile.name}", f"{marker}{profile.name}"
+    return ListRow(key, name, aside, (profile.name, *also))

@@ -1,5 +1,6 @@
 """The threads screen: opens, renames, exports, deletes and restores threads."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -37,7 +38,7 @@ from lrwr.tui.queries.threads import (
 )
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.dialogs import TextInputScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.screens.master_detail import CURRENT_MARK, MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
 _PREVIEW_TURNS = 6
@@ -51,7 +52,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     """
 
     DEFAULT_CSS: ClassVar[str] = """
-    ThreadsScreen.-beside #master-detail-rows { width: 50%; }
+    ThreadsScreen.-beside #master-detail-rows { width: 56%; }
     """
     FOCUS_FILTER: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,7 +76,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         """
         threads = await self.room.room.service_thread.run(load_threads)
         self._threads = {str(thread.id): thread for thread in threads}
-        return [_row(thread) for thread in threads]
+        return [_row(thread, self.first()) for thread in threads]
 
     def first(self) -> str:
         """Return the id of the current thread; empty for a new one."""
@@ -197,14 +198,22 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         return self._threads.get(self.key)
 
 
-def _row(thread: Thread) -> ListRow:
+def _row(thread: Thread, current: str) -> ListRow:
     speaker = describe_speaker(thread.state)
     details = (
-        format_local_time(thread.updated_at),
+        _format_time(thread.updated_at),
         f"with {speaker}",
         format_count(thread.turns, "turn"),
     )
-    return ListRow(str(thread.id), format_thread_title(thread), ", ".join(details))
+    marker = CURRENT_MARK if thread.id == current else ""
+    title = f"{marker}{format_thread_title(thread)}"
+    return ListRow(str(thread.id), title, ", ".join(details))
+
+
+def _format_time(seconds: float) -> str:
+    """Return a time in seconds since 1970: today only "16:43", else with the date."""
+    today = format_local_time(time.time()).partition(" ")[0]
+    return format_local_time(seconds).removeprefix(f"{today} ")
 
 
 def _render_thread(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine]:

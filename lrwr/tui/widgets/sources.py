@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -25,6 +26,24 @@ MAX_SHOWN_CHARS = 4_000
 """Maximum number of characters shown of a passage."""
 
 
+def shorten_place(place: str, width: int) -> str:
+    """Return a location that fits `width` columns, as far as possible.
+
+    Folders are left out first, then the middle of the file name. A width of 0 or less
+    is unknown, and nothing is shortened.
+    """
+    if width <= 0 or cell_len(place) <= width:
+        return place
+    bare = f"…/{place.rpartition('/')[2]}" if "/" in place else place
+    excess = cell_len(bare) - width
+    if excess <= 0:
+        return bare
+    name, colon, lines = bare.rpartition(":")
+    middle = len(name) // 2
+    start = max(0, middle - excess // 2 - 1)
+    return f"{name[:start]}…{name[start + excess + 1 :]}{colon}{lines}"
+
+
 class SourceView(Static):
     """One cited passage with its location; if selected, with the text around it."""
 
@@ -35,6 +54,7 @@ class SourceView(Static):
         self.citation = citation
         self.context: CitationContext | None = None
         self._chosen = False
+        self._width = 0
         self._draw()
 
     @property
@@ -66,6 +86,13 @@ class SourceView(Static):
             self.set_class(chosen, "chosen")
             self._draw()
 
+    def on_resize(self, event: events.Resize) -> None:
+        """Shorten the location to the new width."""
+        del event
+        if self._width != self.content_size.width:
+            self._width = self.content_size.width
+            self._draw()
+
     def on_click(self, event: events.Click) -> None:
         """Stop a double click from selecting all text; it opens the passage instead."""
         if event.chain == 2:
@@ -73,9 +100,10 @@ class SourceView(Static):
 
     def _draw(self) -> None:
         context = self.context
+        label = f"[{self.number}] "
         parts: list[tuple[str, str]] = [
-            (f"[{self.number}] ", LABEL),
-            (self.place, "bold"),
+            (label, LABEL),
+            (shorten_place(self.place, self._width - len(label)), "bold"),
         ]
         if context and context.chapter:
             parts.append((f"\n{context.chapter}", f"italic {MUTED}"))
