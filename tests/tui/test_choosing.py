@@ -51,7 +51,7 @@ async def test_one_key_chooses_and_has_them_answer(book: Path) -> None:
         assert room.screen.scope.character == "PurpleFrog"
         assert room.screen.scope.speaker == "PurpleFrog"
         await room.press("f2")
-        assert "selected, 107 times" in shown_rows(room)[1]
+        assert "◆ PurpleFrog  107 times" in shown_rows(room)[1]
 
 
 async def test_nobody_brings_the_analyst_back(book: Path) -> None:
@@ -205,8 +205,8 @@ async def test_where_nothing_was_read_the_list_says_what_to_do(unread: Path) -> 
         for key in ("f2", "f3"):
             await room.press(key)
             assert shown_lines(room)[:2] == [
-                "No manuscript has been ingested yet",
-                "Press Ctrl+L to ingest your manuscript.",
+                "No manuscript has been read yet",
+                "Press Ctrl+L to read your manuscript.",
             ]
             assert shown_note(room) == ""
             await room.press("escape")

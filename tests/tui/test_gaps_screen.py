@@ -29,7 +29,7 @@ async def test_a_gap_is_shown_with_its_words_and_where_an_answer_goes(
 ) -> None:
     async with a_room(book) as room:
         rows = await open_gaps(room)
-        assert rows[0] == "Open"
+        assert rows[0] == "Not answered yet"
         assert highlighted(room) == rows[1]
         lines = "\n".join(shown_lines(room))
         assert "notes/characters/GreyAnsel.md:16" in lines
@@ -110,7 +110,7 @@ async def test_what_this_talk_came_upon_stands_first(book: Path) -> None:
         rows = await open_gaps(room)
         assert rows[0] == "From this thread"
         assert rows[1].startswith("I have not decided what is in the tin")
-        assert rows[2] == "Open"
+        assert rows[2] == "Not answered yet"
         assert rows[3].startswith("Undecided on purpose")
 
 

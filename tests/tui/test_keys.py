@@ -55,7 +55,7 @@ def test_a_line_gives_an_action_other_keys(
         (["room.side knob"], {}, "“knob” is not a valid key"),
         (["room.side ctrl+"], {}, "“ctrl+” is not a valid key"),
         (["room.side knob,f12"], {"room.side": "f12"}, "“knob” is not a valid key"),
-        (["room.side x"], {}, "“X” types a character"),
+        (["room.side x"], {}, "“x” types a character"),
         (["room.side 7"], {}, "“7” types a character"),
         (["room.side space"], {}, "types a character"),
         (["room.side shift+x"], {}, "types a character"),

@@ -131,7 +131,7 @@ async def test_where_nothing_was_read_every_screen_says_what_to_do(
     async with a_room(unread) as room:
         for key in ("f5", "f6", "f7", "f8", "f9"):
             await room.press(key)
-            assert shown_lines(room)[-1] == "Press Ctrl+L to ingest your manuscript."
+            assert shown_lines(room)[-1] == "Press Ctrl+L to read your manuscript."
             await room.press("escape")
 
 

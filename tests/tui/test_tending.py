@@ -18,7 +18,7 @@ async def test_a_folder_that_nobody_read_is_read_from_the_room(unread: Path) -> 
     async with a_room(unread) as room:
         await room.press("ctrl+l")
         assert isinstance(room.app.screen, LibraryScreen)
-        assert "No manuscript has been ingested" in told(room, "counts")
+        assert "No manuscript has been read" in told(room, "counts")
         await room.type(".")
         await room.press("enter")
         assert "documents processed" in told(room, "report")
@@ -67,8 +67,8 @@ async def test_a_question_before_anything_is_read_says_what_to_do(unread: Path) 
         await room.ask("Who keeps the ledger?")
         notes = [str(one.render()) for one in room.transcript.query(".note")]
         assert notes == [
-            "No manuscript has been ingested yet",
-            "Press Ctrl+L to ingest your manuscript.",
+            "No manuscript has been read yet",
+            "Press Ctrl+L to read your manuscript.",
         ]
 
 

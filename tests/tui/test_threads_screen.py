@@ -37,7 +37,7 @@ async def two_talks(room: Room) -> None:
 
 
 def titles(room: Room) -> list[str]:
-    return [row.partition("  ")[0] for row in shown_rows(room)]
+    return [row.partition("  ")[0].removeprefix("◆ ") for row in shown_rows(room)]
 
 
 async def test_a_conversation_is_opened_where_it_left_off(book: Path) -> None:
@@ -71,7 +71,7 @@ async def test_titles_are_found_at_once_and_words_after_a_pause(book: Path) -> N
         assert titles(room) == [FOG]
         await room.press(*["backspace"] * 5)
         await room.type("spectacles ledger")
-        await until(room, lambda: "Found in the text" in shown_rows(room))
+        await until(room, lambda: "Found in questions and answers" in shown_rows(room))
         assert titles(room)[-1] == LEDGER
         await room.press("enter")
         assert room.screen.scope.title == LEDGER

@@ -107,7 +107,7 @@ class GapsScreen(MasterDetailScreen[None]):
         rows: list[ListRow] = []
         for heading, gaps in parts:
             if gaps:
-                rows += [ListRow("", heading, heading=True), *map(self._row, gaps)]
+                rows += [ListRow("", heading, heading=True), *map(self._gap_row, gaps)]
         return rows
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
@@ -115,7 +115,7 @@ class GapsScreen(MasterDetailScreen[None]):
         gap = self._gap(key)
         if gap is None:
             return ()
-        question = self._question(gap)
+        question = self._gap_question(gap)
         asked = [StyledLine((StyledText(question, "strong"),))] if question else []
         return [
             *asked,
@@ -140,7 +140,7 @@ class GapsScreen(MasterDetailScreen[None]):
         if (gap := self._gap(self.key)) is None:
             return
         line = TextInputScreen(
-            self._name(gap),
+            self._gap_name(gap),
             placeholder="Your answer",
             note="Your answer becomes canon: it is saved in lrwr.canon.toml and"
             " overrides lrwr's guesses.",
@@ -192,7 +192,7 @@ class GapsScreen(MasterDetailScreen[None]):
             self._decided.append(decision)
             outcome = "Left open on purpose" if answer is None else "Answered"
             self._show_message(
-                f"{outcome}: {self._name(gap)}. Saved in lrwr.canon.toml; press u to undo."
+                f"{outcome}: {self._gap_name(gap)}. Saved in lrwr.canon.toml; press u to undo."
             )
         self.fill(at=after)
 
@@ -219,18 +219,18 @@ class GapsScreen(MasterDetailScreen[None]):
         self._message = text
         self.set_note(text, good=True)
 
-    def _row(self, gap: Gap) -> ListRow:
-        if question := self._question(gap):
+    def _gap_row(self, gap: Gap) -> ListRow:
+        if question := self._gap_question(gap):
             return ListRow(gap.id, question, "", (gap.about, gap.attribute))
         return ListRow(gap.id, shorten_excerpt(gap.attribute), gap.about)
 
-    def _name(self, gap: Gap) -> str:
-        if question := self._question(gap):
+    def _gap_name(self, gap: Gap) -> str:
+        if question := self._gap_question(gap):
             return question
         whose = f"{gap.about}: " if gap.about else ""
         return f"{whose}{shorten_excerpt(gap.attribute)}".rstrip(" .:")
 
-    def _question(self, gap: Gap) -> str:
+    def _gap_question(self, gap: Gap) -> str:
         """Return what the user asked, if only an answer reported `gap`; else empty."""
         return self._open_gaps.questions.get(gap.id, "") if self._open_gaps else ""
 
