@@ -93,9 +93,6 @@ def resolve_theme(name: str, env: Mapping[str, str]) -> str:
     return LIGHT if background in {"7", "15"} else DARK
 
 
-QUIT_ACTION = next(action for action in ROOM_ACTIONS if action.id == "room.quit")
-
-
 class WritingRoom(RoomApp, inherit_bindings=False):
     """The terminal application: applies settings, and shows the chat screen.
 
@@ -106,7 +103,7 @@ class WritingRoom(RoomApp, inherit_bindings=False):
     TITLE = "lrwr"
     CSS_PATH = "room.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        QUIT_ACTION.binding,
+        *(action.binding for action in ROOM_ACTIONS if action.id == "room.quit"),
         Binding("ctrl+c", "help_quit", show=False, system=True),
     ]
     ENABLE_COMMAND_PALETTE = False  # the room has its own, with keys of its own
@@ -140,8 +137,9 @@ class WritingRoom(RoomApp, inherit_bindings=False):
 
     def action_help_quit(self) -> None:
         """Say which key closes lrwr, because Ctrl+C does not."""
-        keys = resolve_keys(QUIT_ACTION, self.keymap)
-        self.notify(f"{format_key(keys[0])} closes lrwr.", markup=False)
+        action = next(action for action in ROOM_ACTIONS if action.id == "room.quit")
+        key = resolve_keys(action, self.keymap)[0]
+        self.notify(f"{format_key(key)} closes lrwr.", markup=False)
 
     def refresh_css(self, animate: bool = True) -> None:
         """Update styles; parse the stylesheet again only if theme colours changed."""
