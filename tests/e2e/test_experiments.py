@@ -180,7 +180,10 @@ def test_dry_runs_and_traces_that_are_off_send_nothing(
             Refuse(404, SENTENCES[0]),
             "There is no LangSmith API at this address (HTTP 404).",
         ),
-        (Refuse(429, SENTENCES[0], {"retry-after": "60"}), "received too many requests (HTTP 429)"),
+        (
+            Refuse(429, SENTENCES[0], {"retry-after": "60"}),
+            "received too many requests (HTTP 429)",
+        ),
         (Refuse(500, SENTENCES[0]), "LangSmith failed (HTTP 500)."),
         (Hang(), "LangSmith did not answer within 2 seconds."),
         (CutShort(), "LangSmith closed the connection before its answer was complete."),

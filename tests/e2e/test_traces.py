@@ -171,8 +171,14 @@ def test_what_a_model_is_sent_and_says_is_in_no_trace(
     ("turn", "says"),
     [
         (Refuse(401, QUESTION), "LangSmith does not accept the key (HTTP 401)."),
-        (Refuse(404, QUESTION), "There is no LangSmith API at this address (HTTP 404)."),
-        (Refuse(429, QUESTION, {"retry-after": "60"}), "received too many requests (HTTP 429)"),
+        (
+            Refuse(404, QUESTION),
+            "There is no LangSmith API at this address (HTTP 404).",
+        ),
+        (
+            Refuse(429, QUESTION, {"retry-after": "60"}),
+            "received too many requests (HTTP 429)",
+        ),
         (Refuse(500, QUESTION), "LangSmith failed (HTTP 500)."),
         (Hang(), "LangSmith did not answer within 2 seconds."),
         (Nonsense("<html>"), "answer did not come from LangSmith's API."),
