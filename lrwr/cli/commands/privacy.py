@@ -50,7 +50,7 @@ from lrwr.core.settings.library import (
     resolve_library,
 )
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.service_access import locate_key, parse_host
+from lrwr.core.settings.service_access import is_loopback_host, locate_key, parse_host
 
 _NOTHING_SENT = "Nothing was sent from this machine"
 
@@ -147,6 +147,10 @@ def privacy_command(
         return
     with output.paged():
         _show_services(services, output)
+        if _uses_local_model(settings):
+            output.answer(
+                "The language model runs on this machine; requests to it are not listed."
+            )
         output.answer()
         _show_sent_report(report, output, since=began)
 
@@ -202,6 +206,13 @@ def privacy_clear_command(
             return await workspace.egress.log.clear(time.time())
 
     output.answer(f"Deleted {format_count(run_async(run()), 'request')} from the log.")
+
+
+def _uses_local_model(settings: Settings) -> bool:
+    """Return whether the language model is on and its server runs on this machine."""
+    base_url = settings.model.base_url
+    is_here = not base_url or is_loopback_host(parse_host(base_url))
+    return settings.model.use == "local" and is_here
 
 
 def _show_services(services: Sequence[ServiceStatus], output: Output) -> None:
