@@ -262,9 +262,9 @@ async def _load_questions(
     """Return, by id, the questions whose answers reported `gaps` not in the text."""
     ids = {_gap_key(gap): gap.id for gap in gaps if gap.wondered}
     threads = await workspace.threads.threads() if ids else ()
-    asked = [t for thread in threads for t in await workspace.threads.turns(thread.id)]
+    turns = [t for thread in threads for t in await workspace.threads.turns(thread.id)]
     questions: dict[str, str] = {}
-    for turn, flag in ((t, f) for t in asked for f in t.output.gap_flags):
+    for turn, flag in ((t, f) for t in turns for f in t.output.gap_flags):
         key = _normalize(flag.about), _normalize(flag.undefined_attribute)
         if key in ids:
             questions.setdefault(ids[key], _describe_question(turn))

@@ -116,9 +116,9 @@ class GapsScreen(MasterDetailScreen[None]):
         if gap is None:
             return ()
         question = self._gap_question(gap)
-        asked = [StyledLine((StyledText(question, "strong"),))] if question else []
+        heading = [StyledLine((StyledText(question, "strong"),))] if question else []
         return [
-            *asked,
+            *heading,
             *render_gap(gap),
             StyledLine(()),
             StyledLine(
