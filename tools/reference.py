@@ -60,15 +60,12 @@ JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("characters", "Nell", "--as-of", "ch3", "--json"),
     ("world", "--json"),
     ("timeline", "--json"),
-    ("quotes", "--json"),
     ("recap", "--json"),
     ("gaps", "--json"),
     ("check", "--json"),
     ("diff", "--json"),
     ("threads", "--json"),
     ("threads", "show", "1", "--json"),
-    ("jobs", "--json"),
-    ("canon", "--json"),
     ("search", "belt", "--as-of", "ch99", "--json"),
 )
 """Commands that `json.md` shows, in the order in which they run; the last one fails."""
@@ -89,7 +86,11 @@ def render_commands() -> str:
         for parameter in command.params
     )
     common = {text for text, count in texts.items() if count >= COMMON_FROM}
-    parts += ["Options of many commands:\n", "\n".join(sorted(common)), ""]
+    parts += [
+        "Options that many commands share, not repeated below:\n",
+        "\n".join(sorted(common)),
+        "",
+    ]
     for path, command in commands.items():
         parts.append(_render_command(path, command, common))
     parts.append("## Exit codes\n\n| code | meaning |\n| --- | --- |")
@@ -179,15 +180,12 @@ def _walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _render_command(path: str, command: Any, common: Set[str]) -> str:
-    """Return the section of a command; of `common` parameters only the names."""
+    """Return the section of a command; without `common` parameters."""
     level = "##" if path.count(" ") <= 1 else "###"
     metavars = [p.metavar for p in command.params if p.param_type_name == "argument"]
     usage = " ".join([path, *(metavar for metavar in metavars if metavar)])
     rendered = [_render_parameter(parameter) for parameter in command.params]
     own = [text for text in rendered if text and text not in common]
-    names = [text.partition(":")[0].strip("- ") for text in rendered if text in common]
-    if names:
-        own.append(f"- {', '.join(names)}")
     lines = [f"{level} `{usage}`\n", command.help or "", "", *own]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
