@@ -196,10 +196,11 @@ class WordWeights:
     def of(
         cls, words: Sequence[str], counts: Mapping[str, int], total: int
     ) -> "WordWeights":
-        """Return weights for `words`.
+        """Return weights for `words` that add up to 1.0: the rarer a word, the heavier.
 
-        `counts` maps words to the number of chunks that contain them, of `total` in
-        all; missing words occur in none.
+        A weight is the word's smoothed inverse document frequency, scaled. `counts`
+        maps words to the number of chunks that contain them, of `total` in all; a
+        missing word occurs in none and gets the largest weight.
         """
         # Smoothed inverse document frequency: 0.5 keeps words that occur nowhere
         # finite, and 1 keeps the weight of words that occur everywhere positive.

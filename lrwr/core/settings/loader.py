@@ -397,6 +397,9 @@ def load_settings(
 ) -> Settings:
     """Return the settings for a command that runs in the folder `start`.
 
+    Sources, the first wins: `flags`, `env`, the `lrwr.toml` of the library (the nearest
+    folder from `start` upward that is one), the user's own settings file, the defaults.
+
     `env` maps environment variables to values. `flags` maps keys such as `search.limit`
     to values of command-line options; None means that the option is absent. `user` is
     the user's own settings file, by default in the configuration folder of the

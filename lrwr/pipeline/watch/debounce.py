@@ -128,8 +128,8 @@ class SnapshotJobQueue:
     """A job queue that takes a snapshot of a document when its job is claimed.
 
     Only the holder of a job changes its document, so the snapshot is the state before
-    the job. The snapshots of each processing run are on a page of their own, which
-    `collect_changes` may evaluate while the next run is in progress.
+    the job. Snapshots are grouped by processing run, so that `collect_changes` may
+    evaluate one run while the next is in progress.
     """
 
     def __init__(
