@@ -75,7 +75,7 @@ def test_the_row_goes_along_from_an_empty_project_to_a_library_that_is_kept_ther
     code, state, detail, _ = look(first)
     assert (code, state) == (0, "ok")
     assert detail.startswith(f"{nell.email} at 127.0.0.1. ")
-    assert "`lrwr push` does that" in detail
+    assert "`lrwr push` uploads it" in detail
     code, state, detail, remedy = look(first, **KEPT_THERE)
     assert (code, state) == (ExitCode.FAILED, "broken")
     assert "not been uploaded to the project yet" in detail

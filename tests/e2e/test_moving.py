@@ -242,7 +242,7 @@ def test_keeping_records_there_asks_for_a_push_first(desk: Desk) -> None:
     edit(terminal.folder, "A whistle lay there.")
     assert terminal.run("ingest").code == 0
     keep_there(terminal)
-    check_refusal(terminal.run("ingest"), ExitCode.SETTINGS, "not uploaded yet")
+    check_refusal(terminal.run("ingest"), ExitCode.SETTINGS, "not been uploaded yet")
     assert terminal.run("push").code == 0
     assert terminal.run("ingest").code == 0
 
@@ -259,12 +259,12 @@ def test_a_library_of_which_a_part_is_there_asks_for_the_rest(
     keep_there(first)
     for words in (["ingest"], ["search", "lantern"]):
         check_refusal(
-            first.run(*words), ExitCode.SETTINGS, "not uploaded yet", "lrwr push"
+            first.run(*words), ExitCode.SETTINGS, "not been uploaded yet", "lrwr push"
         )
     assert "lrwr push" in first.run("doctor").out
     assert first.run("pull", "--no-files").code == 0
     check_refusal(
-        first.run("ingest"), ExitCode.SETTINGS, "not uploaded yet", "lrwr push"
+        first.run("ingest"), ExitCode.SETTINGS, "not been uploaded yet", "lrwr push"
     )
     assert first.run("push", "--json").json["unchanged"] == 1
     assert first.run("ingest").code == 0

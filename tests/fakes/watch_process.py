@@ -79,9 +79,13 @@ class Watch:
         return heard
 
     def end(self) -> tuple[int, str]:
-        """Wait for its end; return its exit code, and what it said on the side."""
+        """Wait for its end; return its exit code, and its error as two lines."""
         code = self.process.wait(timeout=50)
-        return code, self.errors.read_text(encoding="utf-8")
+        said = self.errors.read_text(encoding="utf-8")
+        while line := self._lines.get(timeout=50):
+            if error := json.loads(line).get("error"):
+                said += f"lrwr: {error['message']}\nhint: {error['hint']}\n"
+        return code, said
 
     def stop(self, how: int = signal.SIGINT) -> str:
         """End it, which must be a good end, and return what it said on the side."""
