@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -20,12 +21,27 @@ class ManuscriptFile:
     revision: str
 
 
+class SkipCause(StrEnum):
+    """Why a file is skipped: a conflict copy of a sync program, a folder that lrwr
+    created for drafts, the mark `lrwr: ignore`, or something else, such as the format.
+    """
+
+    CONFLICT_COPY = "conflict copy"
+    OWN_FOLDER = "own folder"
+    MARKED = "marked"
+    OTHER = "other"
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that is not ingested, and the reason as a sentence for the user."""
+    """A file, or a folder if the path ends in `/`, that is not ingested.
+
+    `reason` is a phrase for the user.
+    """
 
     path: str
     reason: str
+    cause: SkipCause = SkipCause.OTHER
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,17 @@ async def test_only_what_may_be_a_manuscript_is_written(
     assert set(await written(kept, tmp_path / "out")) == {"one.md"}
 
 
+async def test_the_mark_of_a_folder_that_lrwr_created_is_written_too(
+    kept: Kept, tmp_path: Path
+) -> None:
+    kept.write({"drafts/.lrwr-folder": "lrwr", "drafts/1.md": "1"})
+    kept.commit()
+    assert set(await written(kept, tmp_path / "out")) == {
+        "drafts/.lrwr-folder",
+        "drafts/1.md",
+    }
+
+
 async def test_only_what_is_inside_is_written(kept: Kept, tmp_path: Path) -> None:
     kept.write({"in/1.md": "1", "inside/2.md": "2", "n.md": "n", "other.md": "o"})
     commit = kept.commit()

@@ -9,9 +9,18 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.adapters.source.skipped_content import (
+    find_conflict_copies,
+    is_marked_ignored,
+)
+from lrwr.core.model.documents import DocumentFormat, DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem, UnreadableDocument
-from lrwr.core.ports.sources import ManuscriptFile, SkippedFile, SourceListing
+from lrwr.core.ports.sources import (
+    ManuscriptFile,
+    SkipCause,
+    SkippedFile,
+    SourceListing,
+)
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -111,6 +120,11 @@ IGNORED = "excluded by .lrwrignore"
 NO_PERMISSION = "cannot be opened: permission denied"
 BAD_NAME = "its name is not valid text; rename it"
 NOT_A_FILE = "not a regular file"
+OWN_FOLDER = "a folder that lrwr created; it is not part of the manuscript"
+MARKED = "its front matter has `lrwr: ignore`"
+OWN_FOLDER_MARKER = ".lrwr-folder"
+"""Name of the file in each folder that lrwr created, which marks it as such."""
+_CAUSES = {OWN_FOLDER: SkipCause.OWN_FOLDER, MARKED: SkipCause.MARKED}
 _HIDDEN = "hidden"
 _LOCK = "a lock file of an open Word document"
 _BACKUP = "a backup or temporary file"
@@ -255,15 +269,20 @@ class FolderSource:
         self._unreadable = tuple(
             p for p, skip_reason in skipped.items() if skip_reason == NO_PERMISSION
         )
+        copies = find_conflict_copies(self._root, revisions)
+        skipped_files = [
+            SkippedFile(p, reason, _CAUSES.get(reason, SkipCause.OTHER))
+            for p, reason in skipped.items()
+            if p not in revisions
+        ]
+        skipped_files += [_conflict_copy(*paths) for paths in copies.items()]
         return SourceListing(
             found=tuple(
-                ManuscriptFile(DocumentId(p), revisions[p]) for p in sorted(revisions)
+                ManuscriptFile(DocumentId(p), revisions[p])
+                for p in sorted(revisions)
+                if p not in copies
             ),
-            skipped=tuple(
-                SkippedFile(p, skipped[p])
-                for p in sorted(skipped)
-                if p not in revisions
-            ),
+            skipped=tuple(sorted(skipped_files, key=lambda file: file.path)),
         )
 
     def _path_of(self, document: DocumentId) -> Path:
@@ -275,6 +294,11 @@ class FolderSource:
             ):
                 return path
         raise _missing_error(document)
+
+
+def _conflict_copy(path: str, original: str) -> SkippedFile:
+    reason = f"a copy of {original}, made by a sync program; merge them and delete it"
+    return SkippedFile(path, reason, SkipCause.CONFLICT_COPY)
 
 
 _ListedFile = tuple[str, str, str]
@@ -320,6 +344,9 @@ class _FolderWalk:
             except OSError:
                 yield f"{self._display_path(inside)}/", "", NO_PERMISSION
                 continue
+            if any(entry.name == OWN_FOLDER_MARKER for entry in entries):
+                yield f"{self._display_path(inside)}/", "", OWN_FOLDER
+                continue
             for entry in entries:
                 yield from self._entry(entry, inside, pending)
 
@@ -364,6 +391,12 @@ class _FolderWalk:
             return path, "", NOT_A_FILE
         self._inodes.add((status.st_dev, status.st_ino))
         reason = explain_skipped_file(name)
+        is_markdown = (
+            FORMATS_BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
+            is DocumentFormat.MARKDOWN
+        )
+        if not reason and is_markdown and is_marked_ignored(self._root / path):
+            reason = MARKED
         return path, "" if reason else _revision(status), reason
 
     def _link(self, path: str, inner: str) -> _ListedFile:

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from lrwr.core.adapters.source.folder import (
     FILE_LIMIT,
+    OWN_FOLDER_MARKER,
     explain_skipped_file,
     explain_skipped_folder,
     is_encodable,
@@ -187,7 +188,8 @@ class GitRepository:
 
         `commit` is the commit's id. Only files at or below the paths `inside`, relative
         to the repository's top, are written, and only those in a format that lrwr
-        reads; links and submodules are skipped.
+        reads, and the markers of folders that lrwr created; links and submodules are
+        skipped.
 
         Raises:
             LrwrError: git fails, or the files cannot be written.
@@ -335,7 +337,7 @@ def _has_readable_name(path: PurePosixPath) -> bool:
     folders = path.parts[:-1]
     if any(explain_skipped_folder(folder) for folder in folders):
         return False
-    return not explain_skipped_file(path.name)
+    return path.name == OWN_FOLDER_MARKER or not explain_skipped_file(path.name)
 
 
 async def _read_object(process: Process, object_: bytes) -> bytes | None:

@@ -1,0 +1,215 @@
+"""Files that are skipped for what they contain: conflict copies of sync programs, and
+files marked `lrwr: ignore`.
+"""
+
+import io
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+STRONG_SIMILARITY = 0.3
+"""Similarity from which a file is a copy if its name says that there was a conflict.
+
+Different chapters of one novel have at most about .02."""
+WEAK_SIMILARITY = 0.8
+"""Similarity from which a file is a copy if its name only looks like a copy's, such as
+"fog 2.md", which may be a chapter's name."""
+COMPARED_BYTES = 256 * 1024
+"""Bytes at the start of a text that are compared."""
+COMPARED_LIMIT = 32 * 1024 * 1024
+"""Bytes that one listing reads for comparisons; further candidates are not compared."""
+_DOCX_BYTES = 32 * 1024 * 1024
+_XML_BYTES = 4 * 1024 * 1024
+_SHINGLE_WORDS = 3
+
+_DEVICE = (
+    r"(?:(?:DESKTOP|LAPTOP|WIN|MININT)-[A-Z0-9]{4,12}"
+    r"|[\w-]*(?:MacBook|iMac|iPad|iPhone|Mac|PC|Laptop|Desktop|Surface)(?:-[\w-]*)?)"
+)
+_STRONG_NAMES = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        # Dropbox, Nextcloud, Obsidian Sync, Seafile, Google Drive; "onfli" in any
+        # western language: "conflicted copy", "en conflit", "Konfliktkopie".
+        r"(?P<base>.+?) ?[(\[](?=[^()\[\]]*(?:onfli|case clash))[^()\[\]]*(?:\(\d+\))?[)\]]",
+        # Synology Drive: name_HOST_Nov-23-101500-2026_Conflict
+        r"(?P<base>.+?)_[^_]+_[a-z]{3}-\d\d-\d{4,6}-\d{4}_conflict",
+        # Syncthing, ownCloud, Resilio Sync, rclone
+        r"(?P<base>.+?)[._-](?:sync-)?conflict(?:ed)?\d*(?:[._-].*)?",
+    )
+)
+_WEAK_NAMES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?P<base>.+?) ?\(\d{1,3}\)",  # Google Drive, Windows
+        r"(?P<base>.+?) \d{1,3}",  # iCloud, Finder
+        r"(?P<base>.+?) copy(?: \d{1,3})?",  # Finder
+        r"(?P<base>.+?) - Copy(?: \(\d{1,3}\))?",  # Windows
+        r"Copy (?:\(\d{1,3}\) )?of (?P<base>.+)",  # Google Drive, Windows XP
+        rf"(?P<base>.+?)-{_DEVICE}",  # OneDrive appends the name of the computer
+    )
+)
+_HINT = re.compile(r"onfli|lash|[)\]]$| \d{1,3}$|copy|-\w", re.I)
+"""What every name of a copy has; most names have not, and need no other look."""
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalName:
+    """The file name that the name of a conflict copy is derived from.
+
+    `similarity` is the least similarity of the texts that makes the file a copy.
+    """
+
+    name: str
+    similarity: float
+
+
+def list_original_names(name: str) -> Iterator[OriginalName]:
+    """Yield the names of which the file name `name` may be a conflict copy's.
+
+    None for most names. The schemes are those of Syncthing, Dropbox, OneDrive, iCloud,
+    Google Drive, Nextcloud, Seafile, Obsidian Sync and others, and of copies made in
+    Finder and Windows.
+    """
+    stem, dot, ending = name.rpartition(".")
+    if not _HINT.search(stem):
+        return
+    for patterns, similarity in (
+        (_STRONG_NAMES, STRONG_SIMILARITY),
+        (_WEAK_NAMES, WEAK_SIMILARITY),
+    ):
+        for pattern in patterns:
+            match = pattern.fullmatch(stem)
+            if match and match["base"].strip():
+                yield OriginalName(match["base"] + dot + ending, similarity)
+
+
+def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, str]:
+    """Return the paths that are conflict copies, each with the path of its original.
+
+    A file is one if its name is derived from that of a file in the same folder, and
+    their texts are similar (see `measure_similarity`). `revisions` maps the paths of
+    all files, relative to `root`, to texts that change when the file changes. Other
+    files are not opened; at most `COMPARED_LIMIT` bytes are read.
+    """
+    copies: dict[str, str] = {}
+    remaining = COMPARED_LIMIT
+    for path in sorted(revisions):
+        for original, least in _list_originals(path, revisions):
+            versions = revisions[path], revisions[original]
+            similarity, size = _compare(root, path, original, versions)
+            if similarity >= least:
+                copies[path] = original
+            remaining -= size
+        if remaining <= 0:
+            break
+    return copies
+
+
+def _list_originals(
+    path: str, existing: Collection[str]
+) -> Iterator[tuple[str, float]]:
+    folder, slash, name = path.rpartition("/")
+    for original in list_original_names(name):
+        original_path = f"{folder}{slash}{original.name}"
+        if original_path in existing and original_path != path:
+            yield original_path, original.similarity
+
+
+@lru_cache(maxsize=512)
+def _compare(
+    root: Path, path: str, original: str, versions: tuple[str, str]
+) -> tuple[float, int]:
+    """Return the similarity of two files, and how many bytes were read.
+
+    `versions` are part of the key of the cache, which `lrwr watch` uses.
+    """
+    del versions
+    try:
+        contents = _read_start(root / path), _read_start(root / original)
+    except OSError:
+        return 0.0, 0
+    size = sum(map(len, contents))
+    if contents[0] == contents[1]:
+        return 1.0, size
+    try:
+        texts = [_extract_text(content, path) for content in contents]
+    except (ValueError, zipfile.BadZipFile, zlib.error, KeyError, EOFError, OSError):
+        return 0.0, size
+    return measure_similarity(*texts), size
+
+
+def _read_start(path: Path) -> bytes:
+    is_docx = path.suffix.lower() == ".docx"
+    with path.open("rb") as file:
+        return file.read(_DOCX_BYTES if is_docx else COMPARED_BYTES)
+
+
+def _extract_text(content: bytes, path: str) -> str:
+    """Return the text at the start of a file, approximately: for comparison only."""
+    if PurePosixPath(path).suffix.lower() != ".docx":
+        is_utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+        return content.decode("utf-16" if is_utf16 else "utf-8-sig", errors="replace")
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as archive,
+        archive.open("word/document.xml") as part,
+    ):
+        xml = part.read(_XML_BYTES).decode(errors="replace")
+    return re.sub(r"<[^>]*>", "", xml.replace("</w:p>", "\n"))[:COMPARED_BYTES]
+
+
+def measure_similarity(one: str, other: str) -> float:
+    """Return the share of word triples of the longer text that the other has, too.
+
+    0.0 to 1.0. The longer text is the one with more different triples of consecutive
+    words. Texts of fewer than three words are compared as a whole.
+    """
+    shingles, others = _split_into_shingles(one), _split_into_shingles(other)
+    longest = max(len(shingles), len(others))
+    return len(shingles & others) / longest if longest else 1.0
+
+
+def _split_into_shingles(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text)
+    if len(words) < _SHINGLE_WORDS:
+        return {tuple(words)} if words else set()
+    return set(zip(words, words[1:], words[2:], strict=False))
+
+
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_MARK_BYTES = 65_536
+_HEAD_BYTES = 4_096
+_MARK = re.compile(rb"^lrwr[ \t]*:[ \t]*([\"']?)ignore\1[ \t]*(?:#.*)?$", re.M | re.I)
+_FRONT_MATTER = re.compile(
+    rb"(?:\xef\xbb\xbf)?---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S
+)
+
+
+def is_marked_ignored(path: Path) -> bool:
+    """Return whether the front matter of a Markdown file has `lrwr: ignore`.
+
+    Reads the first 4 KB of a file, and of one with a long front matter at most 64 KB.
+    False if the file cannot be read.
+    """
+    try:
+        descriptor = os.open(path, _OPEN_FLAGS)  # a tenth of the time of Path.open
+    except OSError:
+        return False
+    try:
+        head = os.read(descriptor, _HEAD_BYTES)
+        if not head.startswith((b"---", b"\xef\xbb\xbf---")):
+            return False
+        if len(head) == _HEAD_BYTES:
+            head += os.read(descriptor, _MARK_BYTES - _HEAD_BYTES)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    head = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    front_matter = _FRONT_MATTER.match(head)
+    return bool(front_matter and _MARK.search(front_matter[1] or b""))
