@@ -1,13 +1,15 @@
 """Layout of Word documents: paragraphs, headings, tables, footnotes and comments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.source.docx_text import (
     DocxAnchors,
     DocxPackage,
     DocxParagraphReader,
+    DocxRun,
     DocxStyle,
     W,
     build_damaged_docx_error,
@@ -23,6 +25,7 @@ from lrwr.core.adapters.source.layout import (
     Heading,
     find_unmarked_headings,
     is_scene_break,
+    parse_heading_line,
 )
 from lrwr.core.model.text import LineIndex, Span
 
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _SEPARATOR = "\n\n"
+_RULE = "---"
+"""Text of a horizontal line, which is a scene break."""
+_LINE_BELOW = frozenset({"bottom"})
+_LINE_BORDERS = frozenset({"top", "bottom", "between"})
+_OFFICE_HR = "{urn:schemas-microsoft-com:office:office}hr"
 _WRAPPERS = frozenset(
     W + name for name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag")
 )
@@ -92,18 +100,20 @@ class _DocxReader:
         self._footnotes: list[Footnote] = []
         self._anchors: dict[tuple[str, str], _AnchorPosition] = {}
         self._number = 0
+        self._line_below = False
         self.length = 0
 
     def read_body(self, body: "_Element") -> None:
         """Read the paragraphs and tables of the body, in text order."""
-        for item in _iterate_items(body):
-            if item.tag == W + "tbl":
-                for row in item.iter(W + "tr"):
+        for items in _join_deleted_marks(_iterate_items(body)):
+            if items[0].tag == W + "tbl":
+                self._add_line_below(frozenset())
+                for row in items[0].iter(W + "tr"):
                     self._read_row(row)
-            elif item.tag == W + "p":
-                self._read_paragraph(item)
+            elif items[0].tag == W + "p":
+                self._read_paragraph(items)
             else:
-                self._anchor_comment(item)
+                self._anchor_comment(items[0])
 
     def read_notes(self, package: DocxPackage) -> None:
         """Append footnotes, then endnotes, each in the order of their references."""
@@ -143,23 +153,62 @@ class _DocxReader:
             footnotes=tuple(self._footnotes),
         )
 
-    def _read_paragraph(self, paragraph: "_Element") -> None:
+    def _read_paragraph(self, paragraphs: "Sequence[_Element]") -> None:
+        self._add_line_below(self._words.style_of(paragraphs[-1]).borders)
         self._number += 1
-        for piece in (paragraph, *find_text_box_paragraphs(paragraph)):
-            self._add_paragraph(piece)
+        self._add_paragraph(paragraphs)
+        boxes = chain.from_iterable(map(find_text_box_paragraphs, paragraphs))
+        for in_box in _join_deleted_marks(boxes):
+            self._add_paragraph(in_box)
 
-    def _add_paragraph(self, paragraph: "_Element") -> None:
+    def _add_paragraph(self, paragraphs: "Sequence[_Element]") -> None:
+        """Add one paragraph, made of those whose marks between them were deleted.
+
+        The last one's style applies, because its mark remains.
+        """
         anchors = DocxAnchors()
-        style = self._words.style_of(paragraph)
-        pieces = list(self._words.pieces(paragraph, anchors))
+        style = self._words.style_of(paragraphs[-1])
+        pieces = self._pieces(paragraphs, anchors)
         at = self._next_start()
-        if not style.generated:
-            self._add_words(join_runs(pieces), join_runs_as_markdown(pieces), style)
+        words = join_runs(pieces)
+        if not words and _is_rule(paragraphs, style):
+            self._add_rule()
+        elif not style.generated:
+            self._add_words(words, join_runs_as_markdown(pieces), style)
         self._anchor(anchors, _AnchorPosition(self._number, at))
+
+    def _pieces(
+        self, paragraphs: "Iterable[_Element]", anchors: DocxAnchors
+    ) -> list[DocxRun]:
+        return [
+            piece
+            for paragraph in paragraphs
+            for piece in self._words.pieces(paragraph, anchors)
+        ]
+
+    def _add_rule(self) -> None:
+        """Add a scene break for a line, unless it is the ornament of a heading."""
+        self._line_below = False
+        last = self._units[-1] if self._units else None
+        after_heading = self._headings and self._headings[-1].span.end == self.length
+        after_title = (
+            last and last.span.end == self.length and parse_heading_line(last.text)
+        )
+        if not after_heading and not after_title:
+            self._breaks.append(self._add(_RULE, self._number))
+
+    def _add_line_below(self, next_borders: frozenset[str]) -> None:
+        """Add the scene break that the border below the last paragraph is.
+
+        Word draws one line below the last of several paragraphs with the same borders.
+        """
+        if self._line_below and next_borders != _LINE_BELOW:
+            self._add_rule()
 
     def _add_words(self, words: str, text: str, style: DocxStyle) -> None:
         if not words:
             return
+        self._line_below = style.borders == _LINE_BELOW and style.level is None
         if is_scene_break(words):
             self._breaks.append(self._add(words, self._number))
         elif style.level is not None:
@@ -179,9 +228,9 @@ class _DocxReader:
 
     def _cell(self, cell: "_Element", anchors: DocxAnchors) -> str:
         paragraphs = (
-            join_runs_as_markdown(self._words.pieces(paragraph, anchors))
-            for paragraph in _iterate_items(cell)
-            if paragraph.tag == W + "p"
+            join_runs_as_markdown(self._pieces(items, anchors))
+            for items in _join_deleted_marks(_iterate_items(cell))
+            if items[0].tag == W + "p"
         )
         return " ".join(" ".join(paragraphs).split())
 
@@ -193,8 +242,8 @@ class _DocxReader:
             if note.get(W + "type") not in (None, "normal"):
                 continue
             paragraphs = (
-                join_runs_as_markdown(self._words.pieces(p, DocxAnchors()))
-                for p in note.iter(W + "p")
+                join_runs_as_markdown(self._pieces(items, DocxAnchors()))
+                for items in _join_deleted_marks(note.iter(W + "p"))
             )
             texts[note.get(W + "id", "")] = "\n".join(p for p in paragraphs if p)
         return texts
@@ -234,3 +283,51 @@ def _iterate_items(parent: "_Element") -> "Iterator[_Element]":
             yield child
         elif child.tag in _WRAPPERS:
             yield from _iterate_items(child)
+
+
+def _join_deleted_marks(
+    items: "Iterable[_Element]",
+) -> "Iterator[Sequence[_Element]]":
+    """Yield paragraphs in groups, and every other item alone, in text order.
+
+    Tracked changes are accepted: a paragraph whose mark was deleted or moved away is
+    one with the next paragraph, unless a table follows.
+    """
+    joined: list[_Element] = []
+    for item in items:
+        if item.tag != W + "p":
+            if item.tag == W + "tbl" and joined:
+                yield joined
+                joined = []
+            yield [item]
+            continue
+        joined.append(item)
+        if not _has_deleted_mark(item):
+            yield joined
+            joined = []
+    if joined:
+        yield joined
+
+
+def _has_deleted_mark(paragraph: "_Element") -> bool:
+    mark = paragraph.find(f"{W}pPr/{W}rPr")
+    return mark is not None and any(
+        mark.find(W + name) is not None for name in ("del", "moveFrom")
+    )
+
+
+def _is_rule(paragraphs: "Iterable[_Element]", style: DocxStyle) -> bool:
+    """Return whether a paragraph without words is a horizontal line.
+
+    That is Word's own line (VML's `o:hr`, which pandoc writes, too), or a border above
+    or below the paragraph.
+    """
+    if style.borders and style.borders <= _LINE_BORDERS:
+        return True
+    shapes = (
+        shape
+        for paragraph in paragraphs
+        for picture in paragraph.iter(W + "pict")
+        for shape in picture
+    )
+    return any(shape.get(_OFFICE_HR) in ("t", "true", "1") for shape in shapes)

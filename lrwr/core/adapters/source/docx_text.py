@@ -10,7 +10,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -224,13 +224,15 @@ class DocxStyle:
     """Formatting of a paragraph or character style.
 
     `level` is the outline level of a heading, 0 for a title, None for body text.
-    `generated` marks the lines of a table of contents.
+    `generated` marks the lines of a table of contents. `borders` are the sides with a
+    border, such as "top".
     """
 
     bold: bool = False
     italic: bool = False
     level: int | None = None
     generated: bool = False
+    borders: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,16 +267,16 @@ class DocxParagraphReader:
     def style_of(self, paragraph: "_Element") -> DocxStyle:
         """Return the style of `paragraph`; the default style if it names none.
 
-        An outline level set at the paragraph itself overrides the style's.
+        An outline level and borders set at the paragraph itself override the style's.
         """
         properties = paragraph.find(W + "pPr")
         if properties is None:
             return DocxStyle()
         style = self._styles.get(_value(properties, "pStyle"), DocxStyle())
-        outline_level = _outline_level(properties)
-        if outline_level is None:
-            return style
-        return DocxStyle(style.bold, style.italic, outline_level, style.generated)
+        outline_level, borders = _outline_level(properties), _borders(properties)
+        if outline_level is not None:
+            style = replace(style, level=outline_level)
+        return style if borders is None else replace(style, borders=borders)
 
     def pieces(self, element: "_Element", anchors: DocxAnchors) -> Iterator[DocxRun]:
         """Yield the visible runs of text in `element`, in text order.
@@ -405,6 +407,7 @@ def parse_docx_styles(xml: bytes) -> Mapping[str, DocxStyle]:
 def _resolve_style(name: str, elements: "Mapping[str, _Element]") -> DocxStyle:
     bold = italic = generated = None
     level: int | None = None
+    borders: frozenset[str] | None = None
     for _ in range(_MAX_STYLE_CHAIN):
         style = elements.get(name)
         if style is None:
@@ -413,10 +416,14 @@ def _resolve_style(name: str, elements: "Mapping[str, _Element]") -> DocxStyle:
         if properties is not None:
             bold = _first_known(bold, _switch(properties, "b"))
             italic = _first_known(italic, _switch(properties, "i"))
+        paragraph_properties = style.find(W + "pPr")
+        if borders is None and paragraph_properties is not None:
+            borders = _borders(paragraph_properties)
         level = _style_level(style, name) if level is None else level
         generated = generated or _value(style, "name").lower().startswith("toc ")
         name = _value(style, "basedOn")
-    return DocxStyle(bool(bold), bool(italic), level, bool(generated))
+    borders = borders or frozenset()
+    return DocxStyle(bool(bold), bool(italic), level, bool(generated), borders)
 
 
 def _style_level(style: "_Element", style_id: str) -> int | None:
@@ -438,6 +445,18 @@ def _outline_level(properties: "_Element") -> int | None:
     """
     level = _value(properties, "outlineLvl")
     return int(level) + 1 if re.fullmatch("[0-8]", level) else None
+
+
+def _borders(properties: "_Element") -> frozenset[str] | None:
+    """Return the sides with a visible border; None if borders are not set here."""
+    borders = properties.find(W + "pBdr")
+    if borders is None:
+        return None
+    return frozenset(
+        border.tag.removeprefix(W)
+        for border in borders.iterchildren(W + "*")
+        if border.get(W + "val") not in ("none", "nil")
+    )
 
 
 def _add_id(names: list[str], element: "_Element") -> None:

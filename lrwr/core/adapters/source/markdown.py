@@ -20,7 +20,11 @@ from lrwr.core.adapters.source.layout import (
     parse_heading,
     trim_prose_span,
 )
-from lrwr.core.adapters.source.text import decode_text, find_text_blocks
+from lrwr.core.adapters.source.text import (
+    check_merge_markers,
+    decode_text,
+    find_text_blocks,
+)
 from lrwr.core.model.text import LineIndex, Span
 
 if TYPE_CHECKING:
@@ -126,9 +130,10 @@ def parse_markdown(content: bytes, name: str) -> DocumentLayout:
     The text of the layout is the whole decoded file.
 
     Raises:
-        UnreadableDocument: The bytes are not text.
+        UnreadableDocument: The bytes are not text, or have git conflict markers.
     """
     text, warnings = decode_text(content, name)
+    check_merge_markers(text, name)
     front = parse_front_matter(text)
     lines = LineIndex.of(text)
     notes, unclosed = _find_comments(text, front.end)

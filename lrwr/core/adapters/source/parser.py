@@ -155,7 +155,7 @@ class ManuscriptParser:
         """Return the version of the parser; documents are ingested again when it
         changes.
         """
-        return "parser-2"
+        return "parser-3"
 
 
 def parse_document(
