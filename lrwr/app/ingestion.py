@@ -21,7 +21,9 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
+from lrwr.core.canon.decision import NameDecision
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     prepare_state_dir,
     resolve_targets,
@@ -220,6 +222,41 @@ def _create_modal_runner(
     )
     remote_input = create_remote_input(recipe, tools, store)
     return runner.ModalRunner(options, parse, remote_input, calls)
+
+
+async def count_pending_documents(workspace: Workspace) -> int:
+    """Return how many documents the next ingestion would process or delete.
+
+    Found by file times and sizes; no document is read. 0 if the folder is missing.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    folders = workspace.manuscript()
+    if not folders:
+        return 0
+    try:
+        service = create_processing_service(workspace, folders, may_ask=False)
+        changes = await service.scan()
+    except NotFound:
+        return 0
+    return len(changes.changed) + len(changes.stale) + len(changes.gone)
+
+
+async def has_pending_names(workspace: Workspace) -> bool:
+    """Return whether a decision about names, or its undoing, waits for an ingestion.
+
+    The cast is inferred again and compared with the stored one; nothing is stored and
+    no service is contacted. False in pipeline a and for a library in a Supabase project.
+    """
+    embedded = workspace.settings.records.keeper == "embedded"
+    attributor = _create_story_attributor(workspace) if embedded else None
+    history = workspace.canon.history()
+    if attributor is None or not any(
+        isinstance(record.decision, NameDecision) for record in history
+    ):
+        return False
+    return await attributor.infer_cast() != await workspace.stories.cast()
 
 
 def _create_story_attributor(workspace: Workspace) -> StoryAttributor | None:

@@ -97,11 +97,7 @@ class StoryAttributor:
             SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read or written.
         """
-        canon = await asyncio.to_thread(self._canon)
-        inputs = await self._store.attribution_inputs()
-        order = build_story_order(
-            await self._passages.outlines(), self._patterns, canon
-        )
+        canon, inputs, order = await self._load()
         story_inputs = [
             document_input
             for document_input in inputs
@@ -117,6 +113,22 @@ class StoryAttributor:
             if part.source.woven != part.revision:
                 count += await self._store.save_attribution(await self._attribute(part))
         return AttributionSummary(len(cast.characters), count)
+
+    async def infer_cast(self) -> Cast:
+        """Return the cast that `attribute_all` would store; nothing is stored.
+
+        Raises:
+            SettingsProblem: The canon file is invalid.
+            StoreProblem: The library cannot be read.
+        """
+        canon, inputs, order = await self._load()
+        return await asyncio.to_thread(_build_cast, inputs, order, canon)
+
+    async def _load(self) -> tuple[Canon, Sequence[AttributionInput], StoryOrder]:
+        canon = await asyncio.to_thread(self._canon)
+        inputs = await self._store.attribution_inputs()
+        outlines = await self._passages.outlines()
+        return canon, inputs, build_story_order(outlines, self._patterns, canon)
 
     async def _delete_stale(
         self, inputs: Iterable[AttributionInput], order: StoryOrder

@@ -116,7 +116,7 @@ def test_a_gap_is_answered_dismissed_and_reopened(library: Path) -> None:
     assert told("canon")["wont_say"][0]["attribute"] == gaps[0]["attribute"]
     run("gaps", "undo")
     assert told("gaps") == gaps
-    with pytest.raises(NotFound, match="No gap has the id 'zzzz'"):
+    with pytest.raises(NotFound, match="No open question has the id 'zzzz'"):
         invoke("gaps", "dismiss", "zzzz")
 
 

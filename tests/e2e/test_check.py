@@ -25,10 +25,12 @@ def test_the_sample_holds_its_planted_slips_and_no_third(read_sample: Terminal) 
 def test_a_slip_is_marked_as_intended_once_and_for_good(read_sample: Terminal) -> None:
     shown = read_sample.run("check")
     assert "chapters/06-fog.md:32  ch6" in shown.out
+    assert "number of rungs: nineteen in ch1, twenty-one in ch6" in shown.out
     assert "lrwr check intend" in shown.out
     ids = [one["id"] for one in json.loads(read_sample.run("check", "--json").out)]
     done = read_sample.run("check", "intend", ids[0], "--because", "the fog miscounts")
-    assert "intended (the fog miscounts)" in done.out
+    assert done.out.startswith("Marked as intended: ")
+    assert "(the fog miscounts)" in done.out
     read_sample.run("check", "intend", ids[1])
     after = read_sample.run("check")
     assert after.code == 0

@@ -122,7 +122,7 @@ def test_a_broken_file_is_not_used_and_a_word_says_so(
 
 def test_a_search_says_in_words_how_far_it_can_be_trusted(book: Terminal) -> None:
     ran = book.run("search", "Where is the anchor hidden?")
-    assert "% of searches with this score had the answer in the top 5" in ran.out
+    assert "% of similar searches, the first five passages held the answer" in ran.out
     assert "not computed" in book.run("search", "anchor", "--lexical").out
     asked = write(book.folder / "b.jsonl", [{"id": "1", "question": "the anchor"}])
     (line,) = book.run("search", "--batch", asked).out.splitlines()

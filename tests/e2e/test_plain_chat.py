@@ -100,7 +100,7 @@ def test_conversations_are_listed_begun_renamed_written_and_taken_up(
     ("command", "shown"),
     [
         ("/people", "Nell Tallow"),
-        ("/people nell", "Nell Tallow"),
+        ("/characters nell", "Nell Tallow"),
         ("/character", "OchraMags"),
         ("/world", "Half House"),
         ("/world half house", "Half House"),

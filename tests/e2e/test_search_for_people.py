@@ -127,13 +127,16 @@ def test_a_library_that_another_pipeline_read_is_not_called_silent(
         assert "hint: Run `lrwr ingest --pipeline b`" in ran.err
     assert terminal.run("search", "--batch", "q.jsonl").code == ExitCode.NOT_FOUND
     assert "1.md" in found(terminal, "--pipeline", "a")
-    assert "nothing has been ingested with it yet" in terminal.run("status").out
+    assert "Nothing has been ingested with pipeline b yet" in terminal.run("status").out
     assert terminal.run("ingest").code == 0
     assert found(terminal) == set(FILES)
 
 
 def test_status_says_which_pipeline_read_and_how(book: Terminal) -> None:
-    assert "Pipeline b: analysed by rules only" in book.run("status").out
+    assert (
+        "Analysed by rules, without a language model (pipeline b)."
+        in book.run("status").out
+    )
     told = book.run("status", "--json").json
     assert (told["pipeline"], told["read_by"]) == ("b", [])
-    assert "Pipeline a: nothing" in book.run("status", LRWR_PIPELINE="a").out
+    assert "with pipeline a yet" in book.run("status", LRWR_PIPELINE="a").out

@@ -109,7 +109,7 @@ def test_where_nothing_was_ingested_there_is_nothing_to_list(
 
 def test_the_list_tells_title_turns_and_who_with_the_newest_first(talks: Path) -> None:
     heading, frogs, tides = run("threads").splitlines()
-    assert heading.split() == ["No.", "Title", "Turns", "When", "With", "Id"]
+    assert heading.split() == ["No.", "Title", "Turns", "When", "Answered", "by", "Id"]
     assert re.fullmatch(r"  1  Frogs +1  [\d -]+:\d\d  PurpleFrog +7f3b02", frogs)
     assert re.search(r"  2  Tides and sluices +2  .+  the analyst +7f3a01", tides)
     told = json.loads(run("threads", "--json"))[0]

@@ -121,7 +121,7 @@ def test_once_looks_once(book: Terminal) -> None:
     ran = book.run("watch", "book", "--once")
     assert ran.code == 0
     assert ran.out.startswith("book/1.md, book/2.md processed: 2 passages new")
-    assert book.run("watch", "--once").out == ""
+    assert book.run("watch", "--once").out == "Nothing changed.\n"
     swap(book.folder / "book/1.md", BROWN)
     again = book.run("watch", "--once")
     assert "Nell Tallow's eyes: grey -> brown" in again.out

@@ -83,11 +83,11 @@ def test_what_is_no_command_is_told_in_a_line(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "offered"),
     [
-        ("/ch", ["/character "]),
+        ("/ch", ["/character ", "/characters "]),
         ("/t", ["/threads", "/timeline"]),
         ("/line", ["/timeline"]),
         ("/character ", [f"/character {name}" for name in PEOPLE.names]),
-        ("/people gan", ["/people Mrs. Gannet"]),
+        ("/characters gan", ["/characters Mrs. Gannet"]),
         ("/CHARACTER NELL", ["/character Nell Tallow", "/character Nellie"]),
         ("/character Nell Tallow", []),
         ("/asof ch1", ["/asof ch10"]),

@@ -3,12 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import StyledLine, StyledText, styled_line
+from lrwr.app.presenters.text import (
+    LinePiece,
+    StyledLine,
+    StyledTable,
+    StyledText,
+    styled_line,
+)
 from lrwr.core.canon.decision import format_decision
 from lrwr.core.canon.model import Canon
 
 if TYPE_CHECKING:
     from lrwr.core.canon.service import CanonService
+    from lrwr.core.retrieval.story import StoryOrder
 
 
 def render_decisions(canon: Canon, service: "CanonService") -> Iterator[StyledLine]:
@@ -105,6 +112,31 @@ def decisions_as_json(canon: Canon, service: "CanonService") -> Mapping[str, obj
         ],
         "last": describe_last_decision(service) or None,
     }
+
+
+def list_story_order(order: "StoryOrder") -> StyledTable:
+    """Return a table of the story's files in order: chapter numbers, title, path."""
+    rows: list[list[LinePiece]] = []
+    for document in order.story:
+        chapters = order.numbers[document]
+        first, last = min(chapters, default=""), max(chapters, default="")
+        numbers = f"{first}" if first == last else f"{first}-{last}"
+        rows.append([numbers, order.title(document), document])
+    return StyledTable(["Chapter", "Title", "File"], rows, right={"Chapter"})
+
+
+def story_order_as_json(order: "StoryOrder") -> list[dict[str, object]]:
+    """Return an object for each file of the story: `file`, `chapters` (the numbers of
+    its chapters in the story, ascending) and `title`.
+    """
+    return [
+        {
+            "file": document,
+            "chapters": sorted(set(order.numbers[document])),
+            "title": order.title(document),
+        }
+        for document in order.story
+    ]
 
 
 def _render_part(title: str, rows: list[tuple[str, str]]) -> Iterator[StyledLine]:

@@ -298,7 +298,8 @@ def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
     """
     if confidence is None:
         return "Confidence: not computed."
-    percent = f"{100 * confidence:.0f} %"
     warning = "Low confidence" if low else "Confidence"
-    share = f"{percent} of searches with this score had the answer in the top 5"
-    return f"{warning}: about {share}."
+    return (
+        f"{warning}: in about {100 * confidence:.0f} % of similar searches, the first"
+        " five passages held the answer."
+    )

@@ -70,13 +70,20 @@ def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
 
 
 def _values(contradiction: Contradiction) -> str:
-    found_text, canon_text = (
-        sanitize_line(contradiction.found.value),
-        sanitize_line(contradiction.canon.value),
-    )
+    sides = contradiction.canon, contradiction.found
+    canon_text, found_text = (sanitize_line(side.value) for side in sides)
     if contradiction.judge:
         return f"“{found_text}”, against “{canon_text}”"
-    return f"{found_text}, not {canon_text}"
+    canon_origin, found_origin = map(_describe_origin, sides)
+    return f"{canon_text} {canon_origin}, {found_text} {found_origin}"
+
+
+def _describe_origin(side: ContradictionSide) -> str:
+    """Return where a side is stated: "in ch3", "in the text" or "in your note"."""
+    if side.source is not StatementSource.TEXT:
+        return f"in your {side.source}"
+    chapters = [p.chapter for p in side.evidence if p.chapter is not None]
+    return f"in ch{chapters[0]}" if chapters else "in the text"
 
 
 def _render_side(side: ContradictionSide) -> Iterator[StyledLine]:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 TURN_ON_MODEL = (
-    "To use a language model, set `use` in `[model]` in `lrwr.toml` (`lrwr init`"
-    " creates that file), then run `lrwr ingest`."
+    'To use a language model, set `use = "local"` or `use = "openai"` under `[model]`'
+    " in `lrwr.toml` (`lrwr init` creates that file), then run `lrwr ingest`."
 )
 """The hint that `lrwr status` and `lrwr doctor` show without a language model."""
 

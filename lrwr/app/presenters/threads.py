@@ -238,7 +238,7 @@ def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
         ]
         for number, thread in enumerate(threads, start=1)
     ]
-    headings = ["No.", "Title", "Turns", "When", "With", "Id"]
+    headings = ["No.", "Title", "Turns", "When", "Answered by", "Id"]
     yield StyledTable(headings, rows, right={"No.", "Turns"})
 
 
@@ -247,14 +247,16 @@ def render_thread_turns(
     turns: Sequence[Turn],
     places: Mapping[TurnId, Sequence[AnchoredCitation]],
 ) -> Iterator[StyledLine]:
-    """Yield the lines of a whole thread: its title, then `turns` in their order.
+    """Yield the lines of a whole thread: its title and id, then `turns` in their order.
 
-    `places` has, by turn id, the citations with their state in the current text; a turn
+    A title that is the first question, as by default, is not shown twice. `places` has, by turn id, the citations with their state in the current text; a turn
     that is missing in it has the locations that were cited.
     """
+    title = format_thread_title(thread)
+    is_first_question = bool(turns) and turns[0].question == title
     yield styled_line(
-        StyledText(format_thread_title(thread), "strong"),
-        StyledText(f"  {thread.id}", "place"),
+        StyledText("Thread" if is_first_question else title, "strong"),
+        StyledText(f"  {thread.id[:SHORTEST_ID]}", "place"),
     )
     for turn in turns:
         yield styled_line()
@@ -331,7 +333,7 @@ def render_thread_matches(
     for thread, turn in matches:
         yield styled_line(
             StyledText(format_thread_title(thread), "strong"),
-            StyledText(f"  {thread.id}", "place"),
+            StyledText(f"  {thread.id[:SHORTEST_ID]}", "place"),
             StyledText(
                 f"  turn {turn.number}, {format_local_time(turn.asked_at)}", "faint"
             ),

@@ -422,7 +422,7 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
             "[NAME]", "Choose a character; without a name, list all", handle_character
         ),
         "asof": PlainCommand(
-            "[PLACE]", "Use the story only up to a point", handle_as_of
+            "[POINT]", "Use the story only up to a point", handle_as_of
         ),
         "mode": PlainCommand(
             "[MODE]", "Switch between the analyst and the character", handle_mode
@@ -443,7 +443,7 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
             "[FILE.md]", "Export this thread as Markdown", handle_export
         ),
         "gaps": PlainCommand("[NAME]", "List open questions", handle_gaps),
-        "people": PlainCommand(
+        "characters": PlainCommand(
             "[NAME]", "List the characters, or show one", handle_people
         ),
         "world": PlainCommand(

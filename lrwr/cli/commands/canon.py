@@ -10,7 +10,12 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.presenters.canon import decisions_as_json, render_decisions
+from lrwr.app.presenters.canon import (
+    decisions_as_json,
+    list_story_order,
+    render_decisions,
+    story_order_as_json,
+)
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output
@@ -243,20 +248,13 @@ def canon_order_command(
 
     async def present() -> None:
         async with open_decision_context(settings) as decision_context:
-            rows = _list_story_order(decision_context.order)
+            order = decision_context.order
         if as_json:
-            output.json(
-                [
-                    {"file": d, "chapters": chapters, "title": title}
-                    for d, chapters, title in rows
-                ]
-            )
-            return
-        if not rows:
+            output.json(story_order_as_json(order))
+        elif order.story:
+            output.show([list_story_order(order)])
+        else:
             output.answer("No story files found. Run `lrwr ingest` first.")
-            return
-        cells = [[_numbers(chapters), title, d] for d, chapters, title in rows]
-        output.table(["Chapter", "Title", "File"], cells, right={"Chapter"})
 
     run_async(present())
 
@@ -392,20 +390,6 @@ def _new_order(decision_context: DecisionContext, files: Sequence[str]) -> Decis
     )
 
 
-def _list_story_order(order: StoryOrder) -> list[tuple[DocumentId, list[int], str]]:
-    return [
-        (document, sorted(set(order.numbers[document])), order.outlines[document].title)
-        for document in order.story
-    ]
-
-
-def _numbers(chapters: Sequence[int]) -> str:
-    if not chapters:
-        return ""
-    first, last = chapters[0], chapters[-1]
-    return str(first) if first == last else f"{first}-{last}"
-
-
 def _undo_or_redo(context: typer.Context, *, back: bool) -> None:
     settings, output = start_session(context)
 
@@ -419,7 +403,7 @@ def _undo_or_redo(context: typer.Context, *, back: bool) -> None:
         output.answer(f"There is nothing to {'undo' if back else 'redo'}.")
         return
     output.answer(
-        f"{outcome}: {format_decision(decision)}",
+        f"{outcome}: {format_decision(decision)}{_describe_next_step(decision)}",
         StyledText(f" To {opposite} it: `lrwr canon {opposite}`.", "faint"),
     )
 
@@ -495,6 +479,10 @@ def _describe_change(decision: Decision, change: CanonChange) -> str:
         f" This replaces the decision that {name} and {other_name} are two characters."
         for name, other_name in change.unsplit
     )
-    is_name = isinstance(decision, NameDecision)  # applied by an ingest only
-    apply = " Run `lrwr ingest` to apply it." if is_name else ""
-    return f"{format_decision(decision)}{''.join(pairs)}{apply}"
+    next_step = _describe_next_step(decision)
+    return f"{format_decision(decision)}{''.join(pairs)}{next_step}"
+
+
+def _describe_next_step(decision: Decision) -> str:
+    is_name = isinstance(decision, NameDecision)  # only an ingest applies it
+    return " Run `lrwr ingest` to apply it." if is_name else ""

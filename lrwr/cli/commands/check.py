@@ -12,6 +12,7 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.continuity import create_pair_judge
 from lrwr.app.egress import create_price_lookup
+from lrwr.app.ingestion import count_pending_documents
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
     render_contradictions,
@@ -217,8 +218,20 @@ def _check_by_rules(
     findings = run_async(run_rule_check(settings, output, request))
     _show_findings(findings, output, every=every)
     if not output.as_json:
+        run_async(_warn_of_changes(settings, output))
         _print_rules_only_note(settings, output)
     return findings
+
+
+async def _warn_of_changes(settings: Settings, output: Output) -> None:
+    """Say how many documents changed since the text that was checked was ingested."""
+    async with open_workspace(settings) as workspace:
+        changed = await count_pending_documents(workspace)
+    if changed:
+        output.answer(
+            f"Not checked: {format_count(changed, 'document')} changed since the last"
+            " ingest. Run `lrwr ingest`, then check again."
+        )
 
 
 def _check_with_model(

@@ -51,8 +51,16 @@ KeysNameArgument = Annotated[
 
 app = typer.Typer()
 config_app = typer.Typer(
-    help="Show settings and where they are set; store API keys.", no_args_is_help=True
+    help="Show settings and where they are set; store API keys.",
+    invoke_without_command=True,
 )
+
+
+@config_app.callback()
+def config_command(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Show settings and where they are set; store API keys."""
+    if context.invoked_subcommand is None:
+        config_show_command(context, as_json)
 
 
 @config_app.command("show", epilog=SHOW_EPILOG)
@@ -231,6 +239,9 @@ def _print_next_step(file: Path, output: Output) -> None:
     output.info("It explains every setting; all of them are commented out.")
     if warning := describe_unsafe_folder(file.parent / STATE_FOLDER_NAME):
         output.warn(warning)
+    if (file.parent / STATE_FOLDER_NAME).exists():
+        output.info("Edit it, then run `lrwr ingest`.")
+        return
     output.info("Next, run `lrwr ingest` with the folder of your manuscript:")
     output.info("lrwr ingest ./manuscript", indent=4)
 

@@ -85,7 +85,13 @@ ReadOption = Annotated[
 ]
 RepeatsOption = Annotated[
     int,
-    typer.Option("--repeats", min=1, max=9, help="How often each answer is judged."),
+    typer.Option(
+        "--repeats",
+        min=1,
+        max=9,
+        metavar="N",
+        help="How often each answer is judged.",
+    ),
 ]
 EvalBudgetOption = Annotated[
     float | None,

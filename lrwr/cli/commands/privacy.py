@@ -21,7 +21,7 @@ from lrwr.app.presenters.text import (
     format_dollars,
 )
 from lrwr.app.presenters.threads import format_local_time
-from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
@@ -118,9 +118,7 @@ def privacy_command(
     ] = None,
     limit: Annotated[
         int,
-        typer.Option(
-            "--limit", "-n", min=0, max=1000, help="Show at most this many requests."
-        ),
+        declare_limit("requests", most=1000, least=0),
     ] = 20,
     as_json: JsonOption = False,
 ) -> None:

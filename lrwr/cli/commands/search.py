@@ -18,7 +18,7 @@ from lrwr.app.presenters.citations import (
     render_known_facts,
 )
 from lrwr.app.presenters.text import StyledText, format_horizon
-from lrwr.cli.runtime.options import AsOfOption, JsonOption, parse_choice
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import open_search_services, run_async
 from lrwr.cli.runtime.session import start_session
@@ -53,12 +53,6 @@ EXCERPT = 420
 SearchWordsArgument = Annotated[
     str | None,
     typer.Argument(metavar="WORDS", help="The words or the question to search for."),
-]
-LimitOption = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", "-k", min=1, max=100, help="Show at most this many passages."
-    ),
 ]
 SearchPipelineNameOption = Annotated[
     str | None,
@@ -138,7 +132,9 @@ app = typer.Typer()
 def search_command(
     context: typer.Context,
     words: SearchWordsArgument = None,
-    limit: LimitOption = None,
+    limit: Annotated[
+        int | None, declare_limit("passages (8 if not set)", most=100)
+    ] = None,
     pipeline: SearchPipelineNameOption = None,
     types: TypesOption = None,
     as_of: AsOfOption = None,

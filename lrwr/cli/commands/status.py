@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.ingestion import create_processing_service
+from lrwr.app.ingestion import create_processing_service, has_pending_names
 from lrwr.app.maintenance.check_result import end_with_full_stop
 from lrwr.app.presenters.text import TURN_ON_MODEL, LinePiece, StyledText, format_count
-from lrwr.cli.runtime.options import JsonOption, parse_choice
+from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
@@ -50,7 +50,9 @@ def show_overview(context: typer.Context) -> None:
         return
     facts = run_async(collect_status(settings, output.info))
     print_status(facts, output)
-    has_changes = _count_readable_changes(facts) or facts["gone"]
+    has_changes = (
+        _count_readable_changes(facts) or facts["gone"] or facts["names_pending"]
+    )
     ingest_step = [("lrwr ingest", "process what changed")] if has_changes else []
     _show_next_steps(
         output,
@@ -96,7 +98,8 @@ async def collect_status(
 
     `changed` and `gone` count the documents that an ingestion would process or delete.
     They are found by file times and sizes; no document is read and no service
-    contacted. `problem` is a sentence if the manuscript cannot be found, else empty.
+    contacted. `names_pending` is whether a decision about names waits for an ingestion.
+    `problem` is a sentence if the manuscript cannot be found, else empty.
     `say` receives notices of the library.
 
     Raises:
@@ -136,6 +139,7 @@ async def collect_status(
             "unreadable": unreadable,
             "newest": counts.newest,
             "problem": problem,
+            "names_pending": await has_pending_names(workspace),
         }
 
 
@@ -205,6 +209,10 @@ def _print_changes(facts: dict[str, object], output: Output) -> None:
             f" analysed with the current settings); {facts['gone']} deleted."
             " Run `lrwr ingest`."
         )
+    elif facts["names_pending"]:
+        output.answer(
+            "Your last decisions about names are not applied yet. Run `lrwr ingest`."
+        )
     elif not unreadable:
         output.answer("The library is up to date with the manuscript.")
 
@@ -214,14 +222,14 @@ def _count(facts: dict[str, object], key: str, noun: str) -> str:
 
 
 def _describe_pipeline(facts: dict[str, object]) -> str:
-    pipeline_text, models = f"Pipeline {facts['pipeline']}", facts["read_by"]
+    pipeline, models = facts["pipeline"], facts["read_by"]
     if not facts["documents"]:
-        return f"{pipeline_text}: nothing has been ingested with it yet."
-    if facts["pipeline"] == "a":
-        return f"{pipeline_text}: fixed-size passages, without story data."
+        return f"Nothing has been ingested with pipeline {pipeline} yet."
+    if pipeline == "a":
+        return "Fixed-size passages, without story data (pipeline a)."
     if isinstance(models, list) and models:
-        return f"{pipeline_text}: analysed by rules and by {' and '.join(models)}."
-    return f"{pipeline_text}: analysed by rules only, without a language model."
+        return f"Analysed by rules and by {' and '.join(models)} (pipeline {pipeline})."
+    return f"Analysed by rules, without a language model (pipeline {pipeline})."
 
 
 def _describe_models(models: object) -> str:
@@ -242,9 +250,7 @@ def jobs_command(
     context: typer.Context,
     limit: Annotated[
         int,
-        typer.Option(
-            "--limit", "-n", min=1, max=_MAX_JOBS, help="Show at most this many jobs."
-        ),
+        declare_limit("jobs", most=_MAX_JOBS),
     ] = 20,
     state: Annotated[
         str | None,
@@ -258,20 +264,23 @@ def jobs_command(
 ) -> None:
     """List recent processing jobs, newest first."""
     settings, output = start_session(context)
-    jobs = run_async(_load_jobs(settings, output, limit, state))
+    all_jobs = run_async(_load_jobs(settings, output, _MAX_JOBS, state))
     if as_json:
-        output.json([_job_as_json(job) for job in jobs])
+        output.json([_job_as_json(job) for job in all_jobs[:limit]])
         return
-    if not jobs:
+    if not all_jobs:
         output.answer("No jobs.")
         return
-    jobs = _drop_repeated_failures(jobs)
+    all_jobs = _drop_repeated_failures(all_jobs)
+    jobs = all_jobs[:limit]
     headings = ["Job", "State", "Work", "Document", "When", "Tries"]
     with output.paged():
         output.table(headings, [_job_row(job) for job in jobs], right={"Job", "Tries"})
         for job in jobs:
             if job.error:
                 _print_job_error(job, output)
+        if more := len(all_jobs) - len(jobs):
+            output.answer(f"{more:,} more; `--limit {len(all_jobs)}` lists them.")
 
 
 async def _load_jobs(

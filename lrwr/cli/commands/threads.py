@@ -22,7 +22,7 @@ from lrwr.app.presenters.threads import (
     turn_as_json,
 )
 from lrwr.app.threads import render_thread
-from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
@@ -136,9 +136,7 @@ def threads_search_command(
     ],
     limit: Annotated[
         int,
-        typer.Option(
-            "--limit", "-n", min=1, max=1000, help="Show at most this many turns."
-        ),
+        declare_limit("turns", most=1000),
     ] = 10,
     as_json: JsonOption = False,
 ) -> None:

@@ -135,11 +135,8 @@ async def _watch(
     async with open_workspace(settings, say=output.info) as workspace:
         targets = resolve_targets(paths or workspace.manuscript())
         _warn_of_sync(workspace, output)
-        names = (
-            ["openai"]
-            if settings.pipeline == "b" and is_model_used_by_watch(settings)
-            else []
-        )
+        uses_model = settings.pipeline == "b" and is_model_used_by_watch(settings)
+        names = ["openai"] if uses_model else []
         prompt_for_consent(workspace, output, *INGEST_SERVICES, *names, as_json=as_json)
         freshness = _create_freshness_monitor(workspace, output)
         show = _create_event_printer(
@@ -156,6 +153,8 @@ async def _watch(
                 sweep = await _first_sweep(service, freshness)
             for event in sweep:
                 await show(event)
+            if once and not sweep and not as_json:
+                output.answer("Nothing changed.")
             if not once:
                 guarded = _guard_printer(workspace, show, output, as_json=as_json)
                 await service.run(await guarded)
@@ -246,12 +245,13 @@ async def _guard_printer(
 ) -> Callable[[WatchEvent], Awaitable[None]]:
     """Return a printer of events that also prints the contradictions of each save."""
     guard = ContradictionMonitor(workspace, output.warn)
-    if standing := await guard.find_new():
-        count_text = format_count(len(standing), "contradiction")
-        output.info(f"Not new: {count_text}. Run `lrwr check` to list all.")
+    earlier = await guard.find_new()
 
     async def show_guarded(event: WatchEvent) -> None:
         await show(event)
+        if isinstance(event, WatchStart) and earlier:
+            count_text = format_count(len(earlier), "contradiction")
+            output.info(f"{count_text} from before; `lrwr check` lists them.")
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return
         new_contradictions = await guard.find_new(event.usage.calls)

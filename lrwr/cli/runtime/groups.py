@@ -3,7 +3,9 @@ names.
 """
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -64,7 +66,7 @@ def build_command(name: str, module: str) -> TyperCommand | TyperGroup:
     group = typer.main.get_group(app)
     command = group.commands.get(name, group)
     assert isinstance(command, TyperCommand | TyperGroup)
-    _join_help_lines(command)
+    _simplify_help(command)
     return command
 
 
@@ -98,10 +100,28 @@ class NamedGroup(TyperGroup):
         return [p for p in parameters if p.param_type_name != "argument"]
 
 
-def _join_help_lines(command: Any) -> None:
+def _simplify_help(command: Any) -> None:
+    """Fill the lines of the help of `command` and its sub-commands, and show arguments
+    without braces and types.
+    """
     # Typer prints the line breaks of a docstring; paragraphs should fill the terminal.
     if command.help:
         paragraphs = command.help.split("\n\n")
         command.help = "\n\n".join(" ".join(text.split()) for text in paragraphs)
+    for parameter in command.params:
+        if parameter.param_type_name == "argument" and parameter.metavar:
+            parameter.get_usage_pieces = partial(_describe_usage, parameter)
+            parameter.type = copy(parameter.type)  # Typer shares one for all strings
+            parameter.type.get_metavar = _hide_type
     for inner in getattr(command, "commands", {}).values():
-        _join_help_lines(inner)
+        _simplify_help(inner)
+
+
+def _describe_usage(argument: Any, context: Any) -> list[str]:
+    """Return an argument for the usage line: `NAME`, where Typer prints `{NAME}`."""
+    return [argument.make_metavar(context, usage=True).strip("{}")]
+
+
+def _hide_type(**_: Any) -> str:
+    """Return what the help shows as the type of an argument: nothing, for `<str>`."""
+    return ""

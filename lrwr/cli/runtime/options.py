@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -46,6 +46,19 @@ AskThreadNameOption = Annotated[
         help="Continue a thread (saved conversation); `lrwr threads` lists them.",
     ),
 ]
+
+
+def declare_limit(noun: str, *, most: int, least: int = 1) -> Any:
+    """Return the option `--limit`: a command shows at most N of the things `noun`."""
+    return typer.Option(
+        "--limit",
+        "-n",
+        "-k",
+        min=least,
+        max=most,
+        metavar="N",
+        help=f"Show at most N {noun}.",
+    )
 
 
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)

@@ -96,7 +96,9 @@ def find_gap_by_id(text: str, gaps: Sequence[Gap]) -> Gap:
     Raises:
         NotFound: There is none, or more than one.
     """
-    return find_by_id_prefix(text, gaps, noun="gap", listed_by="lrwr gaps --all")
+    return find_by_id_prefix(
+        text, gaps, noun="open question", listed_by="lrwr gaps --all"
+    )
 
 
 def _add_flagged(

@@ -7,7 +7,6 @@ from typing import TypeAlias, assert_never
 
 from lrwr.core.canon.model import (
     Canon,
-    IntendedContradiction,
     ManuscriptLocation,
     UndefinedAttribute,
 )
@@ -225,8 +224,8 @@ def format_decision(decision: Decision) -> str:
             return f"Left “{question}” open on purpose."
         case SlipIntended(about, attribute, value, other, because):
             why = f" ({because})" if because else ""
-            contradiction = IntendedContradiction(about, attribute, value, other)
-            return f"{contradiction}: intended{why}."
+            owner = f"{about}'s " if about else ""
+            return f"Marked as intended: {owner}{attribute}, {value} and {other}{why}."
         case _:
             return _format_name_decision(decision)
 

@@ -3,6 +3,7 @@ documents.
 """
 
 import os
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -12,6 +13,9 @@ from lrwr.core.canon.model import Canon, normalize_canon_path
 from lrwr.core.canon.reducer import list_decided_documents
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
+
+_NUMBER_NAME = re.compile(r"(?:ch|chap|chapter|scene)?[\W_]*\d+")
+"""The name of a file that is only a number, without folder and ending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def resolve_document(
     if not fits and path.is_file():
         return from_directory
     raise _no_such_document(
-        text, fits or _nearest(name, document_ids), several=bool(fits)
+        text, fits or find_similar_documents(name, document_ids), several=bool(fits)
     )
 
 
@@ -76,7 +80,7 @@ def resolve_decided_document(canon: Canon, text: str) -> DocumentId:
     )
     if name in decided:
         return name
-    similar_documents = " or ".join(_nearest(text, decided))
+    similar_documents = " or ".join(find_similar_documents(text, decided))
     hint = (
         f"Did you mean {similar_documents}?"
         if similar_documents
@@ -125,12 +129,33 @@ def _likely_new_path(
         for document_id in undecided_documents
         if PurePosixPath(document_id).name == name
     ]
-    candidates = same_name_documents or _nearest(document, undecided_documents)
+    candidates = same_name_documents or find_similar_documents(
+        document, undecided_documents
+    )
     return candidates[0] if candidates else None
 
 
-def _nearest(text: str, document_ids: Collection[DocumentId]) -> list[DocumentId]:
-    """Return up to three documents with the most similar path or name."""
+def find_similar_documents(
+    text: str, document_ids: Collection[DocumentId]
+) -> list[DocumentId]:
+    """Return up to three documents with a path or name similar to `text`, best first.
+
+    If the name of `text` is only a number, as in `chapters/07.md` or `ch7`, documents
+    with that number are returned instead, if there are any. Among similar names, those
+    with the same number come first.
+    """
+    stem = _NUMBER_NAME.fullmatch(_stem(text))
+    numbered = [d for d in document_ids if _number(d) == _number(text)]
+    if stem and numbered:
+        folder = PurePosixPath(text).parent
+        return sorted(numbered, key=lambda d: PurePosixPath(d).parent != folder)[:3]
+    similar = _find_similar_names(text, document_ids)
+    return sorted(similar, key=lambda document: document not in numbered)
+
+
+def _find_similar_names(
+    text: str, document_ids: Collection[DocumentId]
+) -> list[DocumentId]:
     by_word: dict[str, list[DocumentId]] = {}
     for document_id in document_ids:
         for word in {document_id.lower(), _stem(document_id)}:
@@ -143,6 +168,12 @@ def _nearest(text: str, document_ids: Collection[DocumentId]) -> list[DocumentId
         document_id for word in words for document_id in by_word[word]
     )
     return list(nearest_documents)[:3]
+
+
+def _number(text: str) -> int | None:
+    """Return the first number in the name of a document; None if it has none."""
+    digits = re.search(r"\d+", _stem(text))
+    return int(digits[0]) if digits else None
 
 
 def _stem(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from lrwr.core.canon.model import Canon, normalize_canon_path
+from lrwr.core.canon.resolver import find_similar_documents
 from lrwr.core.model.chunks import Chunk, ChunkKind, Passage, Pipeline, SearchScope
 from lrwr.core.model.documents import (
     Chapter,
@@ -57,6 +58,12 @@ class StoryOrder:
         """
         row = self.numbers.get(document, ())
         return row[chapter] if chapter < len(row) else None
+
+    def title(self, document: DocumentId) -> str:
+        """Return the heading of the only chapter of `document`, else its own title."""
+        outline = self.outlines[document]
+        headings = [chapter.title for chapter in outline.chapters if chapter.title]
+        return headings[0] if len(headings) == 1 else outline.title
 
     def iter_chapters(self) -> Iterator[tuple[DocumentId, Chapter, int]]:
         """Yield each chapter in story order: its document, the chapter, its story-order
@@ -337,9 +344,13 @@ def _parse_path_horizon(text: str, order: StoryOrder) -> Horizon:
     fits = [d for d in order.story if d == path or d.endswith(f"/{path}")]
     if len(fits) != 1:
         problem = "No file" if not fits else "More than one file"
+        is_path = "/" in path or "." in path
+        similar = fits or (find_similar_documents(path, order.story) if is_path else [])
         raise NotFound(
             f"{problem} of the manuscript's story text matches {path!r}",
-            hint=_LOCATION_HINT,
+            hint=f"Did you mean {' or '.join(similar[:3])}?"
+            if similar
+            else _LOCATION_HINT,
         )
     chapters = order.outlines[fits[0]].chapters
     number = order.numbers[fits[0]][-1] if chapters else 0

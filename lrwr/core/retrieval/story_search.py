@@ -9,9 +9,18 @@ from dataclasses import dataclass, replace
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, SearchScope
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
+from lrwr.core.model.facts import (
+    ContentType,
+    FactAbout,
+    NarrativeFunction,
+    PassageField,
+)
 from lrwr.core.model.text import Span, extract_content_words
-from lrwr.core.nlp.names.lookup import is_misread_place, resolve_name
+from lrwr.core.nlp.names.lookup import (
+    is_character_name,
+    is_misread_place,
+    resolve_name,
+)
 from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
@@ -229,6 +238,7 @@ class StorySearch:
         """Return at most `MAX_SEARCH_FACTS` facts within `scope` that contain any
         content word of `question`, best match first, each statement once.
 
+        Their subject is the character's name in the cast, where the text has an alias.
         With `names`, those about characters named in the question come first; no facts
         are added for them. Facts that take a character for a place are left out.
         """
@@ -251,6 +261,7 @@ class StorySearch:
             for document_fact in facts_in_scope
             if not is_misread_place(document_fact.fact, cast)
         ]
+        facts_in_scope = [_use_display_name(fact, cast) for fact in facts_in_scope]
         if names:
             facts_in_scope = _sort_by_named_people(facts_in_scope, question, cast)
         return tuple(_drop_duplicate_facts(facts_in_scope)[:MAX_SEARCH_FACTS])
@@ -309,6 +320,17 @@ def score_chunks_by_people(
     ).items():
         scores[chunk] += EARLINESS_WEIGHT * bonus
     return scores
+
+
+def _use_display_name(document_fact: DocumentFact, cast: Cast) -> DocumentFact:
+    """Return the fact with the main name of its subject, if that is a character."""
+    fact = document_fact.fact
+    if fact.about is FactAbout.WORLD or not is_character_name(fact.subject, cast):
+        return document_fact
+    people = resolve_name(fact.subject, cast)
+    if len(people) != 1:
+        return document_fact
+    return replace(document_fact, fact=replace(fact, subject=people[0]))
 
 
 def _sort_by_named_people(

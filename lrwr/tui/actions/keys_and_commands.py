@@ -94,7 +94,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "room.people", "f7", "Characters", "Show every character with facts and quotes",
-        "do('people')", "people", "[NAME]", is_shown_in_footer=True,
+        "do('people')", "characters", "[NAME]", is_shown_in_footer=True,
         section=STORY,
     ),
     Action(

@@ -127,6 +127,10 @@ def _matches(typed: str, value: str, help_text: str) -> bool:
 SLASH_HINT = "To start a question with a slash, put a space before it."
 
 
+_EARLIER_NAMES = {"people": "characters"}
+"""Commands by earlier names, which still work."""
+
+
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
     """Prompt input that is a question: `text`, without surrounding whitespace.
@@ -174,6 +178,7 @@ def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
         return TypedQuestion(text[1:].strip())
     first, *rest = text[1:].split(maxsplit=1) or [""]
     name = first.lower() if text[1:2].strip() else ""
+    name = _EARLIER_NAMES.get(name, name)
     if name in names:
         return TypedCommand(name, rest[0].strip() if rest else "")
     if not name:

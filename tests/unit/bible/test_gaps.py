@@ -87,7 +87,7 @@ def test_ids_stay_the_same_whatever_else_is_open_or_seen() -> None:
 def test_a_gap_is_called_by_its_id_or_the_beginning_of_it() -> None:
     gaps = ledger()
     assert find_gap_by_id(gaps[1].id.upper(), gaps) is gaps[1]
-    with pytest.raises(NotFound, match="No gap has the id 'none'"):
+    with pytest.raises(NotFound, match="No open question has the id 'none'"):
         find_gap_by_id("none", gaps)
     with pytest.raises(NotFound):
         find_gap_by_id("", gaps)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,13 @@ MILL, INN = DocumentId("notes/mill.md"), DocumentId("places/inn.md")
 KNOWN = [DocumentId(f"chapters/0{n}-{w}.md") for n, w in enumerate(["fog", "line"])]
 
 
-def named(text: str, root: Path, here: str = ".", known: object = None) -> str:
-    documents = KNOWN if known is None else []
+def named(
+    text: str,
+    root: Path,
+    here: str = ".",
+    known: Sequence[DocumentId] | None = None,
+) -> str:
+    documents = KNOWN if known is None else known
     return resolve_document(
         text, document_ids=documents, root=root, working_directory=root / here
     )
@@ -60,6 +66,16 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
     with pytest.raises(NotFound) as caught:
         named(text, tmp_path)
     assert "chapters/00-fog.md" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["chapters/07.md", "ch7", "Chapter 7.md"])
+def test_a_number_is_answered_with_the_document_of_that_number(
+    tmp_path: Path, text: str
+) -> None:
+    paths = ["chapters/06-fog.md", "chapters/07-third-bell.docx", "chapters/08-eel.md"]
+    with pytest.raises(NotFound) as caught:
+        named(text, tmp_path, known=tuple(map(DocumentId, paths)))
+    assert caught.value.hint == "Did you mean chapters/07-third-bell.docx?"
 
 
 def test_a_name_that_is_like_nothing_gets_another_hint(tmp_path: Path) -> None:

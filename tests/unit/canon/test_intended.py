@@ -65,7 +65,7 @@ def test_a_row_that_means_nothing_is_refused(text: str, where: str) -> None:
 
 def test_it_is_told_in_a_sentence() -> None:
     told = format_decision(SlipIntended("Nell", "eyes", "grey", "green", "she lies"))
-    assert told == "Nell, eyes: grey and green: intended (she lies)."
+    assert told == "Marked as intended: Nell's eyes, grey and green (she lies)."
 
 
 def test_it_is_undone_byte_for_byte(tmp_path: Path) -> None:

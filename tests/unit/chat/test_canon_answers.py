@@ -83,7 +83,7 @@ def test_a_gap_of_the_ledger_is_answered_by_its_id() -> None:
         (CanonCommand("green"), [], "no open question"),
         (CanonCommand("the Duke's hat is red"), [], "“the Duke” names no character"),
         (CanonCommand("green"), [COLOUR, SHOE], "PurpleFrog, favourite colour; Ochra"),
-        (CanonCommand("green", "bdfk"), [COLOUR], "No gap has the id"),
+        (CanonCommand("green", "bdfk"), [COLOUR], "No open question has the id"),
     ],
 )
 def test_what_may_mean_nothing_or_several_things_is_asked_back(

@@ -182,7 +182,6 @@ def test_a_place_is_read_as_a_writer_says_it(said: str, meant: Horizon) -> None:
         ("vol9.ch1", "chapter 1 in volume 9"),
         ("vol12", "No file"),
         ("nowhere.md", "No file"),
-        ("notes/2.md", "No file"),
         ("", "No file"),
         ("-1", "No file"),
         ("ch" + "9" * 5000, "No file"),
@@ -195,6 +194,13 @@ def test_a_place_that_is_not_there_is_refused_with_examples(
         parse_horizon(said, a_book())
     is_well_formed = "no chapter" in why or "volume" in why
     assert ("canon order" if is_well_formed else "ch12:s2") in caught.value.hint
+
+
+def test_a_wrong_path_is_refused_with_the_file_of_that_number() -> None:
+    for path in ("notes/2.md", "chapters/2.md:s2"):
+        with pytest.raises(NotFound, match="No file") as caught:
+            parse_horizon(path, story(outline("chapters/02-fog.md")))
+        assert caught.value.hint == "Did you mean chapters/02-fog.md?"
 
 
 def test_a_name_that_two_files_have_is_refused() -> None:

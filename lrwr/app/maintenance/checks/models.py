@@ -117,7 +117,7 @@ def check_language_model(
     """Check whether the language model can be used; it is off if the status is None."""
     part = "language model"
     if language_model_status is None:
-        detail = "`[model] use` is off: lrwr shows quotes and writes no answers."
+        detail = "`[model] use` is off: lrwr shows quotations and writes no answers."
         return HealthFinding(part, HealthState.OFF, detail, TURN_ON_MODEL)
     connection, names = (
         language_model_status.connection,
