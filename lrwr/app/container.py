@@ -29,6 +29,7 @@ from lrwr.core.settings.library import (
     list_manuscript_folders,
     prepare_state_dir,
     resolve_library,
+    restrict_state_dir,
 )
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ class Workspace:
         self.settings = settings
         self.library: Library = resolve_library(settings)
         check_state_dir(self.library)
+        restrict_state_dir(self.library)
         self.now = now
         self.notify = say
         self._stack = stack

@@ -17,7 +17,8 @@ from lrwr.core.continuity.statements import NewContradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.retrieval.freshness import StaleAnswerDetector
-from lrwr.core.settings.library import find_network_drive, resolve_targets
+from lrwr.core.settings.drives import find_network_drive
+from lrwr.core.settings.library import resolve_targets
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.watch.debounce import SnapshotJobQueue, WatchIntervals
 from lrwr.pipeline.watch.events import (

@@ -8,11 +8,11 @@ import pytest
 from bench.journeys import EXAMPLE, trace_journeys
 
 LIMITS = {
-    "ingest": 78,
-    "ingest, one changed": 74,
-    "watch, one save": 94,
-    "search": 41,
-    "ask": 77,
+    "ingest": 80,
+    "ingest, one changed": 76,
+    "watch, one save": 96,
+    "search": 42,
+    "ask": 78,
 }
 
 

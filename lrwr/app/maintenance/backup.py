@@ -19,9 +19,14 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
 )
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.retrieval import confidence
 from lrwr.core.retrieval.confidence import get_calibration_path
-from lrwr.core.settings.library import CANON_FILE_NAME, Library
+from lrwr.core.settings.library import (
+    CANON_FILE_NAME,
+    Library,
+    create_private_file,
+)
 from lrwr.pipeline.evaluation import runs as evaluation
 from lrwr.pipeline.evaluation.runs import locate_questions_file
 
@@ -171,7 +176,7 @@ def _read_manifest(archive: zipfile.ZipFile) -> BackupManifest:
 
 def _parse_manifest(content: bytes) -> BackupManifest:
     try:
-        document = json.loads(content)
+        document = parse_json(content)
         if document["format"] != FORMAT:
             raise _BadArchive("it was made by a newer version of lrwr; upgrade lrwr")
         files = {
@@ -181,7 +186,7 @@ def _parse_manifest(content: bytes) -> BackupManifest:
         return BackupManifest(
             str(document["lrwr"]), int(document["schema"]), str(document["made"]), files
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _BadArchive("its manifest cannot be read") from error
 
 
@@ -204,7 +209,8 @@ def _unpack_one(
     archive: zipfile.ZipFile, name: str, expected: ArchiveEntry, target: Path
 ) -> None:
     digest, size = sha256(), 0
-    with archive.open(name) as entry, target.open("xb") as file:
+    create_private_file(target)
+    with archive.open(name) as entry, target.open("wb") as file:
         while part := entry.read(_BLOCK):
             size += len(part)
             if size > expected.size:
@@ -286,7 +292,8 @@ def _backup(
     files = {DATABASE: work_folder / DATABASE, **_find_extra_files(library)}
     moment = datetime.fromtimestamp(now).astimezone().isoformat(timespec="seconds")
     packed = work_folder / "backup.zip"
-    with packed.open("xb") as file:
+    create_private_file(packed)
+    with packed.open("wb") as file:
         header = BackupManifest(__version__, facts.schema, moment, {})
         manifest = pack_archive(file, files, header)
         file.flush()

@@ -4,7 +4,6 @@ The manuscript, `lrwr.toml` and `lrwr.canon.toml` belong to the user and are not
 deleted.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,6 +37,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     take_library_inventory,
 )
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
     MAX_CONSENT_BYTES,
@@ -329,8 +329,8 @@ def _list_consent_files(library: Library) -> tuple[Path, ...]:
         return ()
     for path in sorted(folder.glob("*.json")):
         consent: object = None
-        with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            consent = json.loads(file.read(MAX_CONSENT_BYTES))
+        with suppress(OSError, ValueError), path.open("rb") as file:
+            consent = parse_json(file.read(MAX_CONSENT_BYTES))
         if isinstance(consent, dict) and consent.get("folder") == str(library.root):
             files.append(path)
     return tuple(files)

@@ -29,6 +29,7 @@ from lrwr.core.adapters.vectors.qdrant_http import (
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.library import Library, write_private_file
 from lrwr.core.settings.model import Settings
 
@@ -251,8 +252,8 @@ def load_unfinished_deletion(library: Library) -> RemoteIdentifiers:
     """
     document: object = None
     file = library.state_dir / UNFINISHED
-    with suppress(OSError, ValueError, RecursionError), file.open("rb") as unfinished:
-        document = json.loads(unfinished.read(_MAX_UNFINISHED_BYTES))
+    with suppress(OSError, ValueError), file.open("rb") as unfinished:
+        document = parse_json(unfinished.read(_MAX_UNFINISHED_BYTES))
     if not isinstance(document, dict):
         return RemoteIdentifiers()
     collection_names, marks = document.get("named"), document.get("marks")

@@ -26,7 +26,11 @@ from lrwr.core.adapters.storage.supabase.library_link import assign_replica_writ
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.retrieval.confidence import get_calibration_path, load_calibrations
-from lrwr.core.settings.library import Library, prepare_state_dir
+from lrwr.core.settings.library import (
+    Library,
+    parse_ingested_paths,
+    prepare_state_dir,
+)
 from lrwr.core.settings.loader import load_settings_file
 from lrwr.core.settings.model import SettingSource
 from lrwr.pipeline.evaluation.questions import parse_questions
@@ -64,6 +68,8 @@ def restore_library(
             folder = Path(name)
             manifest = unpack_archive(source, folder)
             _check_database(folder / DATABASE, source, now)
+            if LIBRARY_JSON in manifest.files:
+                _check_folder_list(folder / LIBRARY_JSON, source)
             if library.database.exists() and not force:
                 raise StoreProblem(
                     f"There is already a library in {library.state_dir}",
@@ -95,6 +101,15 @@ def _check_database(path: Path, source: Path, now: float) -> None:
             f"{source} was made by a newer version of lrwr",
             hint="Upgrade lrwr and run the command again.",
         )
+
+
+def _check_folder_list(path: Path, source: Path) -> None:
+    try:
+        parse_ingested_paths(path.read_bytes())
+    except ValueError as error:
+        raise bad_archive_error(
+            source, f"its {path.name} is damaged: {error}."
+        ) from error
 
 
 def _restore_files(

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from getpass import getpass
 from pathlib import Path
 from typing import Annotated
@@ -13,10 +14,10 @@ from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import create_output, start_session
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
+from lrwr.core.settings.drives import describe_unsafe_folder
 from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,
     STATE_FOLDER_NAME,
-    describe_unsafe_folder,
     find_library_root,
     get_user_settings_path,
     resolve_library,
@@ -229,6 +230,8 @@ def _write_example(file: Path, output: Output, *, force: bool) -> None:
             hint="Edit it, or use `--force` to replace it; the old file is renamed.",
         ) from error
     except OSError as error:
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
         raise LrwrError(
             f"{file} cannot be written: {error.strerror}",
             hint="Check the free disk space and the permissions of the folder.",

@@ -30,8 +30,8 @@ from lrwr.cli.runtime.services import (
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.ports.stores import LibraryCounts
+from lrwr.core.settings.drives import describe_unsafe_folder
 from lrwr.core.settings.library import (
-    describe_unsafe_folder,
     resolve_library,
     resolve_targets,
     store_ingested_paths,

@@ -1,6 +1,5 @@
 """`lrwr search`: passages that match, with locations and confidence."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span, extract_content_words
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.retrieval.service import (
@@ -375,7 +375,7 @@ def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
+            entry = parse_json(line)
             if not isinstance(entry, dict) or not {"id", "question"} <= entry.keys():
                 raise ValueError('"id" and "question" are required')
         except ValueError as error:

@@ -42,11 +42,8 @@ from lrwr.cli.runtime.services import (
 )
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode, SettingsProblem
-from lrwr.core.settings.library import (
-    describe_unsafe_folder,
-    resolve_targets,
-    store_ingested_paths,
-)
+from lrwr.core.settings.drives import describe_unsafe_folder
+from lrwr.core.settings.library import resolve_targets, store_ingested_paths
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.watch.events import (
     ManuscriptAway,

@@ -7,13 +7,20 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from typer.exceptions import Abort, TyperException
 
 from lrwr import __version__
 from lrwr.cli.runtime.output import Output, error_as_json
-from lrwr.core.model.errors import ExitCode, InternalError, LrwrError, SettingsProblem
+from lrwr.core.model.errors import (
+    ExitCode,
+    InternalError,
+    LrwrError,
+    NotFound,
+    SettingsProblem,
+)
 
 
 class _Interrupted(LrwrError):
@@ -54,9 +61,37 @@ def _describe_failure(error: BaseException) -> LrwrError:
         case Abort():
             return _Aborted("Stopped. Nothing was changed")
         case Exception():
-            return report_crash(error)
+            return _describe_surroundings(error) or report_crash(error)
         case _:  # Ctrl-C
             return _Interrupted("Stopped. Work finished so far is saved")
+
+
+_NO_MEMORY = re.compile(
+    r"can't start new thread|cannot allocate memory|failed to map segment|bad.?alloc"
+    r"|out of memory|memory allocation",
+    re.IGNORECASE,
+)
+
+
+def _describe_surroundings(error: Exception) -> LrwrError | None:
+    """Return the error to show if lrwr could not work where it was started; else None.
+
+    Nothing in lrwr is at fault if its folder was deleted, or if memory is short.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return NotFound(
+            "The current folder does not exist any more",
+            hint="Go to an existing folder with `cd`, and run the command again.",
+        )
+    for related in _related_errors(error):
+        if isinstance(related, MemoryError) or _NO_MEMORY.search(str(related)):
+            return LrwrError(
+                "There is not enough memory for this command",
+                hint="Close other programs, or raise the memory limit (`ulimit -v`).",
+            )
+    return None
 
 
 def _describe_usage_error(error: Any) -> SettingsProblem:

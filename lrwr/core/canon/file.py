@@ -5,6 +5,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -17,6 +18,8 @@ from lrwr.core.canon.model import Canon, ManuscriptLocation
 from lrwr.core.canon.parser import parse_canon
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.model.untrusted_text import InvalidText, parse_json, read_limited_file
+from lrwr.core.settings.library import create_private_file
 
 MAX_CANON_BYTES = 4 * 1024 * 1024
 """Maximum size of the file in bytes; a decision takes about 50."""
@@ -131,6 +134,8 @@ def _write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+_MAX_LOG_BYTES = 64 * 1024 * 1024
+_DELETE_LOG = "Delete this file. Your decisions remain; only the undo history is lost."
 _UNDONE, _REDONE = "undone", "redone"
 
 
@@ -236,7 +241,7 @@ class DecisionLog:
         undo_stacks, last = UndoStacks(), ""
         for number, line in enumerate(self._lines(), start=1):
             try:
-                last = _replay(json.loads(line), undo_stacks)
+                last = _replay(parse_json(line), undo_stacks)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise self._damage_problem(number) from error
         word = _find_missing_event(undo_stacks, last, hash_canon_text(now))
@@ -287,11 +292,15 @@ class DecisionLog:
 
     def _lines(self) -> list[str]:
         try:
-            content = self._path.read_bytes()
+            content = read_limited_file(self._path, _MAX_LOG_BYTES)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise self._io_problem(error) from error
+        except InvalidText as error:
+            raise StoreProblem(
+                f"{self._path} cannot be read: {error}", hint=_DELETE_LOG
+            ) from error
         # A last line without a line end was interrupted while writing: ignore it.
         lines = content[: content.rfind(b"\n") + 1]
         return lines.decode(errors="replace").splitlines()
@@ -299,6 +308,8 @@ class DecisionLog:
     def _append(self, event: Mapping[str, object]) -> None:
         line = json.dumps(event, separators=(",", ":")) + "\n"
         try:
+            with suppress(FileExistsError):
+                create_private_file(self._path)
             with self._path.open("ab+") as file:
                 size = file.seek(0, 2)
                 file.seek(0)
@@ -320,7 +331,7 @@ class DecisionLog:
     def _damage_problem(self, line: int) -> StoreProblem:
         return StoreProblem(
             f"{self._path}:{line}: the history of decisions is damaged",
-            hint="Delete this file. Your decisions remain; only the undo history is lost.",
+            hint=_DELETE_LOG,
         )
 
 

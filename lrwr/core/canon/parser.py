@@ -1,7 +1,6 @@
 """Parser of the canon file `lrwr.canon.toml`; its error messages name the line."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
 from lrwr.core.canon.model import (
@@ -17,6 +16,7 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.untrusted_text import InvalidText, parse_toml
 from lrwr.core.settings.loader import find_nearest_name
 
 CANON_TABLES: Mapping[str, tuple[str, ...]] = {
@@ -55,8 +55,8 @@ def parse_canon(text: str, file: str) -> Canon:
     """
     text = text.removeprefix("\ufeff")
     try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        content = parse_toml(text)
+    except InvalidText as error:
         raise _toml_problem(text, file, str(error)) from error
     return _CanonParser(text, file).canon(content)
 
@@ -335,7 +335,7 @@ def find_key_lines(text: str) -> dict[tuple[str, ...], int]:
 
 def _path(key: str) -> tuple[str, ...]:
     try:
-        level: object = tomllib.loads(f"{key} = 0")
+        level: object = parse_toml(f"{key} = 0")
     except ValueError:
         return ()
     path: list[str] = []

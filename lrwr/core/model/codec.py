@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, TypeVar
 
+from lrwr.core.model.untrusted_text import parse_json
+
 T = TypeVar("T")
 
 
@@ -79,8 +81,8 @@ def decode_json(text: str | bytes, kind: type[T]) -> T:
         InvalidData: `text` is not JSON, or does not have the shape of `kind`.
     """
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = parse_json(text)
+    except ValueError as error:
         raise InvalidData(f"Not JSON: {error}") from error
     return decode_value(value, kind)
 

@@ -1,12 +1,12 @@
 """Language models: usage and prices, fences around untrusted text, JSON in replies."""
 
-import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.untrusted_text import parse_json
 
 PRICES_AS_OF = "November 2026"
 """When the prices of `load_known_prices` were taken from the services' price lists."""
@@ -200,8 +200,8 @@ def extract_json_object(reply: str) -> object:
     if not 0 <= start < end:
         raise MalformedReply("it holds no JSON object")
     try:
-        return json.loads(answer[start:end])
-    except (ValueError, RecursionError) as error:
+        return parse_json(answer[start:end])
+    except ValueError as error:
         raise MalformedReply(f"it is no JSON: {error}") from error
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.library import (
     Library,
     read_library_identity,
@@ -248,8 +249,8 @@ class ConsentStore:
     def _load(self, library: Library, name: str) -> Mapping[str, object]:
         stored: object = None
         path = self._path(library, name)
-        with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            stored = json.loads(file.read(MAX_CONSENT_BYTES))
+        with suppress(OSError, ValueError), path.open("rb") as file:
+            stored = parse_json(file.read(MAX_CONSENT_BYTES))
         identity = read_library_identity(library)
         if not isinstance(stored, dict) or not identity:
             return {}

@@ -1,5 +1,6 @@
 """Output files of the user, and locks between processes."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -88,6 +89,10 @@ def _already_exists(file: Path, force: bool | None) -> SettingsProblem:
     return SettingsProblem(f"{file} already exists", hint=hint)
 
 
+_HELD_ERRORS = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK})
+"""Errors for a lock that another process holds: on Windows the last two."""
+
+
 class FileLock:
     """An exclusive lock on the file `path`.
 
@@ -104,15 +109,17 @@ class FileLock:
         Creates the file and its folder.
 
         Raises:
-            OSError: The file cannot be created.
+            OSError: The file cannot be created, or its drive has no locks.
         """
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(file)
-        except OSError:
+        except OSError as error:
             os.close(file)
-            return False
+            if error.errno in _HELD_ERRORS:
+                return False
+            raise
         self._file = file
         return True
 

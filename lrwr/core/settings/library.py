@@ -1,17 +1,18 @@
-"""The library: its folders and files, the manuscript's folders, and unsafe drives."""
+"""The library: its folders and files, and the folders of the manuscript."""
 
 import json
 import os
-import re
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Literal
 
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
+from lrwr.core.model.untrusted_text import InvalidText, parse_json, read_limited_file
 from lrwr.core.settings.model import Settings, SettingSource
 
 SETTINGS_FILE_NAME = "lrwr.toml"
@@ -70,80 +71,8 @@ def _is_library(folder: Path, *, with_state: bool) -> bool:
     return with_state and os.path.isdir(folder / STATE_FOLDER_NAME)  # noqa: PTH112
 
 
-_SYNCED = re.compile(
-    r"(dropbox|onedrive|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud"
-    r"|owncloud|pcloud ?drive|cloudstorage)( .*|\(.*)?",
-    re.IGNORECASE,
-)
-_NETWORK = re.compile(
-    r"nfs\d?|cifs|smb\d?|smbfs|9p|davfs\d?|afpfs|fuse\.(sshfs|rclone)"
-)
-_MOUNTS = Path("/proc/mounts")
-
-
-def describe_unsafe_folder(path: Path, mounts: str | None = None) -> str | None:
-    """Return a warning, one or two sentences, if SQLite files may be damaged in the
-    folder `path`; None if not.
-
-    Synced folders and network drives are unsafe. `mounts` is the text of
-    `/proc/mounts`, which is read if it is None.
-    """
-    path = path.absolute()
-    drive = _sync_folder(path) or find_network_drive(path, mounts)
-    if not drive:
-        return None
-    return (
-        f"{path} is on {drive}, which may damage the library. Set `state_dir` to a"
-        " folder on a local disk."
-    )
-
-
-def _sync_folder(path: Path) -> str:
-    for name in path.parts:
-        if _SYNCED.fullmatch(name):
-            return f'a synced drive ("{name}")'
-    for folder in (path, *path.parents):
-        with suppress(OSError):
-            if (folder / ".stfolder").exists():
-                return "a folder synced by Syncthing"
-    return ""
-
-
-def find_network_drive(path: Path, mounts: str | None = None) -> str:
-    """Return the kind of network drive that `path` is on, as in "a network drive
-    (nfs)"; empty if it is on none.
-
-    `mounts` is the text of `/proc/mounts`, which is read if it is None.
-    """
-    if mounts is None:
-        mounts = _read_mounts()
-    kind = ""
-    longest = -1
-    for point, mount_kind in _mount_points(mounts):
-        depth = len(point.parts)
-        if depth >= longest and path.is_relative_to(point):
-            longest, kind = depth, mount_kind
-    return f"a network drive ({kind})" if _NETWORK.fullmatch(kind) else ""
-
-
-def _read_mounts() -> str:
-    with suppress(OSError):
-        return _MOUNTS.read_text(encoding="utf-8", errors="replace")
-    return ""
-
-
-def _mount_points(mounts: str) -> Iterator[tuple[PurePath, str]]:
-    for line in mounts.splitlines():
-        fields = line.split(" ")
-        if len(fields) > 2:
-            yield PurePath(_unescape(fields[1])), fields[2]
-
-
-def _unescape(point: str) -> str:
-    # A space in a mount point is written as \040.
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
-
-
+_PRIVATE_FOLDER, _PRIVATE_FILE, _OTHERS = 0o700, 0o600, 0o077
+_MAX_MEMORY_BYTES = 4 * 1024 * 1024
 _IGNORE_FILE = ".gitignore"
 _IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*\n"
 
@@ -270,14 +199,15 @@ def check_state_dir(library: Library) -> None:
 
 
 def prepare_state_dir(library: Library) -> None:
-    """Create the state folder with a `.gitignore`. Idempotent.
+    """Create the state folder, private to its owner, with a `.gitignore`. Idempotent.
 
     Raises:
         StoreProblem: It cannot be created, or holds files that lrwr did not write.
     """
     state, ignore = library.state_dir, library.state_dir / _IGNORE_FILE
     with _translate_errors(state):
-        state.mkdir(parents=True, exist_ok=True)
+        state.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        restrict_state_dir(library)
         if ignore.exists() or library.database.exists() or library.memory.exists():
             return
         # Another process may be writing the ignore file under a temporary name.
@@ -288,6 +218,46 @@ def prepare_state_dir(library: Library) -> None:
                 hint="Set `state_dir` to a new or empty folder.",
             )
         _write_whole(ignore, _IGNORE)
+
+
+def restrict_state_dir(library: Library) -> None:
+    """Withdraw the access of other users of this machine to the state folder.
+
+    If the folder's mode allows others anything, it becomes 0700, and every file in it
+    0600; what its owner may do stays. Else nothing but this mode is read. A folder that
+    lrwr did not make, and one on a drive without modes, stays as it is.
+    """
+    state = library.state_dir
+    with suppress(OSError):
+        if os.name == "nt" or not stat.S_IMODE(state.stat().st_mode) & _OTHERS:
+            return
+        files = (state / _IGNORE_FILE, library.database, library.memory)
+        if not any(file.exists() for file in files):
+            return
+        _restrict(state)
+        if not stat.S_IMODE(state.stat().st_mode) & _OTHERS:
+            restrict_folder(state)
+
+
+def restrict_folder(folder: Path) -> None:
+    """Withdraw the access of other users to all files and folders in `folder`.
+
+    Links are left alone, and what cannot be changed is skipped.
+    """
+    for place, folder_names, file_names in os.walk(folder):
+        for name in (*folder_names, *file_names):
+            path = Path(place, name)
+            # The time of the last change of this file identifies the library.
+            if name == _IGNORE_FILE or path.is_symlink():
+                continue
+            with suppress(OSError):
+                _restrict(path)
+
+
+def _restrict(path: Path) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & _OTHERS:
+        path.chmod(mode & ~_OTHERS)
 
 
 def load_ingested_paths(library: Library) -> tuple[Path, ...]:
@@ -303,19 +273,39 @@ def load_ingested_paths(library: Library) -> tuple[Path, ...]:
     with _translate_errors(library.memory):
         if not library.memory.exists():
             return ()
-        text = library.memory.read_text(encoding="utf-8")
-    try:
-        memory = json.loads(text)
-        paths = tuple(library.resolve(str(name)) for name in memory["folders"])
-        is_same_folder = memory.get("folder") == _folder_inode(library)
-        return tuple(
-            p for p in paths if is_same_folder or p.is_relative_to(library.root)
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreProblem(
-            f"{library.memory} is damaged",
-            hint="Run `lrwr repair`, then `lrwr ingest` with your manuscript's folder.",
-        ) from error
+        try:
+            content = read_limited_file(library.memory, _MAX_MEMORY_BYTES)
+            paths, inode = parse_ingested_paths(content)
+        except ValueError as error:
+            raise StoreProblem(
+                f"{library.memory} is damaged",
+                hint="Run `lrwr repair`, then `lrwr ingest` with your manuscript's folder.",
+            ) from error
+    resolved = tuple(library.resolve(path) for path in paths)
+    is_same_folder = inode == _folder_inode(library)
+    return tuple(
+        path for path in resolved if is_same_folder or path.is_relative_to(library.root)
+    )
+
+
+def parse_ingested_paths(content: bytes) -> tuple[tuple[str, ...], int | None]:
+    """Return the paths in a `library.json`, and the inode of its state folder.
+
+    Paths are relative to the library's folder or absolute. The inode is None if all
+    paths are inside that folder.
+
+    Raises:
+        ValueError: `content` is not a valid `library.json`.
+    """
+    memory = parse_json(content)
+    folders = memory.get("folders") if isinstance(memory, dict) else None
+    if not isinstance(folders, list):
+        raise InvalidText("it has no list of folders")
+    for path in folders:
+        if not isinstance(path, str) or b"\0" in os.fsencode(path):
+            raise InvalidText("a folder is not a path")
+    inode = memory.get("folder")
+    return tuple(folders), inode if isinstance(inode, int) else None
 
 
 def store_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
@@ -374,6 +364,16 @@ def _expand(path: str) -> Path:
     with suppress(RuntimeError):
         return Path(path).expanduser()
     return Path(path)
+
+
+def create_private_file(path: Path) -> None:
+    """Create an empty file that only its owner can read.
+
+    Raises:
+        FileExistsError: There is a file already; its mode stays as it is.
+        OSError: The file cannot be created.
+    """
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE))
 
 
 def write_private_file(path: Path, text: str) -> None:

@@ -4,9 +4,9 @@ Also parses and formats values, and renders the commented `lrwr.toml.example`.
 """
 
 import json
+import math
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import get_close_matches
@@ -15,6 +15,7 @@ from textwrap import fill
 from typing import TypeVar
 
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.untrusted_text import InvalidText, parse_toml, read_limited_file
 from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,
     find_library_root,
@@ -137,7 +138,7 @@ def parse_setting_text(setting: Setting, text: str, where: str) -> object:
             raw = True if word in _YES else False if word in _NO else text
         case int():
             digits = text.strip()
-            raw = int(digits) if digits.isdecimal() else text
+            raw = int(digits) if digits.isdecimal() and len(digits) < 19 else text
         case float():
             raw = _parse_float(text)
         case tuple():
@@ -185,6 +186,8 @@ def _number(setting: Setting, raw: object) -> object:
         return None
     if is_integer and not isinstance(raw, int):
         return None
+    if isinstance(raw, float) and not math.isfinite(raw):
+        return None
     low, high = setting.about.low, setting.about.high
     fits = (low is None or low <= raw) and (high is None or raw <= high)
     value = raw if is_integer else float(raw)
@@ -212,6 +215,7 @@ def _invalid_value_error(setting: Setting, raw: object, where: str) -> SettingsP
     )
 
 
+_MAX_SETTINGS_BYTES = 1024 * 1024
 _HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"\s*([\w.\"'-]+)\s*=")
 _SECRET_WORDS = frozenset(
@@ -236,8 +240,8 @@ def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingVa
     """
     text = _read_text(path)
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = parse_toml(text)
+    except InvalidText as error:
         raise SettingsProblem(
             f"{path} is not valid TOML: {error}",
             hint=_suggest_toml_correction(str(error)),
@@ -312,7 +316,14 @@ def collect_flag_settings(flags: Mapping[str, object]) -> dict[str, SettingValue
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig") if path.is_file() else ""
+        if not path.is_file():
+            return ""
+        return read_limited_file(path, _MAX_SETTINGS_BYTES).decode("utf-8-sig")
+    except InvalidText as error:
+        raise SettingsProblem(
+            f"{path} cannot be read: {error}",
+            hint="Delete everything that is not a setting.",
+        ) from error
     except UnicodeDecodeError as error:
         raise SettingsProblem(
             f"{path} is not UTF-8 text", hint="Save it again as UTF-8."

@@ -11,6 +11,7 @@ from unicodedata import normalize
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import Span
+from lrwr.core.model.untrusted_text import parse_json
 
 
 class QuestionKind(StrEnum):
@@ -128,7 +129,7 @@ def parse_questions(text: str, name: str) -> list[EvalQuestion]:
         if not line.strip():
             continue
         try:
-            questions.append(_question(json.loads(line), str(number)))
+            questions.append(_question(parse_json(line), str(number)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else error
             raise SettingsProblem(

@@ -365,7 +365,7 @@ def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
         if not run.complete and run.plan.fingerprint == plan.fingerprint:
             return run
     with _as_store_problem(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
         for unfinished in _unstarted_folders(
             folder
         ):  # a run interrupted while it was created
@@ -482,7 +482,7 @@ def _create_run_folder(folder: Path, plan: EvalPlan, now: float) -> Path:
     while place.exists():
         number += 1
         place = folder / f"{name}-{number}"
-    place.mkdir()
+    place.mkdir(0o700)
     return place
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.settings.library import describe_unsafe_folder
+from lrwr.core.settings.drives import describe_unsafe_folder
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw,relatime 0 0

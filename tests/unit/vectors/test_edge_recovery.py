@@ -1,3 +1,4 @@
+import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -149,6 +150,18 @@ async def test_a_damaged_shard_is_made_again_from_the_records(
         new = {chunk.id for chunk in some_chunks(["Something new."], document=TWO)}
         assert await found(index) == expected() | new
         assert not index.uses_fallback
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no modes of files")
+async def test_a_shard_belongs_to_its_owner_alone(
+    library: Library, tmp_path: Path
+) -> None:
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+        assert shard_of(tmp_path).stat().st_mode & 0o777 == 0o700
+    everything = [tmp_path / "index", *(tmp_path / "index").rglob("*")]
+    assert len(everything) > 3
+    assert not [path for path in everything if path.stat().st_mode & 0o077]
 
 
 async def test_a_shard_of_another_library_is_made_again(

@@ -14,7 +14,8 @@ from lrwr.app.maintenance.check_result import (
     format_size,
 )
 from lrwr.app.presenters.text import format_count
-from lrwr.core.settings.library import Library, describe_unsafe_folder
+from lrwr.core.settings.drives import describe_unsafe_folder
+from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings, SettingSource
 
 LITTLE_SPACE = 500_000_000

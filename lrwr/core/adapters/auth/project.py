@@ -1,7 +1,6 @@
 """Connection settings, HTTP client and error translation for a Supabase project."""
 
 import base64
-import json
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from lrwr.core.adapters.http.timeouts import (
 )
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.model.text import format_seconds
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
     find_key,
@@ -130,7 +130,7 @@ def _is_secret_key(key: str) -> bool:
         return True
     middle = key.split(".")[1] if key.count(".") == 2 else ""
     try:
-        claims = json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
+        claims = parse_json(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
     except ValueError:
         return False
     return isinstance(claims, dict) and claims.get("role") == "service_role"

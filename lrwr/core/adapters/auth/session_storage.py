@@ -14,6 +14,7 @@ from lrwr.core.adapters.auth.project import (
     build_supabase_headers,
 )
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
+from lrwr.core.model.untrusted_text import parse_json
 
 _SESSION_FIELDS = (
     "access_token",
@@ -42,7 +43,7 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
 
     async def set_item(self, key: str, value: str) -> None:  # noqa: ARG002 - inherited
         """Store the session in the JSON text `value`, whatever `key` is."""
-        full_session = json.loads(value)
+        full_session = parse_json(value)
         user = full_session.get("user", {})
         stored_session = {name: full_session.get(name) for name in _SESSION_FIELDS}
         stored_session["user"] = {

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.library import write_private_file
 from lrwr.core.settings.service_access import KEYRING_SERVICE, MAX_KEY_CHARS
 
@@ -130,8 +131,8 @@ class KeyringSessionStore:
 
 def _extract_session(text: str | None, project: str) -> str | None:
     stored: object = None
-    with suppress(ValueError, RecursionError):
-        stored = json.loads(text or "null")
+    with suppress(ValueError):
+        stored = parse_json(text or "null")
     if not isinstance(stored, dict) or stored.get("project") != project:
         return None
     session = stored.get("session")

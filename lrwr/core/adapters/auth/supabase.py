@@ -1,7 +1,6 @@
 """Signing in to Supabase Auth with an email address and a password."""
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -19,6 +18,7 @@ from lrwr.core.adapters.auth.project import (
 )
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore, SessionLocation
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.library import get_session_path
 from lrwr.core.settings.model import Settings
 
@@ -237,7 +237,7 @@ def _is_sendable(text: str) -> bool:
 
 def _parse_session(stored_text: str | None) -> tuple[_AccessToken, str] | None:
     try:
-        fields = json.loads(stored_text or "null")
+        fields = parse_json(stored_text or "null")
         access_token = _AccessToken(
             str(fields["access_token"]), float(fields["expires_at"])
         )

@@ -1,10 +1,11 @@
 """Detection of model servers on this machine, and the models that a server offers."""
 
 import http.client
-import json
 import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from lrwr.core.model.untrusted_text import parse_json
 
 LOOPBACK_HOST = "127.0.0.1"
 PROBE_TIMEOUT = 0.5
@@ -113,7 +114,7 @@ def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
 
 def _parse_names(content: bytes) -> tuple[str, ...] | None:
     try:
-        listed = json.loads(content)["data"]
+        listed = parse_json(content)["data"]
         return tuple(str(model["id"]) for model in listed)[:_MAX_NAMES]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return None

@@ -26,6 +26,7 @@ from lrwr.core.model.errors import (
     ServiceUnavailable,
     StoreProblem,
 )
+from lrwr.core.model.untrusted_text import parse_json
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Request
@@ -128,8 +129,8 @@ class SupabaseStorageClient:
 def parse_storage_json(body: bytes) -> StorageJson:
     """Return the JSON value in a response body; None if it is not JSON."""
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return parse_json(body)
+    except ValueError:
         return None
 
 

@@ -6,7 +6,6 @@ trace, and sends from background threads that cannot be awaited.
 """
 
 import asyncio
-import json
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -24,6 +23,7 @@ from lrwr.core.adapters.http.errors import (
 from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.text import format_seconds
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.consent import is_tracing_texts
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
@@ -299,6 +299,6 @@ def _open(connection: LangSmithConnection) -> httpx.AsyncClient:
 
 def _parse_json(body: bytes) -> object:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return parse_json(body)
+    except ValueError:
         return None

@@ -37,6 +37,7 @@ from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.settings.files import FileLock
+from lrwr.core.settings.library import restrict_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +76,8 @@ class EdgeShardCursor:
 class EdgeShard:
     """An open shard (a local vector index of Qdrant Edge), for use by one thread.
 
-    `dimensions` is the length of a vector. Every method may raise `ShardCorruption`.
+    `dimensions` is the length of a vector. `is_changed` says whether this object has
+    changed the shard. Every method may raise `ShardCorruption`.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class EdgeShard:
         self._shard = shard
         self._dimensions = dimensions
         self.cursor = cursor
+        self.is_changed = False
 
     @classmethod
     def load(cls, folder: Path, dimensions: int) -> "EdgeShard":
@@ -114,7 +117,7 @@ class EdgeShard:
             ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
         with _native():
-            folder.mkdir(parents=True)
+            folder.mkdir(0o700, parents=True)
             vector = engine.EdgeVectorParams(
                 size=dimensions, distance=engine.Distance.Cosine
             )
@@ -221,6 +224,7 @@ class EdgeShard:
             }
             vector = {} if change.vector is None else {_VECTOR: change.vector.tolist()}
             points.append(engine.Point(change.chunk, vector, payload))
+        self.is_changed = True
         self._shard.update(engine.UpdateOperation.upsert_points(points))
         self.cursor = cursor
 
@@ -435,3 +439,6 @@ class _EdgeShardIndex(FeedVectorIndex):
         if shard is not None:
             with suppress(ShardCorruption):
                 shard.close()
+            if shard.is_changed:
+                # The engine creates files that everybody can read.
+                restrict_folder(self._folder)

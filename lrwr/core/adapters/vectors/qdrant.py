@@ -31,6 +31,7 @@ from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.settings.files import FileLock
+from lrwr.core.settings.library import write_private_file
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -160,8 +161,8 @@ class QdrantCollectionIndex(FeedVectorIndex):
         mark = secrets.token_hex(16)
         folder = self._index / self._collection.name
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / MARK_FILE_NAME).write_text(mark, encoding="ascii")
+            folder.mkdir(0o700, parents=True, exist_ok=True)
+            write_private_file(folder / MARK_FILE_NAME, mark)
         except OSError as error:
             raise self._unwritable(error) from error
         return mark

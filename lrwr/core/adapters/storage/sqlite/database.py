@@ -21,6 +21,7 @@ from lrwr.core.adapters.storage.sqlite.errors import (
 )
 from lrwr.core.model.codec import InvalidData
 from lrwr.core.model.errors import StoreProblem
+from lrwr.core.settings.library import create_private_file
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -155,7 +156,7 @@ def open_sqlite_library(
         StoreProblem: The schema is newer than this version of lrwr knows, or older and
             the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
     try:
         return LibraryConnection(_open_for_writing(path, patience, say, migrations))
     except sqlite3.OperationalError as error:
@@ -219,6 +220,9 @@ def open_library_as_is(path: Path, *, patience: float) -> Iterator[sqlite3.Conne
 def _open_for_writing(
     path: Path, patience: float, say: NoticeCallback, migrations: "Traversable | None"
 ) -> sqlite3.Connection:
+    # SQLite gives the mode of the file to the files that it creates beside it.
+    with suppress(OSError):
+        create_private_file(path)
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
     try:
         _set_wal_mode(connection, patience)

@@ -29,6 +29,7 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     read_library_link,
 )
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.settings.library import create_private_file
 
 MAINTENANCE_LOCK_TIMEOUT = 3.0
 """Seconds to wait for a lock of another process."""
@@ -207,6 +208,7 @@ def copy_database(source: Path, target: Path) -> None:
         StoreProblem: The library cannot be read, or the copy cannot be written.
     """
     try:
+        create_private_file(target)
         with (
             open_library_as_is(source, patience=MAINTENANCE_LOCK_TIMEOUT) as connection,
             closing(sqlite3.connect(target, isolation_level=None)) as copy_connection,
