@@ -67,8 +67,8 @@ Now with your own text:
   {here / "lrwr"} ingest PATH/TO/YOUR/MANUSCRIPT
   {here / "lrwr"} ask "…"
   {here / "lrwr"} --help
-lrwr never writes into your manuscript. What it knows is kept in .lrwr/, in the folder
-where you ran it; nothing leaves this machine.""",
+lrwr never changes your manuscript. It stores its data in .lrwr/, in the folder where
+you run it. Nothing leaves this machine.""",
     )
 
 

@@ -3,13 +3,17 @@
     python -m tools.messages                     # all, grouped by area
     python -m tools.messages lrwr/cli            # only below these paths
 
-Texts are strings passed to functions that print or show them, messages and hints of
-errors, help texts, docstrings of commands, labels, key bindings and notifications. In
-packages that only present (`PRESENTING`), every string of more than one word counts.
-F-strings are shown with their expressions in braces.
+Every string of more than one word counts, wherever it stands: messages are often stored
+in variables, constants, tables or helper functions before they are shown. Left out are
+docstrings, regular expressions, SQL, style sheets and modules without messages
+(`WITHOUT_MESSAGES`). Single words count as arguments of functions that show them
+(`SHOWING`, `SHOWN_KEYWORDS`), and, in packages that present (`PRESENTING`), where labels
+stand: in tables, enums, returned values and conditional expressions. F-strings are shown
+with their expressions in braces. Some of the result is no message: prefer that to a miss.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -17,8 +21,24 @@ from pathlib import Path
 
 PACKAGE = Path("lrwr")
 
-PRESENTING = ("lrwr/cli", "lrwr/tui", "lrwr/app/presenters")
-"""Folders in which strings are there to be shown."""
+PRESENTING = ("lrwr/cli", "lrwr/tui", "lrwr/app")
+"""Folders in which single words can be labels."""
+
+WITHOUT_MESSAGES = (
+    *("lexicon.py", "prompts.py", "_rows.py", "_rules.py", "templates.py"),
+    *("job_queue.py", "kinship.py", "lrwr/core/nlp/facts/events.py"),
+)
+"""Ends of paths of modules whose strings are word lists, patterns, prompts or SQL."""
+
+NO_MESSAGE = re.compile(
+    r"""
+    ^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA|WITH|BEGIN|ATTACH)\b  # SQL
+    | [ ]?\{ [ ] [^}]* [a-z-]+: [^}]* ; | ^\.[a-z-]+[ ,]                        # styles
+    | \(\?[:=!<P] | \\[bswd] | \[\^ | \(\?i                                    # patterns
+    | ^[A-Z][A-Za-z]+\[                                                       # types
+    """,
+    re.VERBOSE,
+)
 
 SHOWING = frozenset(
     {
@@ -88,18 +108,57 @@ def _find_in_module(
     file: str, tree: ast.Module, errors: set[str]
 ) -> Iterator[Location]:
     docstrings = {id(node) for node in _docstring_nodes(tree)}
-    is_presenting = file.startswith(PRESENTING)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            for shown in _shown_arguments(node, errors):
-                yield from _strings(file, shown, docstrings, any_word=True)
-        elif isinstance(node, ast.FunctionDef) and _is_command(node):
-            text = ast.get_docstring(node)
-            if text:
-                yield file, node.lineno, " ".join(text.split())
-    if is_presenting:
+    if not file.endswith(WITHOUT_MESSAGES):
         for statement in tree.body:
             yield from _strings(file, statement, docstrings, any_word=False)
+    for node in (*_shown_nodes(tree, errors), *_labels(file, tree)):
+        yield from _strings(file, node, docstrings, any_word=True)
+    yield from _command_docstrings(file, tree)
+
+
+def _shown_nodes(tree: ast.Module, errors: set[str]) -> Iterator[ast.expr]:
+    """Yield the arguments of calls that show them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from _shown_arguments(node, errors)
+
+
+def _command_docstrings(file: str, tree: ast.Module) -> Iterator[Location]:
+    """Yield the docstrings of commands, which `--help` shows."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and _is_command(node):
+            text = ast.get_docstring(node) or ""
+            yield file, node.lineno, " ".join(text.split())
+
+
+def _labels(file: str, tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield the strings at places where labels of one word stand.
+
+    These are values of enums and, in packages that present, of other expressions.
+    """
+    is_presenting = file.startswith(PRESENTING)
+    for node in ast.walk(tree):
+        if is_presenting or isinstance(node, ast.ClassDef):
+            yield from (
+                value
+                for value in _label_expressions(node)
+                if isinstance(value, ast.Constant | ast.JoinedStr)
+            )
+
+
+def _label_expressions(node: ast.AST) -> Sequence[ast.expr | None]:
+    match node:
+        case ast.ClassDef() if any("Enum" in ast.unparse(base) for base in node.bases):
+            return [line.value for line in node.body if isinstance(line, ast.Assign)]
+        case ast.Dict():
+            return node.values
+        case ast.IfExp():
+            return node.body, node.orelse
+        case ast.Return() | ast.Assign():
+            value = node.value
+            return value.elts if isinstance(value, ast.Tuple) else [value]
+        case _:
+            return ()
 
 
 def _docstring_nodes(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -151,7 +210,7 @@ def _is_message(node: ast.Constant | ast.JoinedStr, *, any_word: bool) -> bool:
     """Return whether the literal parts of a string have words, and are not a tone."""
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
     literal = "".join(_text(part) for part in parts if isinstance(part, ast.Constant))
-    if literal.startswith("-"):  # an option
+    if literal.startswith("-") or NO_MESSAGE.search(literal):  # an option, a pattern
         return False
     is_several_words = " " in _text(node).strip() and any(map(str.isalpha, literal))
     is_word = any_word and any(map(str.isalpha, literal)) and literal not in TONES

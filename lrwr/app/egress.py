@@ -401,9 +401,9 @@ def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
     """
     origin = _describe_origin(hosted, settings)
     return (
-        f"{origin}, which may have come with this folder, turns {hosted.title} on."
-        f" It would be sent {hosted.describe_sent(settings)}, to {hosted.find_host(settings)},"
-        " paid with your key."
+        f"{origin} turns {hosted.title} on; this file may have come with the folder."
+        f" lrwr would use your key to send this to {hosted.find_host(settings)}:"
+        f" {hosted.describe_sent(settings)}."
     )
 
 
@@ -414,8 +414,9 @@ def describe_data_leaving(hosted: HostedService, settings: Settings) -> str:
     """
     origin = _describe_origin(hosted, settings)
     return (
-        f"{hosted.title} is used here for the first time ({origin}). It is sent"
-        f" {hosted.describe_sent(settings)}, to {hosted.find_host(settings)}. `lrwr privacy` lists the requests."
+        f"{hosted.title} is on ({origin}). lrwr sends this to"
+        f" {hosted.find_host(settings)}: {hosted.describe_sent(settings)}."
+        " `lrwr privacy` lists the requests."
     )
 
 

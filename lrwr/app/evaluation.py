@@ -344,7 +344,7 @@ class SessionAnswerer:
                 elif isinstance(event, TurnDone):
                     turn = event.turn
         if turn is None:  # cannot happen: the session ends with TurnDone
-            raise LrwrError("The answer did not end")
+            raise LrwrError("An internal error: the answer has no end")
         return build_answer_from_turn(turn, citations, self._clock() - began)
 
 

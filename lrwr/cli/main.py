@@ -21,7 +21,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "ask": ("Answer a question from your text, with citations.", "ask"),
         "search": ("Find passages by their words and by their meaning.", "search"),
         "chat": (
-            "Open the writing room: ask, read, follow answers to the text.",
+            "Open the chat: ask questions, read answers, and open the passages they cite.",
             "chat",
         ),
         "watch": (

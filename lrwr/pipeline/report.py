@@ -151,9 +151,9 @@ def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
     others = len(documents) - 1
     more = f" and {others:,} more" if others else ""
     return (
-        f"{documents[0]}{more}: ingested on another machine, no file on this one;"
-        " left unchanged. Run `lrwr pull --into FOLDER` to download the files, or"
-        " `lrwr ingest --forget-missing` to delete them from the library."
+        f"{documents[0]}{more}: not changed, because another machine ingested them and"
+        " the files are not on this machine. Run `lrwr pull --into FOLDER` to download the files, or"
+        " `lrwr ingest --forget-missing` to remove the documents from the library."
     )
 
 

@@ -39,7 +39,7 @@ REMARKS = {
     "wrong-values.md": "The front matter's order 'soon' is not a number.",
 }
 SKIPPED = {
-    "diary.md": "a link out of the manuscript folder; lrwr does not follow it",
+    "diary.md": "a link to a file outside the manuscript folder; lrwr does not follow it",
     "loop/up": "a link to a folder; lrwr does not follow it",
     "loop/here.md": "a broken link",
     "pipe.md": "not a regular file",

@@ -89,7 +89,7 @@ def test_names_are_decided_about_and_undone(library: Path) -> None:
     sure = {one["name"]: one["certainty"] for one in told("characters")}
     assert sure["Mrs. Gannet"] == "confirmed"
     assert "Undone: Mrs. Gannet is a character." in run("characters", "undo")
-    assert "are one person: Nell" in run("characters", "merge", "Nell", "Nellie")
+    assert "are one character: Nell" in run("characters", "merge", "Nell", "Nellie")
     assert "Nellie" in run("canon")
 
 

@@ -96,7 +96,7 @@ def test_an_order_wants_scenes_and_more_than_one(library: Path) -> None:
 
 def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
     run("canon", "pov", "ch2:s2", "Nell")
-    assert "are one person: Nell Tallow. Run `lrwr ingest` to apply it." in run(
+    assert "are one character: Nell Tallow. Run `lrwr ingest` to apply it." in run(
         "canon", "merge", "Nell", "Wren", "--as", "Nell Tallow"
     )
     run("canon", "split", "Mags", "Maggie")

@@ -160,7 +160,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
         (["ask", ""], 2, "No question"),
         (["search", "x", "--as-of", "ch9"], 3, "no chapter 9; its last chapter is 2"),
         (["search", "x", "--as-of", "vol12"], 3, "ch12:s2"),
-        (["ask", "x", "--as-of", "nowhere.md"], 3, "No file"),
+        (["ask", "x", "--as-of", "nowhere.md"], 3, "No story file"),
         (["search", "--batch", "nowhere.jsonl"], 3, "nowhere.jsonl"),
         (["ingest", "nowhere"], 3, "nowhere"),
         (["init", "nowhere"], 3, "nowhere"),

@@ -84,7 +84,7 @@ def test_the_row_goes_along_from_an_empty_project_to_a_library_that_is_kept_ther
     for env in ({}, KEPT_THERE):
         code, state, detail, remedy = look(first, **env)
         assert (code, state, remedy) == (0, "ok", "")
-        assert "The library book is there and up to date" in detail
+        assert "The project has the library book, which is up to date" in detail
 
 
 def test_a_second_machine_is_told_how_far_behind_it_is(
@@ -104,7 +104,7 @@ def test_what_was_read_apart_is_told_with_what_to_do(desk: Desk, nell: Writer) -
     first = pushed(desk("first"), nell)
     edit(first.folder, "The stones came up again.")
     assert first.run("ingest").code == 0
-    assert "Documents have been ingested here since" in look(first)[2]
+    assert "documents have been ingested on this machine" in look(first)[2]
     code, state, _, remedy = look(first, **KEPT_THERE)
     assert (code, state) == (ExitCode.FAILED, "broken")
     assert remedy == "Upload them with `lrwr push`."

@@ -75,7 +75,10 @@ def kept(book: Terminal) -> Path:
 def test_a_fit_is_shown_and_kept_only_when_asked(book: Terminal) -> None:
     ran = book.run("eval", "--calibrate", "--questions", "q.jsonl")
     assert ran.code == 0
-    assert "44 questions: 30 found among the first passages, 0 missed, 14" in ran.out
+    assert (
+        "44 questions: 30 with the answer in the first passages, 0 missed, 14"
+        in ran.out
+    )
     assert "as shipped" in ran.out and "fitted here" in ran.out
     assert "Nothing was saved" in ran.err
     assert not kept(book).exists()

@@ -85,7 +85,7 @@ def test_cohere_looks_again_and_the_writer_is_told_what_it_gets(
 ) -> None:
     found = desk.run("search", LAMP)
     assert found.code == 0
-    assert "Cohere is used here for the first time" in found.err
+    assert "Cohere is on (" in found.err
     assert "your search queries, with the passages found for them" in found.err
     (asked,) = cohere.asked
     assert asked.body["query"] == LAMP
@@ -191,7 +191,7 @@ def test_openai_embeds_what_is_read_and_what_is_asked(
     assert openai.asked == []
     read = hosted.run("ingest", ".")
     assert read.code == 0
-    assert "OpenAI (embeddings) is used here for the first time" in read.err
+    assert "OpenAI (embeddings) is on (" in read.err
     assert "whole text of your manuscript and your notes" in " ".join(read.err.split())
     before = len(openai.asked)
     found = hosted.run("search", LAMP, "--dense", "--json")
@@ -285,8 +285,8 @@ def test_the_doctor_asks_both_and_says_what_to_do(
     assert finding(looked, "embedding")[0] == "ok"
     assert "Cohere answers and has rerank-v5.0-fast" in finding(looked, "reranker")[1]
     elsewhere = finding(looked, "hosted services")[1]
-    assert "OpenAI (embeddings) is sent the whole text" in elsewhere
-    assert "Cohere is sent your search queries" in elsewhere
+    assert "OpenAI (embeddings) receives the whole text" in elsewhere
+    assert "Cohere receives your search queries" in elsewhere
     assert openai.texts == [["lrwr"]]
 
     cohere.will(Refuse(401))

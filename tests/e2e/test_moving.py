@@ -203,7 +203,7 @@ def test_a_library_belongs_to_one_account_and_one_name(
     check_refusal(desk("fourth").run("pull", "x"), ExitCode.NOT_FOUND, "another, book")
     stranger = sign_up(supabase)
     third.run("login", stranger.email, given=f"{PASSWORD}\n")
-    check_refusal(third.run("pull"), ExitCode.STORE, "another account")
+    check_refusal(third.run("pull"), ExitCode.STORE, "a different account")
     assert third.run("push", "--new", "--name", "mine").code == 0
 
 

@@ -137,7 +137,7 @@ def test_neither_text_nor_key_is_in_the_list(book: Terminal) -> None:
 
 def test_the_first_use_says_what_will_leave_and_then_no_more(book: Terminal) -> None:
     first = book.run("ingest", ".")
-    assert first.err.count("OpenAI is used here for the first time") == 1
+    assert first.err.count("OpenAI is on (") == 1
     assert "config/lrwr/lrwr.toml:3" in first.err
     assert "the scenes of your manuscript" in first.err
     for words in (["ask", LAMP], ["ingest"]):
@@ -366,7 +366,7 @@ def test_a_writer_at_a_terminal_is_asked_once(
     stranger: Terminal, server: ModelServer
 ) -> None:
     refused = on_a_terminal(stranger, "n\n", "ingest", ".")
-    assert "which may have come with this folder, turns OpenAI on." in refused
+    assert "turns OpenAI on; this file may have come with the folder." in refused
     assert "Allow it for this folder? [y/N]" in refused
     assert "You denied OpenAI" in refused
     assert server.asked == []

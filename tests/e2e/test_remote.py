@@ -43,7 +43,7 @@ def test_a_book_read_at_modal_is_known_as_one_read_here(
     there = Desk(tmp_path / "there", server, chapters=12)
     ran = there.ingest("--pipeline", pipeline, LRWR_INGEST_CONTAINERS="5")
     assert ran.code == 0, ran.err
-    assert "Modal is used here for the first time" in ran.err
+    assert "Modal is on (" in ran.err
     assert (ran.json["processed"], ran.json["problems"]) == (there.files, [])
     assert len(server.calls) == there.files
     assert 1 < server.most_at_once <= 5
@@ -109,7 +109,7 @@ def test_documents_that_fail_stop_no_other_and_are_told_in_a_sentence(
         == "01.md was not processed at Modal: its container failed (RemoteError)"
     )
     assert "took longer than a container may" in told["02.md"]
-    assert "the result does not fit the file" in told["03.md"]
+    assert "the result does not match the file" in told["03.md"]
     assert "its container failed (ValueError)" in told["04.md"]
     assert all(one["hint"] for one in ran.json["problems"])
     assert len(server.calls) == desk.files  # what cannot be parsed never leaves
@@ -211,7 +211,7 @@ def test_where_modal_cannot_be_asked_one_sentence_says_why_and_the_rest_is_done(
     ran = desk.ingest(**env)
     assert ran.code == ExitCode.SERVICE
     says = {
-        "absent": "lrwr is not deployed at Modal: it has no app 'lrwr' with lrwr's function",
+        "absent": "lrwr is not deployed at Modal: there is no app 'lrwr' with lrwr's function",
         "token": "Modal does not accept the token",
         "half": "A Modal token has two parts, but MODAL_TOKEN_SECRET is not set",
         "none": "`ingest.runner` is modal, but there is no API key",

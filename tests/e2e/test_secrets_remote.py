@@ -81,7 +81,7 @@ def test_what_a_container_says_when_it_fails_is_not_passed_on(
     ran = desk.start("ingest", ".", "--remote", **NOSY)
     assert ran.code == ExitCode.PARTIAL
     assert "its container failed (ValueError)" in ran.out
-    assert "the result does not fit the file" in ran.out
+    assert "the result does not match the file" in ran.out
     desk.hunt()
     modal.function = read_document
     assert desk.run("ingest", ".", "--remote").code == 0

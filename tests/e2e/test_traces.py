@@ -53,7 +53,7 @@ def test_reading_and_asking_leave_a_trace_each_without_a_word_of_the_text(
 ) -> None:
     first = desk.run("ingest", ".")
     assert first.code == 0
-    assert "LangSmith is used here for the first time" in told(first)
+    assert "LangSmith is on (" in told(first)
     assert "counts, models and scores, without your text" in told(first)
     answered = desk.run("ask", QUESTION)
     assert answered.code == 0
@@ -236,7 +236,7 @@ def test_the_doctor_tries_the_key_and_sends_no_trace(
     state, says = finding(looked, "traces")
     assert state == "ok"
     assert says == "LangSmith answers; project lrwr, without your texts."
-    assert "LangSmith is sent the steps" in finding(looked, "hosted services")[1]
+    assert "LangSmith receives the steps" in finding(looked, "hosted services")[1]
     assert [one.method for one in server.asked] == ["GET"]
     server.takes = "another"
     state, says = finding(read.run("doctor", "--json"), "traces")

@@ -274,7 +274,9 @@ def _list_untouched(identifiers: RemoteIdentifiers) -> list[DeletionFailure]:
         remedy = "Delete them in Qdrant's dashboard: lrwr cannot find them any more."
         failures.append(DeletionFailure("Qdrant", identifiers.made, reason, remedy))
     if identifiers.hosted:
-        remedy = "Your other machines can still use it, and `lrwr pull` brings it back."
+        remedy = (
+            "Your other machines can still use it, and `lrwr pull` downloads it again."
+        )
         failures.append(
             DeletionFailure("Supabase", (identifiers.hosted.name,), reason, remedy)
         )
@@ -286,8 +288,10 @@ def _unknown_library(settings: Settings) -> DeletionFailure:
     return DeletionFailure(
         f"Supabase at {parse_host(settings.supabase.url)}",
         (),
-        "the library's database cannot be read, so lrwr does not know its copy there",
-        "If there is a copy, run `lrwr pull` in an empty folder, and `lrwr forget` there.",
+        "the library's database cannot be read, so lrwr cannot tell whether the project"
+        " has a copy",
+        "If it has one, run `lrwr pull` in an empty folder, then `lrwr forget` in that"
+        " folder.",
     )
 
 
@@ -366,4 +370,4 @@ def _why_unsafe(settings: Settings, library: Library) -> str:
     if not theirs or library.state_dir.is_relative_to(library.root):
         return ""
     origin = settings.origin("state_dir").where
-    return f"{origin} names {library.state_dir}, outside this folder"
+    return f"{origin} sets `state_dir` to {library.state_dir}, outside this folder"

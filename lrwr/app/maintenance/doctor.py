@@ -219,7 +219,7 @@ async def _check_remote_services(
     if not parts or not library.database.exists():
         return {part: await ask(settings, keyring, None) for part, ask in parts.items()}
     if not _database_is_ok(findings):
-        detail = "Services are checked when the send log can be written: repair the database first."
+        detail = "Not checked, because the send log cannot be written. Repair the database first."
         return {
             part: HealthFinding(part, HealthState.NOT_CHECKED, detail) for part in parts
         }
@@ -241,7 +241,7 @@ def _check_records(
     now: float,
 ) -> list[HealthFinding]:
     if not library.database.exists():
-        detail, remedy = "Nothing was ingested here yet.", "Run `lrwr ingest FOLDER`."
+        detail, remedy = "Nothing has been ingested yet.", "Run `lrwr ingest FOLDER`."
         return [HealthFinding("database", HealthState.OFF, detail, remedy)]
     try:
         facts = inspect_database(library.database, now=now)

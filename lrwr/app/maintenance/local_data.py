@@ -119,7 +119,7 @@ def check_not_in_use(library: Library) -> None:
         lock.release()
         if not is_acquired:
             raise StoreProblem(
-                f"Another lrwr process uses {library.state_dir}", hint=_IN_USE
+                f"Another lrwr process is using {library.state_dir}", hint=_IN_USE
             )
     if library.database.exists():
         try:

@@ -238,9 +238,9 @@ async def _check_home(sign_in: SupabaseSignIn, home: HostedLocation) -> None:
         )
     account = await sign_in.auth.account()
     if account is None or account.id != home.account:
-        account_name = account.email if account else "nobody"
+        reason = f", not to {account.email}" if account else "; no account is signed in"
         raise SettingsProblem(
-            f"the library belongs to another account than the one signed in ({account_name})",
+            f"the library belongs to {'a different' if account else 'an'} account{reason}",
             hint="Sign in with the library's account: `lrwr login`.",
         )
 

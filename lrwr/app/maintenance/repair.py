@@ -97,13 +97,13 @@ def _clear_vector_index(library: Library) -> list[str]:
     if cleared.deleted:
         deleted = format_count(len(cleared.deleted), "shard")
         steps.append(
-            f"{deleted} of the vector index deleted. The next search rebuilds the index."
+            f"The vector index was deleted ({deleted}). The next search rebuilds it."
         )
     else:
         steps.append("There was no vector index on disk.")
     if cleared.in_use:
         locked = format_count(len(cleared.in_use), "shard")
-        steps.append(f"{locked} skipped, because another lrwr process uses it.")
+        steps.append(f"{locked} skipped, because another lrwr process is using it.")
     return steps
 
 

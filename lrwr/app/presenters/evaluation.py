@@ -25,7 +25,7 @@ from lrwr.pipeline.evaluation.report import (
     RunComparison,
     count_questions_by_kind,
 )
-from lrwr.pipeline.evaluation.runs import EvalRun
+from lrwr.pipeline.evaluation.runs import MODEL_USES, EvalRun
 
 NOT_EVALUATED = "not evaluated"
 NONE = "–"
@@ -46,9 +46,8 @@ ANSWER_FIGURES = (
 )
 """Figures of arms in the order of their columns, besides those at a token budget."""
 
-_MODEL_USES = {"meaning": "embeddings", "the second look": "reranker"}
-_MODEL_NAMES = {"none, the text speaks": "quotes from the text (no model)"}
-"""Plain words for what stored runs call models and their uses."""
+_MODEL_NAMES = {"none, the text speaks": "none (quotations from the text)"}
+"""Labels of models that older runs store under another name."""
 
 _KINDS = {
     QuestionKind.FACT: "one fact",
@@ -136,10 +135,11 @@ def _questions_section(report: EvalReport) -> ReportSection:
         )
     budgets = ", ".join(f"{n:,}" for n in plan.budgets)
     sentences.append(
-        f"Each arm (a way of finding text) is compared at {budgets} tokens of passages."
+        "Each arm (a way of finding text) is compared by the first"
+        f" {budgets} tokens of the passages that it finds."
     )
     models = [
-        f"{_MODEL_USES.get(use, use)}: {_MODEL_NAMES.get(name, name)}"
+        f"{MODEL_USES.get(use, use)}: {_MODEL_NAMES.get(name, name)}"
         for use, name in plan.models.items()
         if name
     ]
@@ -190,7 +190,7 @@ def _table(
     arms = [arm for arm in report.arms if any(name in arm.means for name in present)]
     if not arms:
         return (), (), ()
-    times = ("median time", "95 % within") if seconds else ()
+    times = ("median time", "95th percentile") if seconds else ()
     rows = tuple(
         (
             arm.name,
@@ -318,20 +318,21 @@ def _alarms_section(report: EvalReport) -> ReportSection:
 def _describe_alarm(alarm: EvalAlarm) -> str:
     number = f"{alarm.questions:,} of {format_count(alarm.of, 'question')}"
     texts = {
-        "leak": f"retrieves text from after the horizon for {number}",
-        "answer_leak": f"answers {number} with text from after the horizon",
+        "leak": f"retrieves text from later in the story than asked about, for {number}",
+        "answer_leak": f"answers {number} with text from later in the story than asked about",
         "invented": f"answers {number} that the text does not answer",
         "resolved": f"answers {number} with citations that do not match the text",
         "quotes": f"answers {number} with quotations that are not in the text",
     }
     if alarm.reason:
         return (
-            f"{alarm.arm}: {alarm.figure.replace('_', ' ')} failed {alarm.questions:,} of"
-            f" {alarm.of:,} times; most often: {alarm.reason}"
+            f"{alarm.arm}: {alarm.figure.replace('_', ' ')} could not be computed"
+            f" {alarm.questions:,} of {alarm.of:,} times; most often: {alarm.reason}"
         )
     if alarm.figure in texts:
         return f"{alarm.arm} {texts[alarm.figure]}."
-    return f"{alarm.arm} finds no answer in {format_count(alarm.of, 'question')}."
+    questions = format_count(alarm.of, "question")
+    return f"{alarm.arm} finds the answer to none of the {questions}."
 
 
 def _arms(report: EvalReport) -> ReportSection:

@@ -299,9 +299,9 @@ class LibraryTransfer:
             )
         if link.account != account.id:
             raise StoreProblem(
-                f"This library belongs to another account at {self.host} than"
+                f"This library at {self.host} belongs to a different account, not to"
                 f" {account.email}",
-                hint="Sign in with that account, or create a new copy with `lrwr push --new`.",
+                hint="Sign in with the library's account, or create a new copy with `lrwr push --new`.",
             )
 
 

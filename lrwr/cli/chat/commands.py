@@ -267,7 +267,11 @@ async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
         chat.output.show(story.render_gap(gap))
     if not gaps:
         _print_nothing_known(chat, bible, "No open questions found")
-    print_not_evaluated(chat.output, bible, "Questions that you did not mark yourself")
+    print_not_evaluated(
+        chat.output,
+        bible,
+        "Open questions without a marker (TODO, TK, ???) in your text",
+    )
 
 
 async def handle_people(chat: PlainChatState, arguments: str) -> None:
@@ -429,7 +433,7 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
         ),
         "witnessed": PlainCommand(
             "",
-            "Switch between what the character witnessed and all",
+            "Use only what the character witnessed, or the whole story again",
             handle_witnessed,
         ),
         "threads": PlainCommand(

@@ -231,7 +231,8 @@ class PlainChat:
             raise SettingsProblem(
                 f"The question has {len(question):,} characters; the limit is"
                 f" {LONGEST:,}",
-                hint="Shorten the question; add longer texts to the manuscript.",
+                hint="Shorten the question. To ask about a long text, save it as a file in the"
+                " manuscript and run `lrwr ingest`.",
             )
         scope = self._chat.sitting
         try:

@@ -37,7 +37,7 @@ from lrwr.core.settings.model import Settings
 EPILOG = (
     'Examples: lrwr ask "Who keeps the ledger?" ·'
     ' lrwr ask "What does Nell know?" --as-of ch4:s2 ·'
-    ' lrwr ask "What of the fog?" --character Mags --mode in_character ·'
+    ' lrwr ask "What do you know about the fog?" --character Mags --mode in_character ·'
     ' lrwr ask "And then?" --thread 1 · lrwr ask "…" --show-prompt ·'
     " echo 'Who is Mags?' | lrwr ask --stdin --json"
 )
@@ -113,7 +113,8 @@ def _text(question: str | None, *, stdin: bool) -> str:
     if len(text) > LONGEST:
         raise SettingsProblem(
             f"The question has {len(text):,} characters; the limit is {LONGEST:,}",
-            hint="Shorten the question; add longer texts to the manuscript.",
+            hint="Shorten the question. To ask about a long text, save it as a file in the"
+            " manuscript and run `lrwr ingest`.",
         )
     return text.strip()
 

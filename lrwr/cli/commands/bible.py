@@ -304,7 +304,11 @@ def gaps_command(
             print_nothing_known(output, "No open questions found", as_of, remedy)
         elif hidden := len(gaps) - len(shown):
             output.answer(f"{hidden} more answered or closed; `--all` shows them.")
-        print_not_evaluated(output, bible, "Questions that you did not mark yourself")
+        print_not_evaluated(
+            output,
+            bible,
+            "Open questions without a marker (TODO, TK, ???) in your text",
+        )
 
 
 @gaps_app.command("answer", epilog=ANSWER_EPILOG)

@@ -60,7 +60,7 @@ def chat_command(
     watch: WatchOption = False,
     plain: PlainOption = False,
 ) -> None:
-    """Open the writing room: ask, read, follow answers to the text."""
+    """Open the chat: ask questions, read answers, and open the passages they cite."""
     gc.disable()  # faster start: what is imported for the first frame stays anyway
 
     settings, output = start_session(context)
@@ -92,7 +92,7 @@ def _parse_optional_mode(name: str | None) -> AnswerMode | None:
 def _is_piped(output: Output) -> bool:
     if is_terminal(sys.stdin) and output.interactive:
         return False
-    output.info("The writing room needs a terminal: using `--plain` instead.")
+    output.info("The full-screen chat needs a terminal: using `--plain` instead.")
     return True
 
 
@@ -101,7 +101,7 @@ def _run_plain(settings: Settings, output: Output, options: ChatOptions) -> None
 
     if options.watch:
         output.warn(
-            "`--watch` needs the writing room. Run `lrwr watch` in another terminal."
+            "`--watch` needs the full-screen chat. Run `lrwr watch` in another terminal."
         )
     run_plain_chat(settings, output, options)
 

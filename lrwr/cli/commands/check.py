@@ -447,7 +447,8 @@ def _show_estimate(
             f"Already judged in an earlier run, at no cost: {_count_pairs(estimate.kept)}."
         )
     if estimate.beyond:
-        output.answer(f"For the next run: {_count_pairs(estimate.beyond)}.")
+        left = _count_pairs(estimate.beyond)
+        output.answer(f"Left for a later run, because of the cost limit: {left}.")
 
 
 def _count_pairs(number: int) -> str:

@@ -106,7 +106,7 @@ def config_path_command(context: typer.Context, as_json: JsonOption = False) -> 
         )
         return
     output.table(
-        ["Settings of", "File", "Exists"],
+        ["For", "File", "Exists"],
         [_file_row(owner, path) for owner, path in files.items()],
     )
 
@@ -154,7 +154,10 @@ def config_keys_command(
         return
     rows = [[state.name, str(state.location), state.variable] for state in states]
     output.table(["Service", "Key", "Variable"], rows)
-    output.info("A key alone does not turn a service on; set it in `lrwr.toml`.")
+    output.info(
+        "A key alone does not turn a service on. To turn it on, choose the service in"
+        " `lrwr.toml`."
+    )
 
 
 @config_app.command("set-key", epilog=SET_EPILOG)
@@ -166,7 +169,7 @@ def config_set_key_command(
     """Store the API key of a service in the system's keyring.
 
     The key is read from a hidden prompt, or from standard input. A key alone does not
-    turn a service on; set it in lrwr.toml.
+    turn a service on; to turn it on, choose the service in lrwr.toml.
     """
     if words:  # Typer would print the key in its error message
         raise SettingsProblem(

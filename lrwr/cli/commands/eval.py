@@ -63,7 +63,7 @@ BudgetsOption = Annotated[
     typer.Option(
         "--budget-tokens",
         metavar="N,N,N",
-        help="Compare the pipelines on their first N tokens of passages.",
+        help="Compare the passages that each pipeline finds first, up to N tokens in total.",
     ),
 ]
 AnswersOption = Annotated[

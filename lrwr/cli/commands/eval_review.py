@@ -56,7 +56,11 @@ AnswerOption = Annotated[
 ]
 UndoOption = Annotated[bool, typer.Option("--undo", help="Undo the last change.")]
 EveryOption = Annotated[
-    bool, typer.Option("--all", help="Include dropped and reviewed questions.")
+    bool,
+    typer.Option(
+        "--all",
+        help="Show every question: also dropped ones and, on a terminal, reviewed ones.",
+    ),
 ]
 
 

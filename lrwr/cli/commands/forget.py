@@ -40,9 +40,9 @@ _NOT_DELETED = (
 )
 
 _SERVICE_RETENTION = {
-    "langsmith": ". Traces, datasets and experiments stay there; LangSmith cannot tell"
-    " those of one library from another's. Delete traces, or the project, in LangSmith;"
-    " datasets and experiments have names that begin with `traces.project`.",
+    "langsmith": ". Traces, datasets and experiments stay there, because LangSmith"
+    " does not record which library they belong to. Delete traces, or the project, in"
+    " LangSmith; names of datasets and experiments begin with `traces.project`.",
     "modal": ". Modal stores the input and output of calls for some days; see its"
     " documentation. Calls in progress are not cancelled: stop the app in Modal.",
 }
@@ -113,7 +113,7 @@ def _confirm(plan: DeletionPlan, output: Output, *, yes: bool) -> None:
     """
     if yes and plan.unsafe:
         raise SettingsProblem(
-            f"{plan.unsafe}: `--yes` is not accepted there. Nothing was deleted",
+            f"{plan.unsafe}, so `--yes` is not enough. Nothing was deleted",
             hint="If the folder is yours, run"
             f" `LRWR_STATE_DIR={plan.library.state_dir} lrwr forget`.",
         )

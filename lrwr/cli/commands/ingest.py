@@ -85,8 +85,8 @@ ForgetMissingOption = Annotated[
     bool,
     typer.Option(
         "--forget-missing",
-        help="Also delete documents that another machine ingested and that have no file"
-        " on this one.",
+        help="Also remove from the library documents that another machine ingested and"
+        " whose files are not on this machine.",
     ),
 ]
 

@@ -32,6 +32,7 @@ from lrwr.core.model.egress import (
     EgressTotal,
     OutboundRequest,
     RequestOutcome,
+    RequestPurpose,
 )
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.consent import (
@@ -53,6 +54,17 @@ from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import is_loopback_host, locate_key, parse_host
 
 _NOTHING_SENT = "Nothing was sent from this machine"
+
+_PURPOSES: Mapping[RequestPurpose, str] = {
+    RequestPurpose.READING: "analysing",
+    RequestPurpose.RERANKING: "reranking",
+    RequestPurpose.RECORDS: "library",
+}
+_OUTCOMES: Mapping[RequestOutcome, str] = {
+    RequestOutcome.UNSEEN: "no reply",
+    RequestOutcome.CUT: "incomplete reply",
+}
+"""Labels of values that the send log stores under another name."""
 
 _TONES: dict[ConsentState, Tone] = {
     ConsentState.OFF: "faint",
@@ -306,7 +318,7 @@ def _total(egress_total: EgressTotal) -> list[LinePiece]:
         price = f"{price}, {unknown}" if egress_total.price else unknown
     return [
         egress_total.host,
-        str(egress_total.purpose),
+        _PURPOSES.get(egress_total.purpose, egress_total.purpose),
         f"{egress_total.requests:,}",
         _size(egress_total.sent_bytes),
         _size(egress_total.received_bytes),
@@ -319,7 +331,7 @@ def _entry(outbound_request: OutboundRequest) -> list[LinePiece]:
     return [
         StyledText(format_local_time(outbound_request.when), "faint"),
         outbound_request.host,
-        str(outbound_request.purpose),
+        _PURPOSES.get(outbound_request.purpose, outbound_request.purpose),
         outbound_request.model,
         _size(outbound_request.sent_bytes) if was_sent else "",
         _size(outbound_request.received_bytes),
@@ -327,7 +339,7 @@ def _entry(outbound_request: OutboundRequest) -> list[LinePiece]:
         if outbound_request.price is not None
         else "",
         StyledText(
-            str(outbound_request.outcome),
+            _OUTCOMES.get(outbound_request.outcome, outbound_request.outcome),
             "faint" if outbound_request.succeeded else "bad",
         ),
     ]

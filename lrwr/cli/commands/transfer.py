@@ -79,7 +79,7 @@ def push_command(
     over: Annotated[
         bool,
         typer.Option(
-            "--over", help="Overwrite changes that another machine made there."
+            "--over", help="Overwrite changes that another machine made in the project."
         ),
     ] = False,
     files: FilesOption = None,
@@ -196,7 +196,7 @@ def _show_pull_result(
         output.info(f"Wrote {format_count(len(result.files.written), 'file')}.")
     if result.files.changed:
         output.notice_warning(
-            f"These files are not stored there: {_names(result.files.changed)}."
+            f"The project does not have these files: {_names(result.files.changed)}."
             " Run `lrwr push` on the machine that has them."
         )
     if result.files.refused:

@@ -71,7 +71,9 @@ def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
     """
     answering = sorted({model.model for model in answers.answering.values()})
     return {
-        "answers": ", ".join(model or "none, the text speaks" for model in answering),
+        "answers": ", ".join(
+            model or "none (quotations from the text)" for model in answering
+        ),
         "judge": ", ".join(dict.fromkeys(judge.name for judge in answers.judges)),
     }
 

@@ -156,8 +156,8 @@ def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
     """
     return [
         f"Search confidence, {describe_ranking(calibration.ranking)}: fitted on your"
-        f" questions ({calibration.questions}), AUROC {_two(calibration.auroc)}, weak"
-        f" below {_two(calibration.threshold)}."
+        f" questions ({calibration.questions}), AUROC {_two(calibration.auroc)}, low"
+        f" confidence below {_two(calibration.threshold)}."
         for calibration in calibrations
     ]
 
@@ -170,7 +170,7 @@ def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
     missed = trial.questions - trial.found - trial.unanswerable
     output.answer(StyledText(f"Search {describe_ranking(trial.ranking)}", "strong"))
     output.answer(
-        f"{trial.questions} questions: {trial.found} found among the first passages,"
+        f"{trial.questions} questions: {trial.found} with the answer in the first passages,"
         f" {missed} missed, {trial.unanswerable} that the text does not answer."
     )
     if trial.short_of:
@@ -193,12 +193,13 @@ def print_calibration_advice(
     output.info(
         "AUROC: how often a question whose answer was found has a higher confidence than"
         " one whose answer was not; 0.5 is chance. Brier error: 0 is best; in"
-        " parentheses, the error of one guess for all questions. Fitted figures are"
+        " parentheses, the error if all questions had one confidence. Fitted figures are"
         " cross-validated."
     )
     if any(trial.calibration and trial.chance for trial in trials):
         output.warn(
-            "The calibration may be no better than chance. If so, ignore `weak`."
+            "The calibration may be no better than chance. If so, ignore warnings of"
+            " low confidence."
         )
     if saved is not None:
         output.info(f"Saved in {saved}. Run `lrwr eval --reset` to delete it.")
@@ -252,10 +253,13 @@ def _rows(sides: Sequence[CalibrationFigures]) -> list[_Row]:
         ("AUROC, found", lambda side: _interval(side.found)),
         ("AUROC, answerable", lambda side: _interval(side.answerable)),
         ("Brier error", lambda side: f"{_two(side.brier)} ({_two(side.plain_brier)})"),
-        ("weak below", lambda side: _two(side.threshold)),
-        ("found, called weak", lambda side: _share(side.doubted.found)),
-        ("missed, called weak", lambda side: _share(side.doubted.missed)),
-        ("unanswerable, called weak", lambda side: _share(side.doubted.unanswerable)),
+        ("low confidence below", lambda side: _two(side.threshold)),
+        ("found, but low confidence", lambda side: _share(side.doubted.found)),
+        ("missed, with low confidence", lambda side: _share(side.doubted.missed)),
+        (
+            "unanswerable, with low confidence",
+            lambda side: _share(side.doubted.unanswerable),
+        ),
     ]
     for n, coverage in enumerate(sides[0].coverage):
         name = f"wrong among the surest {coverage.coverage:.0%}"

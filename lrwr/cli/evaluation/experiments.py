@@ -40,7 +40,7 @@ async def send_experiment(settings: Settings, output: Output, run: str | None) -
     if not report.run.complete:
         raise SettingsProblem(
             f"The run {report.run.id} is not complete",
-            hint="Run the `lrwr eval` command that started it again to resume it.",
+            hint="To resume it, repeat the `lrwr eval` command that started it.",
         )
     await _send(settings, output, report, as_json=False)
 

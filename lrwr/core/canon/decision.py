@@ -238,9 +238,9 @@ def _format_name_decision(decision: NameDecision) -> str:
             )
             canonical_note = f": {canonical}" if canonical else ""
             joined_names = f"{', '.join(all_names[:-1])} and {all_names[-1]}"
-            return f"{joined_names} are one person{canonical_note}."
+            return f"{joined_names} are one character{canonical_note}."
         case NamesSplit(split_name, other):
-            return f"{split_name} and {other} are two people."
+            return f"{split_name} and {other} are two characters."
         case NameRenamed(old, new):
             return f"{old} is renamed to {new}."
         case NameIgnored(name):

@@ -227,7 +227,7 @@ def _rename_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
         if old == new:
             yield old, f"{old} is renamed to itself."
         if new in new_names or belongs_to_other_person(names, old, new):
-            yield old, f"{new} is the name of two people; merge them instead."
+            yield old, f"{new} is the name of two characters; merge them instead."
         new_names.add(new)
 
 

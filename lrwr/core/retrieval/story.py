@@ -343,11 +343,11 @@ def _parse_path_horizon(text: str, order: StoryOrder) -> Horizon:
     path = (text[: suffix.start()] if suffix else text).removeprefix("./")
     fits = [d for d in order.story if d == path or d.endswith(f"/{path}")]
     if len(fits) != 1:
-        problem = "No file" if not fits else "More than one file"
+        problem = "No story file" if not fits else "More than one story file"
         is_path = "/" in path or "." in path
         similar = fits or (find_similar_documents(path, order.story) if is_path else [])
         raise NotFound(
-            f"{problem} of the manuscript's story text matches {path!r}",
+            f"{problem} of the manuscript matches {path!r}",
             hint=f"Did you mean {' or '.join(similar[:3])}?"
             if similar
             else _LOCATION_HINT,

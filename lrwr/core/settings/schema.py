@@ -72,9 +72,9 @@ class Setting:
                 example = self.about.example
                 texts = example if isinstance(example, tuple) else ("one", "two")
                 joined = ", ".join(f'"{text}"' for text in texts)
-                return f"a list of texts, such as [{joined}]"
+                return f"a list of strings, such as [{joined}]"
             case _:
-                return "a text in quotes"
+                return "a string in quotes"
 
 
 def declare_setting(

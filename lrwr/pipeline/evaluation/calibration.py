@@ -337,8 +337,9 @@ def try_calibrations(
         reason = trials[0].short_of if trials else "no question was searched"
         raise LrwrError(
             f"Not enough questions to calibrate: {reason}",
-            hint=f"Write at least {LEAST} questions: a quarter that your text does not"
-            f" answer, and enough others that search finds {LEAST_FOUND}.",
+            hint=f"Write at least {LEAST} questions. Your text must not answer a quarter of"
+            f" them, and search must find the answers to at least {LEAST_FOUND} of the"
+            " others.",
         )
     return trials
 
@@ -353,7 +354,7 @@ def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
         return f"{_count(number, 'question')}, and {LEAST} are needed"
     if found_count < LEAST_FOUND:
         return (
-            f"the first passages hold the answer of {_count(found_count, 'question')}, and"
+            f"the first passages answer {_count(found_count, 'question')}, and"
             f" {LEAST_FOUND} are needed"
         )
     if unanswerable < UNANSWERABLE * number:

@@ -40,12 +40,12 @@ _LOWER_IS_BETTER = frozenset(
 
 _PHRASES: Mapping[str, tuple[str, str]] = {
     "recall": ("finds more of the answer in {n} tokens", "how much of the answer is found in {n} tokens"),
-    "precision": ("retrieves less besides the answer in {n} tokens", "precision in {n} tokens"),
+    "precision": ("retrieves less unrelated text in {n} tokens", "precision in {n} tokens"),
     "iou": ("overlaps more with the answer in {n} tokens", "intersection over union in {n} tokens"),
     "hit": ("finds the answer in the first {n} more often", "hits in the first {n}"),
     "mrr": ("ranks the answer higher", "rank of the first answer (MRR)"),
-    "ndcg": ("ranks all of the answer higher in the first {n}", "rank of all of the answer (nDCG) in the first {n}"),
-    "leak": ("leaks less", "leaks from after the horizon"),
+    "ndcg": ("ranks all parts of the answer higher in the first {n}", "rank of all parts of the answer (nDCG) in the first {n}"),
+    "leak": ("retrieves less text from later in the story than asked about", "retrieved text from later in the story than asked about"),
     "seconds": ("is faster", "search time"),
     "tokens": ("retrieves fewer tokens", "retrieved tokens"),
     "dollars": ("costs less", "cost"),
@@ -53,14 +53,14 @@ _PHRASES: Mapping[str, tuple[str, str]] = {
     "citation_precision": ("cites answering passages more often", "citation precision"),
     "citation_recall": ("cites more of the answer", "citation recall"),
     "quotes": ("quotes the text verbatim more often", "verbatim quotations"),
-    "gap": ("says more often that the text does not answer", "answers that say the text does not tell"),
+    "gap": ("says more often that the text does not answer", "answers that say that the text does not answer"),
     "false_gap": ("misses fewer answers that the text has", "missed answers that the text has"),
     "invented": ("invents answers less often", "invented answers"),
-    "doubted": ("warns more often of weak evidence", "warnings of weak evidence"),
+    "doubted": ("warns of low confidence more often", "warnings of low confidence"),
     "word_overlap": ("shares more words with the known answer", "words shared with the known answer"),
     "answer_seconds": ("answers faster", "answer time"),
     "answer_tokens": ("takes fewer tokens for an answer", "tokens of an answer"),
-    "answer_leak": ("reveals less from after the horizon", "spoilers in answers"),
+    "answer_leak": ("reveals less from later in the story than asked about", "spoilers in answers"),
     "correctness": ("answers more correctly", "correctness of answers"),
     "faithfulness": ("is more faithful to its passages, by the judge", "faithfulness, by the judge"),
     "context_precision": ("ranks useful passages higher, by the judge", "context precision, by the judge"),
@@ -272,12 +272,13 @@ def _describe_missing(comparison: ArmComparison) -> str:
     """Return why no difference is claimed, and how many questions could show one."""
     if comparison.apart:
         among = f"among {comparison.also} secondary figures, "
-        return f"{'' if comparison.headline else among}one like this may be chance"
+        return f"{'' if comparison.headline else among}a difference like this may be chance"
     if not comparison.difference.value:
         return "both are equal"
     if comparison.needed > _MOST_NEEDED:
-        return f"showing one this small takes more than {_MOST_NEEDED:,} questions"
-    return f"showing one of this size takes about {_round_up(comparison.needed):,} questions"
+        return f"showing a difference this small takes over {_MOST_NEEDED:,} questions"
+    questions = f"{_round_up(comparison.needed):,} questions"
+    return f"showing a difference of this size takes about {questions}"
 
 
 def _describe_failures(comparison: ArmComparison) -> str:

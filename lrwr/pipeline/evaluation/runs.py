@@ -25,6 +25,8 @@ from lrwr.pipeline.evaluation.questions import (
 )
 
 DOLLARS, LEAK = "dollars", "leak"
+MODEL_USES = {"meaning": "embeddings", "the second look": "reranker"}
+"""Labels of the uses that `EvalPlan.models` stores under another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,7 @@ def _differences(eval_plan: EvalPlan, other: EvalPlan) -> Iterator[str]:
     for use in sorted({*eval_plan.models, *other.models}):
         before, after = (plan.models.get(use) or "none" for plan in (eval_plan, other))
         if before != after:
-            yield f"The model for {use} was {before}, then {after}."
+            yield f"The model for {MODEL_USES.get(use, use)} was {before}, then {after}."
     for field_name in ("arms", "parts"):
         yield from _component_differences(
             field_name, getattr(eval_plan, field_name), getattr(other, field_name)

@@ -75,7 +75,7 @@ def compute_retrieval_figures(
     is not retrieved has 0.0.
 
     Raises:
-        ValueError: A quote has no place.
+        ValueError: A quote was not found in the text.
     """
     figures = {"seconds": retrieved_context.seconds}
     largest = cut_to_token_budget(retrieved_context.pieces, max(budgets))
@@ -85,7 +85,7 @@ def compute_retrieval_figures(
     if not gold:
         return figures
     if not all(gold):
-        raise ValueError("a quote that answers has no place")
+        raise ValueError("a quote of the answer was not found in the text")
     for budget in budgets:
         shares = _span_scores(
             cut_to_token_budget(retrieved_context.pieces, budget), gold, every=every

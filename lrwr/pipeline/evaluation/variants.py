@@ -33,7 +33,7 @@ _SEARCHED_TEXT = "text, the sentences before it, headings, who is there"
 """The columns of the word index, as recipes name them; stored runs depend on it."""
 
 WHOLE_TEXT_NAME = "whole text"
-WHOLE_TOLD = "The whole text up to the question's horizon."
+WHOLE_TOLD = "The whole text up to the point of the story that the question allows."
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,7 +269,7 @@ class WatchService:
             if once:
                 raise NotFound(
                     str(gone),
-                    hint="Restore the folder, or run `lrwr ingest` to delete its documents.",
+                    hint="Restore the folder, or run `lrwr ingest` to remove its documents from the library.",
                 ) from gone
             await self._wait_for_return(str(gone), emit)
             documents = 0

@@ -135,7 +135,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "room.witnessed", "alt+w", "Witnessed",
-        "Use only passages where the character is present, or all passages again",
+        "Use only what the character witnessed, or the whole story again",
         "do('witnessed')", "witnessed",
         section=ASKING,
     ),
@@ -322,7 +322,7 @@ OPEN_ROW_ACTION = Action(
 """Enter on a row of the story screens."""
 
 FIND_ACTION = Action(
-    "list.find", "slash", "Find", "Search the list, where letter keys are commands", "find",
+    "list.find", "slash", "Find", "Search the list (in lists where letter keys run commands)", "find",
     is_shown_in_footer=True, is_priority=False,
 )  # fmt: skip
 """Focuses the filter in lists where letter keys run actions."""

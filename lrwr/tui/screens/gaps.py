@@ -36,7 +36,7 @@ from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
-MODEL_ONLY_TOPIC = "Questions that you did not mark yourself"
+MODEL_ONLY_TOPIC = "Open questions without a marker (TODO, TK, ???) in your text"
 """What only a language model finds; named in the note under the list."""
 
 

@@ -32,7 +32,8 @@ from lrwr.tui.room import RoomApp
 TRANSCRIPT_SECTION = "Thread (press Tab in an empty prompt)"
 SOURCES_SECTION = "Sources (press Tab twice)"
 KEYS_HINT = (
-    "To change keys, set `keys` under `[screen]` in lrwr.toml, with the grey names:"
+    "To change keys, set `keys` under `[screen]` in lrwr.toml. Use the names after the"
+    " descriptions:"
     ' keys = ["room.characters ctrl+o", "room.side f12,ctrl+b"]'
 )
 MAX_LISTED_KEYS = 4

@@ -83,7 +83,7 @@ async def test_what_is_only_probably_theirs_says_so(story: Stories) -> None:
     probable = replace(result, lines=(replace(lamp, evidence=words),))
     said = await answer(story, AS_NELL, a_plan(), probable)
     assert said.text == (
-        "No line is certainly Nell Tallow’s. Probable lines:\n\n"
+        "No line of dialogue can be attributed to Nell Tallow with certainty. Probable lines:\n\n"
         "“The lamp must never go out,” [1]"
     )
     assert said.gaps == ()

@@ -118,9 +118,9 @@ def test_too_few_questions_are_refused_with_what_is_missing() -> None:
 @pytest.mark.parametrize(
     ("found", "answerable", "said"),
     [
-        (False, True, "hold the answer of 0 questions"),
+        (False, True, "answer 0 questions"),
         (True, True, "0 questions of 60 cannot be answered"),
-        (False, False, "hold the answer of 0 questions"),
+        (False, False, "answer 0 questions"),
     ],
 )
 def test_questions_that_are_all_alike_are_refused(

@@ -141,7 +141,7 @@ def test_the_better_arm_is_the_one_that_has_less_where_less_is_better(
     [
         ("seconds", "A is faster: 0.20 s against 0.45 s, −0.25 s [−0.25 s, −0.25 s]"),
         ("dollars", "A costs less: $0.20 against $0.45, −$0.25 [−$0.25, −$0.25]"),
-        ("leak", "A leaks less"),
+        ("leak", "A retrieves less text from later in the story than asked about"),
         ("hit@1", "B ranks the answer first more often"),
         ("hit@5", "B finds the answer in the first 5 more often"),
     ],
@@ -187,7 +187,7 @@ def test_a_figure_looked_at_also_is_held_to_more_than_the_headline() -> None:
     )
     assert [comparison.claimed for comparison in found] == [True, *[False] * 5]
     assert all(comparison.apart for comparison in found)
-    assert "among 5 secondary figures, one like this may be" in (
+    assert "among 5 secondary figures, a difference like this may be" in (
         describe_comparison(found[1])
     )
     alone = compare_arms(both("A", {"mrr0": a}), both("B", {"mrr0": b}), ["mrr0"])

@@ -101,7 +101,7 @@ async def test_a_question_that_repeats_the_text_is_dropped_and_counted(
     copied = "Nell Tallow hid the kettle under which red blanket?"
     made, _ = await ask(replying(row(copied, HID)), material)
     assert all(one.text != copied for one in made.questions)
-    assert any("repeated a quote" in remark for remark in made.remarks)
+    assert any("repeated most of a quote" in remark for remark in made.remarks)
 
 
 async def test_what_turns_out_to_have_an_answer_is_dropped(
@@ -142,7 +142,7 @@ async def test_a_model_that_fails_leaves_the_templates_and_a_remark(
 ) -> None:
     made, _ = await ask(chat, material)
     assert 5 < len(made.questions) < 10  # templates know four of the six kinds
-    assert any("templates fill up" in remark for remark in made.remarks)
+    assert any("templates supply the rest" in remark for remark in made.remarks)
 
 
 async def test_passages_are_fenced_by_a_mark_of_their_own(

@@ -250,5 +250,5 @@ def test_half_of_the_shorter_is_enough(
 
 
 def test_a_quote_that_stands_nowhere_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="no place"):
+    with pytest.raises(ValueError, match="was not found"):
         figures([piece(0, 10)], [place(0, 10)], [])

@@ -230,7 +230,7 @@ def test_runs_are_compared_where_their_questions_are_the_same(tmp_path: Path) ->
     assert found.differences == (
         "The manuscript or its story data changed.",
         "The budgets were 500, 1000, then 500 tokens.",
-        "The model for meaning was words-32, then other.",
+        "The model for embeddings was words-32, then other.",
         "The arm “A” was configured differently.",
         "The arm “B” is only in the first run.",
         "The arm “C” is only in the second run.",

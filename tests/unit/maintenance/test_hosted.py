@@ -94,7 +94,7 @@ async def test_a_key_of_the_web_is_tried_without_a_search(
     assert row.detail == (
         "Tavily accepts the key; 44 of the plan's 1,000 credits are used."
     )
-    assert "Tavily is sent short queries" in findings["hosted services"].detail
+    assert "Tavily receives short queries" in findings["hosted services"].detail
     assert [(one.method, one.path) for one in web.asked] == [("GET", "/usage")]
     (sent,) = (await SqliteEgressLog(library).report()).newest
     assert (sent.service, sent.purpose) == ("tavily", RequestPurpose.WEB_SEARCH)

@@ -99,7 +99,7 @@ async def test_a_server_is_looked_at_before_and_after_the_first_search(
 ) -> None:
     before = await found(tmp_path, env)
     assert (before.state, before.remedy) == (HealthState.OK, "")
-    assert "no collection of this library yet" in before.detail
+    assert "no collection for this library yet" in before.detail
     assert await search(tmp_path, env) == ""
     after = await found(tmp_path, env)
     assert after.state is HealthState.OK

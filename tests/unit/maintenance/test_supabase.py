@@ -262,7 +262,7 @@ async def test_a_copy_that_has_everything_and_one_that_is_behind(
     whole = await row(folder, env_of(project.origin))
     assert (whole.state, whole.remedy) == (HealthState.OK, "")
     assert whole.detail == (
-        "nell@example.org at 127.0.0.1. The library novel is there and up to date."
+        "nell@example.org at 127.0.0.1. The project has the library novel, which is up to date."
     )
     project.told["state"] = {"version": 10, "others": True}
     behind = await row(folder, env_of(project.origin))
@@ -285,7 +285,7 @@ async def test_what_was_read_apart_is_broken_only_where_the_project_keeps_the_re
     project.told["state"] = {"version": 10, "others": True}
     copied = await row(folder, env_of(project.origin, kept=False))
     assert copied.state is HealthState.OK
-    assert "another machine has changed it" in copied.detail
+    assert "another machine has changed the library" in copied.detail
 
 
 async def test_a_library_of_another_project_or_account_or_none_is_broken(
@@ -298,7 +298,7 @@ async def test_a_library_of_another_project_or_account_or_none_is_broken(
     assert "is at https://old.supabase.co" in moved.detail
     await binds(library, replace(here, account=CORIN))
     other = await row(folder, env_of(project.origin))
-    assert "belongs to another account" in other.detail
+    assert "belongs to a different account" in other.detail
     assert "lrwr login" in other.remedy
     await binds(library, here)
     project.told["state"] = None

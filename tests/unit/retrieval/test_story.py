@@ -180,11 +180,11 @@ def test_a_place_is_read_as_a_writer_says_it(said: str, meant: Horizon) -> None:
         ("ch2:s0", "no scene 0"),
         ("ch0:s3", "Chapter 0 has no scene 3"),
         ("vol9.ch1", "chapter 1 in volume 9"),
-        ("vol12", "No file"),
-        ("nowhere.md", "No file"),
-        ("", "No file"),
-        ("-1", "No file"),
-        ("ch" + "9" * 5000, "No file"),
+        ("vol12", "No story file"),
+        ("nowhere.md", "No story file"),
+        ("", "No story file"),
+        ("-1", "No story file"),
+        ("ch" + "9" * 5000, "No story file"),
     ],
 )
 def test_a_place_that_is_not_there_is_refused_with_examples(
@@ -198,14 +198,14 @@ def test_a_place_that_is_not_there_is_refused_with_examples(
 
 def test_a_wrong_path_is_refused_with_the_file_of_that_number() -> None:
     for path in ("notes/2.md", "chapters/2.md:s2"):
-        with pytest.raises(NotFound, match="No file") as caught:
+        with pytest.raises(NotFound, match="No story file") as caught:
             parse_horizon(path, story(outline("chapters/02-fog.md")))
         assert caught.value.hint == "Did you mean chapters/02-fog.md?"
 
 
 def test_a_name_that_two_files_have_is_refused() -> None:
     told = story(outline("a/1.md"), outline("b/1.md"))
-    with pytest.raises(NotFound, match="More than one file"):
+    with pytest.raises(NotFound, match="More than one story file"):
         parse_horizon("1.md", told)
     assert parse_horizon("b/1.md", told) == Horizon(2)
 

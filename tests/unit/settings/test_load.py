@@ -118,7 +118,7 @@ def test_lists_are_kept_in_order(novel: Path) -> None:
         ("[output]\nprogress = 1", "`output.progress` is 1, expected true or false"),
         ('[output]\ncolor = "red"', 'expected one of "auto", "always", "never"'),
         ('[manuscript]\nfolders = "m"', '`manuscript.folders` is "m", expected a list'),
-        ("[manuscript]\nfolders = [1]", "expected a list of texts"),
+        ("[manuscript]\nfolders = [1]", "expected a list of strings"),
         ("search = 3", "`search` is a section, not a value"),
         ("[pipeline]\na = 1", "`pipeline` is a section, expected"),
         ("limit = ", "lrwr.toml is not valid TOML"),

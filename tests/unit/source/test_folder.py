@@ -160,7 +160,7 @@ async def test_links_are_followed_only_to_files_of_the_folder(home: Path) -> Non
     assert {path: why.split(";")[0] for path, why in reasons(listing).items()} == {
         "book/.drafts/": "hidden",
         "book/same.md": "a link to a file that is already in the manuscript",
-        "book/out.md": "a link out of the manuscript folder",
+        "book/out.md": "a link to a file outside the manuscript folder",
         "book/lost.md": "a broken link",
         "book/round.md": "a broken link",
         "book/loop": "a link to a folder",

@@ -119,7 +119,7 @@ def test_an_unclosed_comment_is_prose_and_said() -> None:
     assert document.notes == ()
     assert document.words == 3
     assert document.warnings == (
-        "A comment opened in line 3 is never closed, so it is read as prose.",
+        "A comment opened on line 3 is never closed, so it is read as prose.",
     )
 
 

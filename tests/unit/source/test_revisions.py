@@ -225,7 +225,7 @@ async def test_a_revision_that_is_none_is_named_and_is_no_option(
 ) -> None:
     kept.write({"one.md": "1"})
     kept.commit()
-    with pytest.raises(NotFound, match="There is no git revision") as caught:
+    with pytest.raises(NotFound, match="This repository has no revision") as caught:
         await (await GitRepository.around(kept.folder)).revision(text)
     assert "git log" in caught.value.hint
 

@@ -25,7 +25,7 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
     if facts.schema > facts.wanted:
         detail = (
             "It was made by a newer version of lrwr (schema"
-            f" {facts.schema}, not {facts.wanted})."
+            f" {facts.schema}; this version uses {facts.wanted})."
         )
         return HealthFinding(part, HealthState.BROKEN, detail, "Upgrade lrwr.")
     if facts.schema < facts.wanted:
@@ -127,7 +127,7 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
     part = "vector index"
     rebuild = "The next search rebuilds it."
     if shard.state is ShardState.HELD:
-        detail = "Another lrwr process uses the shard, or the folder is read-only."
+        detail = "Another lrwr process is using the shard, or the folder is read-only."
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if shard.state is ShardState.MISSING:
         return HealthFinding(
@@ -145,11 +145,11 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
     if pending_changes > 0:
         detail = f"Qdrant Edge; {format_count(pending_changes, 'change')} behind."
         return HealthFinding(
-            part, HealthState.OK, f"{detail} The next search catches up."
+            part, HealthState.OK, f"{detail} The next search updates it."
         )
     if shard.cursor.points != feed.vectors:
         vector_counts = (
-            f"{shard.cursor.points:,} vectors, the database {feed.vectors:,}."
+            f"{shard.cursor.points:,} vectors, the database contains {feed.vectors:,}."
         )
         return HealthFinding(
             part, HealthState.BROKEN, f"The shard contains {vector_counts}", REPAIR

@@ -132,7 +132,7 @@ def check_state(facts: FolderFacts) -> HealthFinding:
             part,
             HealthState.WARNING,
             f"{detail} It is read-only: {facts.refusal}.",
-            "Searching works. To ingest, allow writing there or set `state_dir`.",
+            "Searching works. To ingest, make the folder writable or set `state_dir`.",
         )
     if facts.free < NO_SPACE:
         remedy = "Free some disk space: nothing more can be stored."

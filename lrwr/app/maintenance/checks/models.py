@@ -36,7 +36,7 @@ def check_model(facts: EmbeddingModelReport) -> HealthFinding:
     if not facts.agrees:
         detail = "The self-test failed: this machine computes different vectors."
         return HealthFinding(part, HealthState.BROKEN, detail, _REINSTALL)
-    slower = "" if facts.fused else " It runs in a slower form on this machine."
+    slower = "" if facts.fused else " This machine runs a slower variant of it."
     detail = f"{facts.space}: the file is intact and works on this machine.{slower}"
     return HealthFinding(part, HealthState.OK, detail)
 
@@ -105,7 +105,7 @@ def check_services(
         connection.server if connection.base_url == OPENAI_CHAT_URL else connection.host
     )
     detail = (
-        f"Text for the language model is sent to {recipient}, as `[model]` says."
+        f"Because of `[model]`, text for the language model is sent to {recipient}."
         " `lrwr privacy` lists the requests."
     )
     return HealthFinding(part, HealthState.OK, detail)

@@ -82,14 +82,14 @@ async def check_qdrant(
     send log.
     """
     if model is None or not in_order:
-        detail = "Qdrant is configured. It is checked when passages were embedded."
+        detail = "Qdrant is configured. It will be checked once passages are embedded."
         return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
     try:
         connection = build_qdrant_connection(settings, env)
         async with open_workspace(settings) as workspace:
             refusal = workspace.egress.consent_refusal("qdrant")
             if refusal is not None or connection is None:
-                detail = f"Qdrant may not be used. {_FALLBACK}"
+                detail = f"lrwr is not allowed to use Qdrant. {_FALLBACK}"
                 remedy = refusal.full_text if refusal else ""
                 return HealthFinding(PART, HealthState.WARNING, detail, remedy)
             return await _check_collection(settings, workspace, connection, model)
@@ -138,7 +138,7 @@ def describe_collection(
     vectors. `server` is the subject of sentences, such as "Qdrant at HOST".
     """
     if cursor is None:
-        detail = f"{server} answers, but has no collection of this library yet."
+        detail = f"{server} answers, but has no collection for this library yet."
         return HealthFinding(PART, HealthState.OK, f"{detail} {_REBUILD}")
     if (cursor.mark, cursor.epoch) != (expected.mark, expected.epoch):
         detail = f"{server} answers; its collection is outdated. {_REBUILD}"
@@ -147,7 +147,7 @@ def describe_collection(
     if pending_changes > 0:
         detail = f"{server} answers; {format_count(pending_changes, 'change')} behind."
         return HealthFinding(
-            PART, HealthState.OK, f"{detail} The next search catches up."
+            PART, HealthState.OK, f"{detail} The next search updates it."
         )
     if vector_count != expected.vectors:
         detail = (

@@ -164,7 +164,9 @@ async def check_langsmith(
     detail = f"LangSmith answers; project {connection.project},"
     texts = "with your texts." if connection.texts else "without your texts."
     if settings.traces.texts and not connection.texts:
-        texts = "without your texts (`traces.texts` in a folder's file is ignored)."
+        texts = (
+            "without your texts (`traces.texts` is ignored in a library's lrwr.toml)."
+        )
     return HealthFinding(part, HealthState.OK, f"{detail} {texts}")
 
 
@@ -239,15 +241,13 @@ def describe_outgoing_data(
     `leave` returns the user's consent to a service, a key of `HOSTED_SERVICES`.
     """
     sentences = [
-        f"{hosted.title} is sent {hosted.describe_sent(settings)}."
+        f"{hosted.title} receives {hosted.describe_sent(settings)}."
         for name, hosted in HOSTED_SERVICES.items()
         if hosted.setting != "model.use" and leave(name).allows_sending
     ]
     if settings.embedding.model == "server" and embedding.is_embedding_remote(settings):
         connection = _embedding_of(settings)
-        sentences.append(
-            f"Your whole text is sent to {connection.host}, to be embedded."
-        )
+        sentences.append(f"Your whole text is sent to {connection.host} for embedding.")
     return sentences
 
 

@@ -94,18 +94,23 @@ def describe_working_copy(
     `lrwr push` and `lrwr pull`.
     """
     pending_changes = max(0, remote_state.version - link.cursor)
-    library_text = f"The library {link.name} is there"
+    library_text = f"The project has the library {link.name}"
     if is_record_store and link.apart:
-        detail = f"{library_text}, but documents ingested here were not uploaded yet."
+        detail = (
+            f"{library_text}, but documents ingested here have not been uploaded yet."
+        )
         return HealthFinding(
             PART, HealthState.BROKEN, detail, "Upload them with `lrwr push`."
         )
     if link.apart:
         others_note = (
-            ", and another machine has changed it" if remote_state.others else ""
+            ", and another machine has changed the library"
+            if remote_state.others
+            else ""
         )
         detail = (
-            f"{library_text}. Documents have been ingested here since{others_note}."
+            f"{library_text}. Since the last upload, documents have been ingested on this"
+            f" machine{others_note}."
         )
         return HealthFinding(
             PART, HealthState.OK, f"{detail} `lrwr push` uploads them."
@@ -113,16 +118,17 @@ def describe_working_copy(
     if pending_changes and is_record_store:
         detail = f"{library_text}; this machine is {format_count(pending_changes, 'change')} behind."
         return HealthFinding(
-            PART, HealthState.OK, f"{detail} The next command catches up."
+            PART, HealthState.OK, f"{detail} The next command downloads them."
         )
     if pending_changes:
         detail = (
-            f"{library_text}, {format_count(pending_changes, 'change')} ahead of here."
+            f"{library_text}, which is {format_count(pending_changes, 'change')} ahead of"
+            " this machine."
         )
         return HealthFinding(
             PART, HealthState.OK, f"{detail} `lrwr pull` downloads them."
         )
-    return HealthFinding(PART, HealthState.OK, f"{library_text} and up to date.")
+    return HealthFinding(PART, HealthState.OK, f"{library_text}, which is up to date.")
 
 
 def find_project_refusal(keyring: Keyring) -> LrwrError | None:
@@ -218,9 +224,9 @@ def _check_home(
         )
     if link.account != account.id:
         raise StoreProblem(
-            f"The library {link.name} at {project.host} belongs to another account than"
-            f" {account.email}",
-            hint="Sign in with that account: `lrwr login`.",
+            f"The library {link.name} at {project.host} belongs to a different"
+            f" account, not to {account.email}",
+            hint="Sign in with the library's account: `lrwr login`.",
         )
 
 

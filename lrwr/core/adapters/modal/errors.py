@@ -24,7 +24,7 @@ def build_modal_timeout_error(seconds: float) -> RunnerUnavailable:
 def build_not_deployed_error(app: str) -> RunnerUnavailable:
     """Return the error for an app that does not exist at Modal; `app` is its name."""
     return RunnerUnavailable(
-        f"lrwr is not deployed at Modal: it has no app {app!r} with lrwr's function",
+        f"lrwr is not deployed at Modal: there is no app {app!r} with lrwr's function",
         hint="Run `lrwr deploy modal` once, and again after each update of lrwr.",
     )
 
@@ -34,7 +34,7 @@ def build_version_mismatch_error() -> RunnerUnavailable:
     settings.
     """
     return RunnerUnavailable(
-        "lrwr at Modal has another version, or other settings, than lrwr here",
+        "The version or the settings of lrwr at Modal differ from those on this machine",
         hint=_DEPLOY,
     )
 
@@ -60,7 +60,7 @@ def translate_modal_outage(
             return build_not_deployed_error(app)
         case modal.ResourceExhaustedError():
             return RunnerUnavailable(
-                "Modal refuses work from this account because of a limit",
+                "Modal rejects calls from this account because of a limit",
                 hint="Check the limits and the balance of your account at modal.com.",
                 retryable=True,
             )
@@ -84,7 +84,7 @@ def build_unexpected_modal_error(error: Exception) -> RunnerUnavailable:
     in lrwr; it names the class of `error`.
     """
     return RunnerUnavailable(
-        f"Modal refused the work ({type(error).__name__})",
+        f"Modal rejected the call ({type(error).__name__})",
         hint=f"Run `lrwr deploy modal` again, or {_LOCAL}.",
     )
 
@@ -103,10 +103,10 @@ def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnav
         )
     if isinstance(error, modal.ImageBuildError | modal.RemoteError):
         return RunnerUnavailable(
-            "Modal could not build the containers' image", hint=_APP_PAGE
+            "Modal could not build the container image", hint=_APP_PAGE
         )
     return translate_modal_outage(error, "", seconds) or RunnerUnavailable(
-        f"Modal refused the app ({type(error).__name__})", hint=_APP_PAGE
+        f"Modal rejected the app ({type(error).__name__})", hint=_APP_PAGE
     )
 
 
@@ -134,7 +134,7 @@ def build_invalid_result_error(document: str) -> LrwrError:
     It is an `UnreadableDocument`. `document` is the document's id.
     """
     return UnreadableDocument(
-        f"{document} was not processed at Modal: the result does not fit the file",
+        f"{document} was not processed at Modal: the result does not match the file",
         hint=_DEPLOY,
     )
 

@@ -292,7 +292,7 @@ def _restore_result(
             _check_span(document, span)
     vectors = _restore_vectors(fields.vectors, tail, expected.dimensions)
     if not vectors.keys() <= {chunk.text_hash for chunk in chunks}:
-        raise InvalidEnvelope("there are vectors of other texts")
+        raise InvalidEnvelope("it contains vectors of other texts")
     knowledge = Knowledge(
         document=document,
         pipeline=expected.pipeline,
@@ -348,7 +348,7 @@ def _restore_vectors(
     if not hashes:
         return {}
     if len(tail) != 4 * dimensions * len(hashes):
-        raise InvalidEnvelope("the vectors have another length, or are cut short")
+        raise InvalidEnvelope("the vectors have the wrong length")
     rows = np.frombuffer(tail, dtype="<f4").astype(np.float32)
     rows = rows.reshape(len(hashes), dimensions)
     lengths = np.linalg.norm(rows, axis=1)

@@ -111,7 +111,7 @@ def _compile_patterns(patterns: Sequence[str]) -> "GitIgnoreSpec":
         ) from error
 
 
-OUTSIDE = "a link out of the manuscript folder; lrwr does not follow it"
+OUTSIDE = "a link to a file outside the manuscript folder; lrwr does not follow it"
 BROKEN_LINK = "a broken link"
 LINKED_TWICE = "a link to a file that is already in the manuscript"
 LINKED_FOLDER = "a link to a folder; lrwr does not follow it"

@@ -151,7 +151,7 @@ class GitRepository:
             if commit:
                 return GitRevision(name, commit)
         raise NotFound(
-            f"There is no git revision {name!r} here",
+            f"This repository has no revision {name!r}",
             hint=await self._shallow_hint("Run `git log --oneline` to list revisions."),
         )
 
@@ -177,7 +177,9 @@ class GitRepository:
             return GitRevision(f"before {time_text}", commit)
         raise NotFound(
             f"There is no revision before {time_text}",
-            hint=await self._shallow_hint("Run `git log` to see their dates."),
+            hint=await self._shallow_hint(
+                "Run `git log` to see the dates of the revisions."
+            ),
         )
 
     async def write_out(

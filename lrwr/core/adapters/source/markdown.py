@@ -158,7 +158,7 @@ def parse_markdown(content: bytes, name: str) -> DocumentLayout:
 
 
 def _unclosed_warning(lines: LineIndex, at: int) -> str:
-    return f"A comment opened in line {lines.line_of(at)} is never closed, so it is read as prose."
+    return f"A comment opened on line {lines.line_of(at)} is never closed, so it is read as prose."
 
 
 _MARKS = re.compile(

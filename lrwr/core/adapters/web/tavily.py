@@ -212,7 +212,7 @@ class TavilySearch:
         if status in _NO_USAGE_STATUSES and response.request.method == "GET":
             raise CreditsUnavailable(
                 f"The server does not report whether it accepts the key (HTTP {status})",
-                hint="Search the web to test the key, or check `web.base_url`.",
+                hint="To test the key, ask a question that needs a web search; or check `web.base_url`.",
             )
         if status != 200:
             wait = parse_retry_after(response.headers, now=self._today())

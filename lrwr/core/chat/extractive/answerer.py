@@ -127,7 +127,7 @@ class CharacterAnswerer:
 
     @property
     def _uncertain_heading(self) -> str:
-        return f"No line is certainly {self._name}’s."
+        return f"No line of dialogue can be attributed to {self._name} with certainty."
 
     def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
         """Yield the character's lines that answer the `parts` of the question.

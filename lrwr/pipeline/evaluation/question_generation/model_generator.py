@@ -128,9 +128,7 @@ class _Tally:
         if self.failure:
             sentences.append(f"The model failed: {self.failure}.")
         if question_count < limit:
-            rest = (
-                "; templates fill up what is missing" if kind in TEMPLATE_SHARES else ""
-            )
+            rest = "; templates supply the rest" if kind in TEMPLATE_SHARES else ""
             sentences.append(
                 f"The model gave {question_count} of {limit} questions of kind"
                 f" {kind.value}{rest}."
@@ -378,13 +376,13 @@ def _find_fault(model_question: ModelQuestion, kind: QuestionKind, golds: int) -
     if kind is QuestionKind.UNANSWERABLE:
         return "had an answer and should have none" if model_question.quotes else ""
     if golds < len(model_question.quotes) or not golds:
-        return "had quotes that do not occur in the passage, or twice"
+        return "had quotes that do not occur in the passage, or occur twice"
     if kind is QuestionKind.SEVERAL and golds < 2:
         return "used only one passage"
     if any(
         _repeats(model_question.question, quote) for _, quote in model_question.quotes
     ):
-        return "repeated a quote almost whole"
+        return "repeated most of a quote"
     return ""
 
 

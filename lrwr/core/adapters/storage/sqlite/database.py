@@ -41,7 +41,10 @@ def read_schema_version(connection: sqlite3.Connection) -> int:
     """
     row: tuple[object] = connection.execute("PRAGMA user_version").fetchone()
     if not isinstance(row[0], int):
-        raise StoreProblem("The library has no schema version")
+        raise StoreProblem(
+            "The library file has no schema version: it is damaged, or not from lrwr",
+            hint="Run `lrwr repair`, or restore a backup with `lrwr restore`.",
+        )
     return row[0]
 
 

@@ -73,8 +73,9 @@ def translate_sqlite_error(
         )
     if isinstance(error, UnicodeError):
         return StoreProblem(
-            "A file name or text contains invalid Unicode",
-            hint="Rename the file without special characters and run the command again.",
+            "The name or the text of a file contains characters that cannot be stored"
+            " (invalid Unicode)",
+            hint="Rename the file, or save it again as UTF-8, and run the command again.",
         )
     code = getattr(error, "sqlite_errorcode", None)
     explanation = None

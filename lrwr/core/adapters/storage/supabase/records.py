@@ -296,7 +296,7 @@ class SupabaseRecords:
         rpc_json = await self._call(function, **arguments)
         if rpc_json is None:
             raise NotFound(
-                "Your account has no such library in the project",
+                "The library of this folder is not in your account",
                 hint="Run `lrwr login` to sign in with the account that owns it.",
             )
         return rpc_json

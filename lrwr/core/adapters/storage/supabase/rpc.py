@@ -251,14 +251,14 @@ def _translate_api_error(error: "APIError", project: SupabaseConnection) -> Lrwr
         )
     if code in _NOT_ALLOWED:
         return LrwrError(
-            f"This account has no permission for that at {project.host}",
+            f"{project.host} does not allow this account to use the library",
             hint="Run `lrwr login` to sign in again.",
         )
     if code.isdecimal() and len(code) == 3:
         return translate_supabase_status(int(code), project)
     if code == "23503":
         return NotFound(
-            f"Your account has no such library at {project.host}",
+            f"The library of this folder is not in your account at {project.host}",
             hint="Run `lrwr login` to sign in with the account that owns it.",
         )
     # The server's message may quote the request, with manuscript text and token.

@@ -333,5 +333,5 @@ class SupabaseThreadStore:
             self._has_notified = True
             self._notify(
                 "This thread is stored on this machine only. It will be sent to the"
-                f" project as soon as that can be reached.{reason}"
+                f" project as soon as the project can be reached.{reason}"
             )
