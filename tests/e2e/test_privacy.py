@@ -141,12 +141,12 @@ def test_the_first_use_says_what_will_leave_and_then_no_more(book: Terminal) -> 
     assert "config/lrwr/lrwr.toml:3" in first.err
     assert "the scenes of your manuscript" in first.err
     for words in (["ask", LAMP], ["ingest"]):
-        assert "for the first time" not in book.run(*words).err
+        assert "OpenAI is on (" not in book.run(*words).err
     shutil.copytree(book.folder, book.folder.parent / "copy")
     elsewhere = Terminal(
         book.folder.parent / "copy", home=book.folder.parent / "home", **PLAIN
     )
-    assert "for the first time" in elsewhere.run("ask", LAMP).err
+    assert "OpenAI is on (" in elsewhere.run("ask", LAMP).err
 
 
 def test_what_only_looks_sends_and_notes_nothing(
@@ -160,7 +160,7 @@ def test_what_only_looks_sends_and_notes_nothing(
     ):  # fmt: skip
         ran = book.run(*words)
         assert ran.code == 0, words
-        assert "for the first time" not in ran.err
+        assert "OpenAI is on (" not in ran.err
     assert server.asked == []
     assert NOTHING in book.run("privacy").out
 
@@ -381,7 +381,7 @@ def test_a_writer_who_says_yes_is_answered(
     stranger.run("ingest", ".", LRWR_MODEL_USE="off")
     shown = on_a_terminal(stranger, "y\n", "ask", LAMP)
     assert "Allow it for this folder? [y/N]" in shown
-    assert "for the first time" not in shown
+    assert "OpenAI is on (" not in shown
     assert len(server.asked) == 3
     assert "Allow it" not in on_a_terminal(stranger, "", "ask", LAMP)
     assert len(server.asked) == 6
