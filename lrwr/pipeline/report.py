@@ -8,7 +8,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.model.jobs import DocumentFinished, IngestEvent
 from lrwr.core.model.language_model import Usage
-from lrwr.core.ports.sources import SkippedFile
+from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 
 MODEL_SKIPPED_TEXT = "The language model has not analysed all documents."
@@ -154,6 +154,23 @@ def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
         f"{documents[0]}{more}: not changed, because another machine ingested them and"
         " the files are not on this machine. Run `lrwr pull --into FOLDER` to download the files, or"
         " `lrwr ingest --forget-missing` to remove the documents from the library."
+    )
+
+
+def describe_conflict_copies(skipped_files: Sequence[SkippedFile]) -> str:
+    """Return a remark about the conflict copies among `skipped_files`; empty if there
+    are none.
+    """
+    copies = [f for f in skipped_files if f.cause is SkipCause.CONFLICT_COPY]
+    if not copies:
+        return ""
+    others = len(copies) - 1
+    if not others:
+        return f"{copies[0].path} was skipped: {copies[0].reason}."
+    return (
+        f"{copies[0].path} and {others:,} more were skipped: copies of other documents,"
+        " made by a sync program. Merge what differs and delete them; `lrwr status`"
+        " lists them."
     )
 
 

@@ -28,7 +28,12 @@ from lrwr.core.ports.jobs import (
     JobRunner,
     RunnerUnavailable,
 )
-from lrwr.core.ports.sources import DocumentParser, ManuscriptSource, SourceListing
+from lrwr.core.ports.sources import (
+    DocumentParser,
+    ManuscriptSource,
+    SkippedFile,
+    SourceListing,
+)
 from lrwr.core.ports.stores import DocumentVersion, KnowledgeStore
 from lrwr.pipeline.changes import (
     DocumentChanges,
@@ -42,6 +47,7 @@ from lrwr.pipeline.report import (
     IngestProgress,
     IngestReport,
     count_knowledge,
+    describe_conflict_copies,
     describe_files_of_other_machines,
     problem_from_error,
     wrap_unexpected_error,
@@ -179,6 +185,7 @@ class DocumentProcessingService:
         self._missing_too = missing_too
         self._runner = runner or LocalRunner(parse, recipe, tools)
         self._last_scan: ManuscriptScan | None = None
+        self.skipped_files: tuple[SkippedFile, ...] = ()
         self._name = partial(build_recipe_name, parse, recipe, tools)
 
     async def process(
@@ -229,6 +236,8 @@ class DocumentProcessingService:
             report.remarks.append(
                 describe_files_of_other_machines(scan.changes.never_here)
             )
+        if copies := describe_conflict_copies(listing.skipped):
+            report.remarks.append(copies)
         if plan.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, plan.moved)
         emit(IngestPlanned(len(plan.documents), len(gone), report.unchanged))
@@ -263,6 +272,7 @@ class DocumentProcessingService:
         """Compare the list of the manuscript's files with the library; reads no file.
 
         The next call of `read` uses the result instead of scanning again.
+        `skipped_files` are the skipped files afterwards.
 
         Raises:
             NotFound: The manuscript folder does not exist.
@@ -273,6 +283,7 @@ class DocumentProcessingService:
 
     async def _scan(self, *, verify: bool) -> ManuscriptScan:
         listing = await self._source.list()
+        self.skipped_files = listing.skipped
         stored_versions = await self._store.document_versions(self._recipe.pipeline)
         changes = detect_changes(
             stored_versions,

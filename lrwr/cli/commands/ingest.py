@@ -213,7 +213,7 @@ def _show(
         message = sanitize_line(describe_document_problem(problem))
         output.notice_warning(message, problem.hint)
     for skipped in report.skipped:
-        output.answer(f"Skipped {sanitize_line(skipped.path)}: {skipped.reason}")
+        output.answer(sanitize_line(f"Skipped {skipped.path}: {skipped.reason}"))
     if not report.found and not report.forgotten:
         return
     for line in describe_ingest_report(report, counts, settings):

@@ -9,7 +9,13 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import create_processing_service, has_pending_names
 from lrwr.app.maintenance.check_result import end_with_full_stop
-from lrwr.app.presenters.text import TURN_ON_MODEL, LinePiece, StyledText, format_count
+from lrwr.app.presenters.text import (
+    TURN_ON_MODEL,
+    LinePiece,
+    StyledText,
+    format_count,
+    sanitize_line,
+)
 from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
@@ -20,6 +26,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.jobs import Job, JobState
+from lrwr.core.ports.sources import SkipCause
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import DocumentChanges
@@ -28,6 +35,7 @@ STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
 
 _MAX_JOBS = 2_000
+_MAX_SKIPPED = 20
 
 app = typer.Typer()
 
@@ -98,8 +106,9 @@ async def collect_status(
 
     `changed` and `gone` count the documents that an ingestion would process or delete.
     They are found by file times and sizes; no document is read and no service
-    contacted. `names_pending` is whether a decision about names waits for an ingestion.
-    `problem` is a sentence if the manuscript cannot be found, else empty.
+    contacted. `skipped` lists conflict copies, folders that lrwr created, and files
+    marked `lrwr: ignore`. `names_pending` is whether a decision about names waits for
+    an ingestion. `problem` is a sentence if the manuscript cannot be found, else empty.
     `say` receives notices of the library.
 
     Raises:
@@ -112,12 +121,11 @@ async def collect_status(
         order = await workspace.finder().story_order()
         labelled = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
         changes, problem = DocumentChanges((), (), (), ()), ""
+        service = create_processing_service(workspace, folders, may_ask=False)
         if not folders:
             problem = "The location of the manuscript folder is not recorded"
         try:
-            changes = await create_processing_service(
-                workspace, folders, may_ask=False
-            ).scan()
+            changes = await service.scan()
         except NotFound as error:
             problem = str(error)
         unreadable = await _count_unreadable(workspace, changes.changed)
@@ -137,6 +145,11 @@ async def collect_status(
             "changed": len(changes.changed) + len(changes.stale),
             "gone": len(changes.gone),
             "unreadable": unreadable,
+            "skipped": [
+                {"path": file.path, "cause": file.cause, "reason": file.reason}
+                for file in service.skipped_files
+                if file.cause is not SkipCause.OTHER
+            ],
             "newest": counts.newest,
             "problem": problem,
             "names_pending": await has_pending_names(workspace),
@@ -195,6 +208,17 @@ def print_status(facts: dict[str, object], output: Output) -> None:
         output.answer(f"{facts['problem']}. What was ingested before is still stored.")
     else:
         _print_changes(facts, output)
+        _print_skipped(facts["skipped"], output)
+
+
+def _print_skipped(skipped: object, output: Output) -> None:
+    rows = skipped if isinstance(skipped, list) else []
+    for row in rows[:_MAX_SKIPPED]:
+        output.answer(sanitize_line(f"Skipped {row['path']}: {row['reason']}"))
+    if len(rows) > _MAX_SKIPPED:
+        output.answer(
+            f"Skipped {len(rows) - _MAX_SKIPPED:,} more; `lrwr status --json` lists them."
+        )
 
 
 def _print_changes(facts: dict[str, object], output: Output) -> None:

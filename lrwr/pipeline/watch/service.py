@@ -21,6 +21,7 @@ from lrwr.pipeline.report import (
     DocumentProblem,
     EmitIngestEvent,
     IngestReport,
+    describe_conflict_copies,
 )
 from lrwr.pipeline.service import DocumentProcessingService
 from lrwr.pipeline.watch.debounce import (
@@ -156,7 +157,7 @@ class SaveReporter:
         failed = {problem.document for problem in report.problems}
         changes = await self._queue.collect_changes(run.page, report.renamed, failed)
         self._unreported.remove(run)
-        if report.processed or report.forgotten or run.problems:
+        if report.processed or report.forgotten or run.problems or run.remarks:
             await emit(
                 SaveReport(
                     cause=run.cause,
@@ -380,7 +381,9 @@ class WatchService:
         except NotFound as error:
             raise ManuscriptMissingError(MOVED) from error
         changes = await self._scan_twice(service)
-        if cause is WatchCause.SAVE and not _has_changes(changes):
+        copies = describe_conflict_copies(service.skipped_files)
+        has_news = _has_changes(changes) or copies not in {"", *self._reported_remarks}
+        if cause is WatchCause.SAVE and not has_news:
             return 0
         async with self._reporter.reading, _unwrap_group():
             report = await service.read(self._progress)

@@ -190,6 +190,41 @@ async def test_a_file_that_cannot_be_read_is_told_once(watched: Watched) -> None
         assert (await watched.hear(SaveReport)).problems == ()
 
 
+async def test_a_conflict_copy_is_told_once_and_not_read(watched: Watched) -> None:
+    async with begun(watched):
+        await started(watched)
+        watched.desk.write("2 (1).md", GREY)  # no copy: another text
+        watched.desk.write("1 (1).md", GREY)
+        watched.events.touch("1 (1).md")
+        told = await watched.hear(SaveReport)
+        assert [one.document for one in told.learned.documents] == ["2 (1).md"]
+        assert told.remarks == (
+            "1 (1).md was skipped: a copy of 1.md, made by a sync program; merge them"
+            " and delete it.",
+        )
+        watched.desk.write("2 2.md", (watched.desk.folder / "2.md").read_text())
+        watched.events.touch("2 2.md")
+        alone = await watched.hear(SaveReport)
+        assert alone.learned.documents == ()
+        assert alone.remarks[0].startswith("1 (1).md and 1 more were skipped")
+        watched.desk.write("3.md", BROWN)
+        watched.events.touch("3.md")
+        assert (await watched.hear(SaveReport)).remarks == ()
+
+
+async def test_conflict_markers_are_told_and_the_last_reading_stays(
+    watched: Watched,
+) -> None:
+    async with begun(watched):
+        await started(watched)
+        before = await watched.desk.told()
+        watched.desk.write("1.md", f"{GREY}\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n")
+        watched.events.touch("1.md")
+        (problem,) = (await watched.hear(SaveReport)).problems
+        assert problem.message == "1.md has git conflict markers (line 5)"
+        assert await watched.desk.told() == before
+
+
 async def test_polling_is_told_once(watched: Watched) -> None:
     async with begun(watched):
         await started(watched)

@@ -15,10 +15,13 @@ from pathlib import Path, PurePosixPath
 STRONG_SIMILARITY = 0.3
 """Similarity from which a file is a copy if its name says that there was a conflict.
 
-Different chapters of one novel have at most about .02."""
-WEAK_SIMILARITY = 0.8
+Different chapters of the same novel have at most .04 (19 novels)."""
+WEAK_SIMILARITY = 0.5
 """Similarity from which a file is a copy if its name only looks like a copy's, such as
-"fog 2.md", which may be a chapter's name."""
+"fog 2.md", which may be a chapter's name.
+
+Not higher, so that an old copy does not become a chapter when its original is
+revised."""
 COMPARED_BYTES = 256 * 1024
 """Bytes at the start of a text that are compared."""
 COMPARED_LIMIT = 32 * 1024 * 1024
