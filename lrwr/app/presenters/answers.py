@@ -21,6 +21,10 @@ _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]
 """A wiki link in a note, `[[Half House]]` or `[[target|label]]`; `[[1]]` is a citation."""
 _CITATION = re.compile(r"\[w?\d")
 """The beginning of a citation of a passage, `[1]`, or of a web page, `[w1]`."""
+_EMPHASIS = re.compile(
+    r"(?<![\w*\\])(\*{1,3}|_{1,3})(?=[^\s*_])([^\n]{1,2000}?)(?<=[^\s*_])\1(?![\w*])"
+)
+"""Words between equal marks of Markdown emphasis, on one line."""
 UNFINISHED_LINK = re.compile(r"\[(?:\[[^\[\]\n]{0,120}\]?)?\Z")
 """The possible beginning of a wiki link at the end of a partly streamed answer."""
 _SENTENCE = 4
@@ -38,6 +42,14 @@ def strip_links(text: str) -> str:
     as `[[1]]` are unchanged.
     """
     return _LINK.sub(r"\1", text)
+
+
+def strip_markup(text: str) -> str:
+    """Return `text` with wiki links replaced by their labels and without emphasis.
+
+    `**The named.** They own [[Thole]].` becomes "The named. They own Thole."
+    """
+    return _EMPHASIS.sub(r"\2", strip_links(text))
 
 
 @dataclass(frozen=True, slots=True)

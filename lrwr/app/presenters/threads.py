@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from lrwr.app.presenters.answers import describe_answer_notes
+from lrwr.app.presenters.answers import describe_answer_notes, strip_markup
 from lrwr.app.presenters.citations import (
     describe_changed_citations,
     describe_citation_freshness,
@@ -192,7 +192,7 @@ def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
     yield Block(BlockKind.TEXT, f"{lead}{format_local_time(turn.asked_at)}")
     if changed := describe_changed_citations(places):
         yield Block(BlockKind.TEXT, changed)
-    yield from _paragraphs(answer.response_text)
+    yield from _paragraphs(strip_markup(answer.response_text))
     yield from map(_render_citation, places)
     if answer.web:
         yield Block(BlockKind.TEXT, f"{FROM_THE_WEB}:")
@@ -205,9 +205,10 @@ def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
 
 def _render_citation(anchored_citation: AnchoredCitation) -> Block:
     citation_line = describe_citation_freshness(anchored_citation)
-    words = f"“{citation_line.words}”"
+    words = f"“{strip_markup(citation_line.words)}”"
     if anchored_citation.freshness is Freshness.EDITED:
-        words = f"{words} When this was answered: “{anchored_citation.citation.text}”"
+        earlier = strip_markup(anchored_citation.citation.text)
+        words = f"{words} When this was answered: “{earlier}”"
     lead = f"[{anchored_citation.citation.number}] {citation_line.before}{citation_line.place}{citation_line.after.rstrip(' :')}"
     return Block(BlockKind.ITEM, words, lead=lead)
 
@@ -277,13 +278,13 @@ def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Styl
         yield styled_line(changed, indent=4)
     speaker = describe_speaker(answer.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}: "
-    yield styled_line(StyledText(lead, "strong"), answer.response_text)
+    yield styled_line(StyledText(lead, "strong"), strip_markup(answer.response_text))
     for place in places:
         citation_line = describe_citation_freshness(place)
         yield styled_line(
             f"[{place.citation.number}] {citation_line.before}",
             StyledText(citation_line.place, "place"),
-            f"{citation_line.after}“{get_displayed_words(place)}”",
+            f"{citation_line.after}“{strip_markup(get_displayed_words(place))}”",
             indent=4,
         )
     yield from render_web_citations(answer, indent=4)
@@ -340,7 +341,7 @@ def render_thread_matches(
         )
         question = shorten_excerpt(turn.question)
         yield styled_line(*highlight_words(question, words), indent=2)
-        answer = cut_around_words(turn.output.response_text, words)
+        answer = cut_around_words(strip_markup(turn.output.response_text), words)
         yield styled_line(*highlight_words(answer, words), indent=4)
 
 

@@ -227,7 +227,9 @@ async def handle_rename(chat: PlainChatState, arguments: str) -> None:
     """
     thread = _require_thread(chat)
     if not arguments:
-        raise SettingsProblem("The title is empty", hint="Try /rename What Nell knows.")
+        raise SettingsProblem(
+            "The title is empty", hint="Type the new title after /rename."
+        )
     title = " ".join(arguments.split())
     await chat.workspace.threads.rename(thread, title)
     chat.sitting = replace(chat.sitting, title=title)
@@ -247,7 +249,8 @@ async def handle_export(chat: PlainChatState, arguments: str) -> None:
     """
     thread = _require_thread(chat)
     path = arguments or await suggest_export_path(chat.workspace, chat.sitting.title)
-    chat.output.answer(str(await export_thread_to_file(chat.workspace, thread, path)))
+    file = await export_thread_to_file(chat.workspace, thread, path)
+    chat.output.answer(f"Wrote {file}.")
 
 
 async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
@@ -406,11 +409,12 @@ def _find_citation(chat: PlainChatState, arguments: str) -> Citation:
         if str(citation.number) == number:
             return citation
     numbers = ", ".join(str(citation.number) for citation in citations)
+    nothing = "It cites no passage." if chat.turn else "Ask a question first."
     raise NotFound(
         f"The last answer has no citation {number}"
         if number
         else "The number is missing",
-        hint=f"Choose from: {numbers}." if citations else "Ask a question first.",
+        hint=f"Choose from: {numbers}." if citations else nothing,
     )
 
 

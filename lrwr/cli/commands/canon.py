@@ -75,7 +75,7 @@ ORDER_EPILOG = (
 )
 POV_EPILOG = (
     "Examples: lrwr canon pov ch5 Nell · lrwr canon pov ch5:s2 OchraMags ·"
-    ' lrwr canon pov chapters/05.md Nell · lrwr canon pov "book.md#The Mill" Nell'
+    ' lrwr canon pov 06-fog.md Nell · lrwr canon pov "book.md#The Mill" Nell'
 )
 MERGE_EPILOG = (
     'Examples: lrwr canon merge "Nell Tallow" Nell Wren ·'
@@ -484,5 +484,5 @@ def _describe_change(decision: Decision, change: CanonChange) -> str:
 
 
 def _describe_next_step(decision: Decision) -> str:
-    is_name = isinstance(decision, NameDecision)  # only an ingest applies it
-    return " Run `lrwr ingest` to apply it." if is_name else ""
+    needs_ingest = isinstance(decision, NameDecision | PointOfViewSet)
+    return " Run `lrwr ingest` to apply it." if needs_ingest else ""

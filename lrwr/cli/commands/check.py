@@ -52,7 +52,7 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
-    "Examples: lrwr check · lrwr check chapters/07.md · lrwr check --as-of ch12 ·"
+    "Examples: lrwr check · lrwr check chapters/06-fog.md · lrwr check --as-of ch12 ·"
     " lrwr check --model --dry-run ·"
     ' lrwr check intend bdfk --because "she lies about it" · lrwr check undo'
 )

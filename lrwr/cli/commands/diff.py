@@ -45,7 +45,7 @@ PLACES = 3
 
 EPILOG = (
     "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
-    ' lrwr diff --since "2 weeks ago" · lrwr diff HEAD --only chapters/07.md --json'
+    ' lrwr diff --since "2 weeks ago" · lrwr diff HEAD --only chapters/06-fog.md --json'
 )
 
 RevArgument = Annotated[
