@@ -28,11 +28,15 @@ from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
 from lrwr.core.model.language_model import Usage, compute_price, parse_prices
 from lrwr.core.ports.jobs import RunnerUnavailable
 from lrwr.core.settings.consent import (
+    CONSENT_SERVICES,
+    EMBEDDING_SERVER,
     HOSTED_SERVICES,
     ConsentState,
     ConsentStore,
     HostedService,
+    describe_folder_use,
     find_consent_problem,
+    find_model_service,
     resolve_consent,
 )
 from lrwr.core.settings.library import Library, get_consent_folder, prepare_state_dir
@@ -79,7 +83,7 @@ class Keyring:
     """The API keys of the services that the user allows for one library.
 
     Keys are read from the environment `env`, then from the system keyring. Names of
-    services are the keys of `HOSTED_SERVICES`.
+    services are the keys of `CONSENT_SERVICES`.
     """
 
     settings: Settings
@@ -88,21 +92,22 @@ class Keyring:
     env: Mapping[str, str] = field(repr=False)
 
     def consent(self, service: str) -> ConsentState:
-        """Return the user's consent to `service`, a key of `HOSTED_SERVICES`."""
+        """Return the user's consent to `service`, a key of `CONSENT_SERVICES`."""
         return resolve_consent(self.settings, self.library, service, self.consents)
 
     def consent_refusal(self, service: str) -> LrwrError | None:
         """Return the error that says why a configured service may not be used.
 
-        `service` is a key of `HOSTED_SERVICES`. None if the service may be used, or if
+        `service` is a key of `CONSENT_SERVICES`. None if the service may be used, or if
         the settings do not turn it on.
         """
         return find_consent_problem(self.settings, self.library, service, self.consents)
 
     def key(self, service: str) -> str:
-        """Return the API key of `service`, a key of `HOSTED_SERVICES`.
+        """Return the API key of `service`, a key of `CONSENT_SERVICES`.
 
-        Call it before each request, because consent may change meanwhile.
+        It is empty for the user's own servers. Call it before each request, because
+        consent may change meanwhile.
 
         Raises:
             ServiceUnavailable: Consent or the key is missing, or the system keyring is
@@ -111,7 +116,9 @@ class Keyring:
         refusal = self.consent_refusal(service)
         if refusal is not None:
             raise ServiceUnavailable(str(refusal), hint=refusal.hint)
-        hosted = HOSTED_SERVICES[service]
+        hosted = CONSENT_SERVICES[service]
+        if not hosted.key:
+            return ""
         key = find_key(hosted.key, self.env)
         if not key:
             owner = hosted.key.partition("_")[0].lower()
@@ -163,13 +170,13 @@ class ExternalAccess:
         self.consents = ConsentStore(get_consent_folder())
 
     def consent(self, service: str) -> ConsentState:
-        """Return the user's consent to `service`, a key of `HOSTED_SERVICES`."""
+        """Return the user's consent to `service`, a key of `CONSENT_SERVICES`."""
         return self.keyring.consent(service)
 
     def consent_refusal(self, service: str) -> LrwrError | None:
         """Return the error that says why a configured service may not be used.
 
-        `service` is a key of `HOSTED_SERVICES`. None if the service may be used, or if
+        `service` is a key of `CONSENT_SERVICES`. None if the service may be used, or if
         the settings do not turn it on.
         """
         return self.keyring.consent_refusal(service)
@@ -208,7 +215,8 @@ class ExternalAccess:
             return None
         client = create_embedding_server_client(self.settings, self.request_logger)
         self._stack.push_async_callback(client.aclose)
-        key = str if connection.own else partial(self.keyring.key, "openai-embeddings")
+        service = EMBEDDING_SERVER if connection.own else "openai-embeddings"
+        key = partial(self.keyring.key, service)
         from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(connection, client, key, count)
@@ -256,7 +264,7 @@ class ExternalAccess:
         Raises:
             SettingsProblem: The address or `model.prices` is invalid.
         """
-        refusal = self.consent_refusal("openai")
+        refusal = self.consent_refusal(find_model_service(self.settings))
         return ModelAccess(self._chat_client, may_ask, refusal, is_interactive)
 
     def web_search(self) -> "WebSearch | None":
@@ -328,7 +336,8 @@ class ExternalAccess:
 class ConsentRequest:
     """A question to the user: may the service `name` receive data?
 
-    It is asked if only a settings file in the library's folder turns the service on.
+    It is asked if the settings file in the library's folder turns the service on, or
+    names its address.
     """
 
     name: str
@@ -336,16 +345,17 @@ class ConsentRequest:
 
 
 def pending_consents(
-    egress: ExternalAccess, names: Collection[str] = HOSTED_SERVICES
+    egress: ExternalAccess, names: Collection[str] = CONSENT_SERVICES
 ) -> tuple[ConsentRequest, ...]:
     """Return a question for each service that the user was not asked about yet.
 
-    Only services that a settings file in the library's folder turns on need an answer.
-    `names` are keys of `HOSTED_SERVICES`; their order is preserved.
+    Only services that a settings file in the library's folder turns on, or whose
+    address it names, need an answer. `names` are keys of `CONSENT_SERVICES`; their
+    order is preserved.
     """
     return tuple(
         ConsentRequest(
-            name, describe_consent_question(HOSTED_SERVICES[name], egress.settings)
+            name, describe_consent_question(CONSENT_SERVICES[name], egress.settings)
         )
         for name in names
         if egress.consent(name) is ConsentState.UNASKED
@@ -353,15 +363,16 @@ def pending_consents(
 
 
 def record_consent(egress: ExternalAccess, name: str, *, allowed: bool) -> None:
-    """Store whether the user allows the service `name`, a key of `HOSTED_SERVICES`.
+    """Store whether the user allows the service `name`, a key of `CONSENT_SERVICES`.
 
-    The service then also counts as announced.
+    The answer holds for the address that the library's own file names. The service then also counts as announced.
 
     Raises:
         StoreProblem: The answer cannot be written.
     """
     prepare_state_dir(egress.library)
-    egress.consents.store_answer(egress.library, name, allowed=allowed)
+    address = CONSENT_SERVICES[name].find_folder_address(egress.settings)
+    egress.consents.store_answer(egress.library, name, allowed=allowed, address=address)
     egress.consents.store_notice(egress.library, name)
 
 
@@ -370,9 +381,12 @@ def announce_first_uses(
 ) -> None:
     """Call `notify` with a sentence about each service that is used for the first time.
 
-    `names` are keys of `HOSTED_SERVICES`. Services without consent are skipped.
+    `names` are keys of `CONSENT_SERVICES`. Services without consent are skipped, and so
+    are the user's own servers.
     """
     for name in names:
+        if name not in HOSTED_SERVICES:
+            continue
         may_use = egress.consent(name).allows_sending
         if not may_use or egress.consents.has_notice(egress.library, name):
             continue
@@ -395,15 +409,18 @@ def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
 
 
 def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
-    """Return what a service would be sent, to which host, and which settings say so.
+    """Return what a service would be sent, to which server, and which settings say so.
 
     The user reads it when asked to allow the service.
     """
-    origin = _describe_origin(hosted, settings)
+    where, action = describe_folder_use(hosted, settings)
+    file = where.removeprefix(f"{settings.root}{os.sep}")
+    server = hosted.find_host(settings) if hosted.key else hosted.default_address
+    to = "there" if hosted.find_folder_address(settings) else f"to {server}"
+    use_key = "use your key to " if hosted.key else ""
     return (
-        f"{origin} turns {hosted.title} on; this file may have come with the folder."
-        f" lrwr would use your key to send this to {hosted.find_host(settings)}:"
-        f" {hosted.describe_sent(settings)}."
+        f"{file} {action}; this file may have come with the folder. lrwr would"
+        f" {use_key}send this {to}: {hosted.describe_sent(settings)}."
     )
 
 

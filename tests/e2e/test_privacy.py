@@ -72,7 +72,7 @@ def place(server: ModelServer, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stranger(place: Path) -> Terminal:
-    """A folder whose own lrwr.toml turns OpenAI on."""
+    """A folder whose own lrwr.toml turns on OpenAI."""
     return Terminal(place / "book", home=place / "home", **PLAIN)
 
 
@@ -366,12 +366,58 @@ def test_a_writer_at_a_terminal_is_asked_once(
     stranger: Terminal, server: ModelServer
 ) -> None:
     refused = on_a_terminal(stranger, "n\n", "ingest", ".")
-    assert "turns OpenAI on; this file may have come with the folder." in refused
+    assert "turns on OpenAI; this file may have come with the folder." in refused
     assert "Allow it for this folder? [y/N]" in refused
     assert "You denied OpenAI" in refused
     assert server.asked == []
     assert "Allow it" not in on_a_terminal(stranger, "y\n", "ask", LAMP)
     assert server.asked == []
+
+
+def test_a_writer_at_a_terminal_is_asked_once_for_a_local_server(
+    book: Terminal, server: ModelServer
+) -> None:
+    server.key = ""
+    text = (
+        f'model.use = "local"\nmodel.name = "m"\nmodel.base_url = "{server.base_url}"'
+    )
+    (book.folder / "lrwr.toml").write_text(text, encoding="utf-8")
+    piped = book.run("ingest", ".")
+    assert piped.code == 0
+    assert "lrwr.toml:1 turns on the model server at http://127.0.0.1:" in piped.out
+    assert "To allow it, run `lrwr privacy allow model-server`." in piped.out
+    assert server.asked == []
+    shown = on_a_terminal(book, "y\n", "ask", LAMP)
+    assert f"turns on the model server at {server.base_url}; this file" in shown
+    assert "Allow it for this folder? [y/N]" in shown
+    assert server.asked
+    assert "Allow it" not in on_a_terminal(book, "", "ask", LAMP)
+
+
+def test_a_password_in_an_address_is_never_shown(
+    book: Terminal, server: ModelServer
+) -> None:
+    server.key = ""
+    address = server.base_url.replace("//", "//nell:heron-4711@")
+    own = {
+        "LRWR_MODEL_USE": "local",
+        "LRWR_MODEL_NAME": "m",
+        "LRWR_MODEL_BASE_URL": address,
+    }
+    lines = [["ingest", "."], ["ask", LAMP], ["config", "show"], ["doctor"]]
+    lines += [
+        ["config", "show", "--json"],
+        ["privacy"],
+        ["status"],
+        ["doctor", "--json"],
+    ]
+    for line in lines:
+        ran = book.run(*line, **own)
+        assert ran.code == 0
+        assert "heron-4711" not in ran.out + ran.err, line
+    failed = book.run("ask", LAMP, **{**own, "LRWR_MODEL_BASE_URL": address + "?x"})
+    assert "heron-4711" not in failed.out + failed.err
+    assert server.asked
 
 
 @pytest.mark.exhaustive

@@ -13,6 +13,7 @@ from lrwr.app.ingestion import create_processing_service
 from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
+    end_with_full_stop,
     finding_from_error,
 )
 from lrwr.app.maintenance.checks.database import (
@@ -59,7 +60,6 @@ from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_conf
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.factory import (
-    OLLAMA_CHAT_URL,
     build_chat_connection,
     list_chat_models,
 )
@@ -81,7 +81,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
 from lrwr.core.adapters.vectors.edge import build_shard_name
 from lrwr.core.adapters.vectors.maintenance import inspect_shard, list_shards
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
-from lrwr.core.settings.consent import ConsentStore
+from lrwr.core.settings.consent import ConsentStore, find_model_service
 from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,
     Library,
@@ -91,6 +91,7 @@ from lrwr.core.settings.library import (
 )
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import OLLAMA_URL
 
 _MODEL, _WEB = "language model", "web search"
 
@@ -129,7 +130,7 @@ async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
         ]
         return findings + await _check_local_servers(context.servers)
     findings += await _check_library(context, settings, library)
-    used = settings.model.base_url or OLLAMA_CHAT_URL
+    used = settings.model.base_url or OLLAMA_URL
     return findings + await _check_local_servers(
         context.servers, used if settings.model.use == "local" else ""
     )
@@ -331,10 +332,13 @@ async def _check_language_models(
     if connection is None:
         return [check_language_model(None), check_services(None, others=others)]
     status = LanguageModelStatus(connection)
-    if connection.own:
+    refusal = keyring.consent_refusal(find_model_service(settings))
+    if connection.own and refusal is not None:
+        detail = end_with_full_stop(str(refusal))
+        hosted = HealthFinding(_MODEL, HealthState.OFF, detail, refusal.hint)
+    elif connection.own:
         status = await asyncio.to_thread(_fetch_model_status, connection)
     status = replace(status, others=tuple(list_chat_models(settings).values()))
-    refusal = keyring.consent_refusal("openai")
     services = check_services(
         connection,
         refusal=f"{refusal}. {refusal.hint}" if refusal else "",

@@ -165,7 +165,8 @@ def describe_answering_model(settings: Settings, model: str) -> str:
         return (
             f"Your question and the passages found for it are sent to OpenAI ({model})."
         )
-    address = urlsplit(settings.model.base_url).netloc or "this machine"
+    server = urlsplit(settings.model.base_url).netloc.rpartition("@")[2]
+    address = server or "this machine"
     return f"{model} answers, on your own server at {address}."
 
 

@@ -13,6 +13,8 @@ from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.auth.supabase import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.model.errors import ExitCode, ServiceUnavailable, SettingsProblem
+from lrwr.core.settings.consent import ConsentStore, find_address_problem
+from lrwr.core.settings.library import get_consent_folder, resolve_library
 
 LOGIN_EPILOG = (
     "Examples: lrwr login nell@example.org · pass show lrwr | lrwr login"
@@ -106,6 +108,11 @@ def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
 
 def _create_sign_in(context: typer.Context) -> tuple[SupabaseSignIn, Output]:
     settings, output = start_session(context)
+    consents = ConsentStore(get_consent_folder())
+    library = resolve_library(settings)
+    refusal = find_address_problem(settings, library, "supabase", consents)
+    if refusal is not None:
+        raise refusal
     return create_supabase_sign_in(settings, os.environ), output
 
 

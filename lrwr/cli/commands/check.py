@@ -23,6 +23,7 @@ from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
+    MODEL_SERVICES,
     announce_first_use,
     prompt_for_consent,
     run_async,
@@ -272,9 +273,9 @@ async def run_model_check(
     """
     async with open_workspace(settings, say=output.info) as workspace:
         scope = await load_check_scope(workspace, request)
-        prompt_for_consent(workspace, output, "openai", as_json=output.as_json)
+        prompt_for_consent(workspace, output, *MODEL_SERVICES, as_json=output.as_json)
         judge = _require_judge(create_pair_judge(workspace))
-        announce_first_use(workspace, output, "openai")
+        announce_first_use(workspace, output, *MODEL_SERVICES)
         rule_findings = await scope.find_by_rules()
         session = await judge.judge(await scope.find_pairs())
         return _build_result(rule_findings, session, scope.known, judge)

@@ -28,6 +28,7 @@ from lrwr.core.settings.service_access import (
     delete_key,
     list_key_states,
     list_key_variables,
+    mask_credentials,
     store_key,
 )
 
@@ -73,7 +74,7 @@ def config_show_command(context: typer.Context, as_json: JsonOption = False) -> 
         setting_rows = [
             {
                 "key": key,
-                "value": settings.value(key),
+                "value": _shown_value(key, settings),
                 "source": settings.origin(key).source,
                 "where": settings.origin(key).where,
             }
@@ -205,6 +206,12 @@ def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> 
 app.add_typer(config_app, name="config")
 
 
+def _shown_value(key: str, settings: Settings) -> object:
+    """Return the value of a setting; an address without its user name and password."""
+    value = settings.value(key)
+    return mask_credentials(str(value)) if key.endswith("url") else value
+
+
 def _row(key: str, settings: Settings) -> list[LinePiece]:
     origin = settings.origin(key)
     if not origin.where:
@@ -213,7 +220,7 @@ def _row(key: str, settings: Settings) -> list[LinePiece]:
         place = StyledText(
             origin.where.removeprefix(f"{settings.root}{os.sep}"), "place"
         )
-    return [key, format_toml_value(settings.value(key)), place]
+    return [key, format_toml_value(_shown_value(key, settings)), place]
 
 
 def _file_row(owner: str, path: Path) -> list[LinePiece]:

@@ -24,6 +24,8 @@ from lrwr.core.adapters.modal.factory import (
     select_remote_settings,
 )
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.settings.consent import ConsentStore, find_address_problem
+from lrwr.core.settings.library import get_consent_folder, resolve_library
 from lrwr.core.settings.service_access import find_key
 
 MODAL_EPILOG = "Examples: lrwr deploy modal --dry-run · lrwr deploy modal"
@@ -53,6 +55,11 @@ def deploy_modal_command(
     if dry_run:
         output.answer("Nothing was sent.")
         return
+    consents = ConsentStore(get_consent_folder())
+    library = resolve_library(settings)
+    refusal = find_address_problem(settings, library, "modal", consents)
+    if refusal is not None:
+        raise refusal
     token = build_modal_token(partial(_find_token_id, os.environ), os.environ)
     output.info(
         "The first deployment takes some minutes, because Modal installs the packages."

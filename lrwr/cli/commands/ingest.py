@@ -22,6 +22,7 @@ from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, error_as_json
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
+    MODEL_SERVICES,
     announce_first_use,
     create_progress_listener,
     prompt_for_consent,
@@ -159,7 +160,7 @@ async def _ingest(
             output.warn(warning)
         services = [] if dry_run else [*INGEST_SERVICES, "modal"]
         if settings.pipeline == "b" and not dry_run:
-            services.append("openai")
+            services.extend(MODEL_SERVICES)
         prompt_for_consent(workspace, output, *services, as_json=as_json)
         service = create_processing_service(
             workspace, targets, may_ask=not dry_run, limits=limits

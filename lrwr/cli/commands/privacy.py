@@ -25,8 +25,6 @@ from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.adapters.chat.factory import is_chat_remote
-from lrwr.core.adapters.embed.connection import is_embedding_remote
 from lrwr.core.model.egress import (
     EgressReport,
     EgressTotal,
@@ -36,7 +34,9 @@ from lrwr.core.model.egress import (
 )
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.consent import (
+    CONSENT_SERVICES,
     HOSTED_SERVICES,
+    OWN_SERVERS,
     ConsentState,
     ConsentStore,
     HostedService,
@@ -91,8 +91,8 @@ ServiceNameArgument = Annotated[
     str,
     typer.Argument(
         metavar="SERVICE",
-        help="openai, openai-embeddings, cohere, qdrant, modal, supabase, tavily"
-        " or langsmith.",
+        help="openai, openai-embeddings, cohere, qdrant, modal, supabase, tavily,"
+        " langsmith, model-server or embedding-server.",
     ),
 ]
 
@@ -169,15 +169,17 @@ def privacy_command(
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Allow a service that this folder's lrwr.toml turns on.
 
-    The consent applies to this folder only.
+    The consent applies to this folder only, and to the address that its lrwr.toml names.
     """
     settings, output, consents, library = _store_consent(context, service, allowed=True)
     hosted = _hosted(service)
     output.answer(
-        f"{hosted.title} may now receive data from {library.root}. Other folders need"
+        f"{hosted.capitalized_title} may now receive data from {library.root}. Other folders need"
         " their own consent."
     )
-    if hosted.is_on(settings):
+    if hosted.is_on(settings) and not hosted.key:
+        output.info(f"It is at {hosted.describe_server(settings)}.")
+    elif hosted.is_on(settings):
         output.answer(describe_data_leaving(hosted, settings))
         consents.store_notice(library, hosted.name)
     elif settings.value(hosted.setting) == hosted.value:
@@ -192,7 +194,9 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
 def privacy_deny_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Deny a service in this folder, even if other settings turn it on."""
     _, output, _, library = _store_consent(context, service, allowed=False)
-    output.answer(f"{_hosted(service).title} receives nothing from {library.root}.")
+    output.answer(
+        f"{_hosted(service).capitalized_title} receives nothing from {library.root}."
+    )
 
 
 @app.command("clear", epilog=CLEAR_EPILOG)
@@ -238,7 +242,7 @@ def _show_services(services: Sequence[ServiceStatus], output: Output) -> None:
     ]
     output.table(["Service", "State", "Set in", "Key", "Sent to"], rows)
     for status in services:
-        hosted = HOSTED_SERVICES.get(status.name)
+        hosted = CONSENT_SERVICES.get(status.name)
         if hosted is not None and status.leave is not ConsentState.OFF:
             output.answer(_describe_service(hosted, status))
 
@@ -305,10 +309,11 @@ def sent_report_as_json(report: EgressReport) -> dict[str, object]:
 
 
 def _describe_service(hosted: HostedService, service_status: ServiceStatus) -> str:
+    title = hosted.capitalized_title
     if service_status.leave.allows_sending:
-        return f"{hosted.title} receives {service_status.what}."
+        return f"{title} receives {service_status.what}."
     change = f"To allow it: `lrwr privacy allow {hosted.name}`."
-    return f"{hosted.title} receives nothing from this folder. {change}"
+    return f"{title} receives nothing from this folder. {change}"
 
 
 def _total(egress_total: EgressTotal) -> list[LinePiece]:
@@ -377,26 +382,27 @@ def _services(
         )
         for hosted in HOSTED_SERVICES.values()
     ]
-    return [*statuses, *_own_servers(settings)]
+    return [*statuses, *_own_servers(settings, library, consents)]
 
 
-def _own_servers(settings: Settings) -> list[ServiceStatus]:
-    # Servers on this machine receive nothing over the network and are not listed.
-    address_settings = {}
-    if settings.model.use == "local" and is_chat_remote(settings):
-        address_settings["local"] = "model.base_url"
-    if settings.embedding.model == "server" and is_embedding_remote(settings):
-        address_settings["server"] = "embedding.base_url"
-    return [
+def _own_servers(
+    settings: Settings, library: Library, consents: ConsentStore
+) -> list[ServiceStatus]:
+    # A server on this machine that the user's own settings name is not listed.
+    statuses = [
         ServiceStatus(
-            name,
-            ConsentState.GIVEN,
-            parse_host(str(settings.value(key))),
-            _where(settings, key),
-            "none needed",
+            name=own.name,
+            leave=resolve_consent(settings, library, own.name, consents),
+            host=own.find_host(settings),
+            where=_where(settings, own.address)
+            if settings.value(own.address)
+            else _where(settings, own.setting),
+            key="none needed",
+            what=own.describe_sent(settings),
         )
-        for name, key in address_settings.items()
+        for own in OWN_SERVERS.values()
     ]
+    return [status for status in statuses if status.leave is not ConsentState.OFF]
 
 
 def _key(variable: str, env: Mapping[str, str]) -> str:
@@ -441,7 +447,8 @@ def _store_consent(
     check_state_dir(library)
     prepare_state_dir(library)
     consents = ConsentStore(get_consent_folder())
-    consents.store_answer(library, hosted.name, allowed=allowed)
+    address = hosted.find_folder_address(settings)
+    consents.store_answer(library, hosted.name, allowed=allowed, address=address)
     return settings, output, consents, library
 
 

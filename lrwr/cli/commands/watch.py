@@ -35,6 +35,7 @@ from lrwr.app.watch import (
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
+    MODEL_SERVICES,
     announce_first_use,
     create_progress_listener,
     prompt_for_consent,
@@ -133,7 +134,7 @@ async def _watch(
         targets = resolve_targets(paths or workspace.manuscript())
         _warn_of_sync(workspace, output)
         uses_model = settings.pipeline == "b" and is_model_used_by_watch(settings)
-        names = ["openai"] if uses_model else []
+        names = MODEL_SERVICES if uses_model else ()
         prompt_for_consent(workspace, output, *INGEST_SERVICES, *names, as_json=as_json)
         freshness = _create_freshness_monitor(workspace, output)
         show = _create_event_printer(

@@ -24,6 +24,7 @@ from lrwr.cli.presenters.evaluation_reports import build_run_report
 from lrwr.cli.presenters.question_review import resolve_question_file
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
+    MODEL_SERVICES,
     SEARCH_SERVICES,
     announce_first_use,
     prompt_for_consent,
@@ -121,7 +122,7 @@ def _calibrations(workspace: Workspace) -> list[str]:
 def _request_consent(
     workspace: Workspace, output: Output, eval_request: EvalRequest
 ) -> None:
-    names = (*SEARCH_SERVICES, *(("openai",) if eval_request.model else ()))
+    names = (*SEARCH_SERVICES, *(MODEL_SERVICES if eval_request.model else ()))
     if not eval_request.dry_run:
         names = (*names, "langsmith")
     prompt_for_consent(workspace, output, *names, as_json=eval_request.as_json)

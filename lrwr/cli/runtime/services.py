@@ -27,13 +27,22 @@ from lrwr.core.settings.model import Settings
 
 ResultT = TypeVar("ResultT")
 
-SEARCH_SERVICES = ("openai-embeddings", "qdrant", "cohere")
+MODEL_SERVICES = ("openai", "model-server")
+"""Services that a language model may run on."""
+
+SEARCH_SERVICES = ("openai-embeddings", "embedding-server", "qdrant", "cohere")
 """Services that may receive the words of a search."""
 
-INGEST_SERVICES = ("openai-embeddings", "supabase", "langsmith")
+INGEST_SERVICES = ("openai-embeddings", "embedding-server", "supabase", "langsmith")
 """Services that may receive the manuscript during an ingest, whatever the pipeline."""
 
-ANSWER_SERVICES = ("openai", "tavily", *SEARCH_SERVICES, "supabase", "langsmith")
+ANSWER_SERVICES = (
+    *MODEL_SERVICES,
+    "tavily",
+    *SEARCH_SERVICES,
+    "supabase",
+    "langsmith",
+)
 """Services that may receive a question or the passages found for it."""
 
 _YES = frozenset({"y", "yes"})
@@ -134,7 +143,7 @@ def prompt_for_consent(
 ) -> None:
     """Ask the user for consent to services that only settings in this folder turn on.
 
-    `names` are keys of `HOSTED_SERVICES`. Each is asked for once per folder. Without a
+    `names` are keys of `CONSENT_SERVICES`. Each is asked for once per folder. Without a
     terminal, or with `as_json`, nothing is asked and the services stay unused.
 
     Raises:
@@ -157,7 +166,7 @@ def prompt_for_consent(
 def announce_first_use(workspace: Workspace, output: Output, *names: str) -> None:
     """Print what data a service receives, if this library uses it for the first time.
 
-    `names` are keys of `HOSTED_SERVICES`.
+    `names` are keys of `CONSENT_SERVICES`.
     """
     announce_first_uses(workspace.egress, names, output.info)
 

@@ -1,7 +1,8 @@
-"""Consent: a folder's own settings cannot turn on a service without the user.
+"""Consent: a folder's own settings cannot make lrwr contact a server without the user.
 
-A downloaded folder brings its own `lrwr.toml`. If that turns on a service that receives
-text and is paid with the user's key, the user is asked once for that folder.
+A downloaded folder brings its own `lrwr.toml`. If that turns on a service, or names the
+address of one, the user is asked once for that folder. This includes servers on this
+machine: another program may listen there.
 """
 
 import json
@@ -22,8 +23,13 @@ from lrwr.core.settings.library import (
     write_private_file,
 )
 from lrwr.core.settings.loader import find_nearest_name
-from lrwr.core.settings.model import Settings, SettingSource
-from lrwr.core.settings.service_access import is_loopback_host
+from lrwr.core.settings.model import SettingOrigin, Settings, SettingSource
+from lrwr.core.settings.service_access import (
+    OLLAMA_URL,
+    QDRANT_URL,
+    is_loopback_host,
+    mask_credentials,
+)
 
 MAX_CONSENT_BYTES = 10_000
 """Bytes read of a stored answer, which is always shorter."""
@@ -31,14 +37,16 @@ MAX_CONSENT_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class HostedService:
-    """An external service: the setting that turns it on, and the data it receives.
+    """A service: the setting that turns it on, and the data it receives.
 
     `title` is its name for users. It is on if `setting` has the value `value`. Its
     server is `host`, unless the setting `address` names another one. `key` is the
-    environment variable of its API key. `sent` describes the data that it receives;
-    `sent_with_texts` describes it for traces that contain texts, and is empty for
-    services without that option. With `may_be_local`, a server on this machine needs no
-    consent.
+    environment variable of its API key, empty if it needs none. `sent` describes the
+    data that it receives; `sent_with_texts` describes it for traces that contain texts,
+    and is empty for services without that option. With `may_be_local`, a server on this
+    machine needs no consent, unless the folder's own file turns it on or names it;
+    `default_address` is then the address without a setting. `address_suffices` says
+    that some commands use the service when only `address` is set.
     """
 
     name: str
@@ -51,16 +59,47 @@ class HostedService:
     value: str
     may_be_local: bool = False
     sent_with_texts: str = ""
+    default_address: str = ""
+    address_suffices: bool = False
+
+    @property
+    def capitalized_title(self) -> str:
+        """The title for the start of a sentence."""
+        return self.title[0].upper() + self.title[1:]
 
     def is_on(self, settings: Settings) -> bool:
         """Return whether the settings turn the service on.
 
-        False for a server on this machine if `may_be_local`, because nothing is sent
-        out then.
+        False for a server on this machine if `may_be_local`, unless the folder's own
+        file turns it on or names its address.
         """
+        if self.find_folder_origin(settings) is not None:
+            return True
         if settings.value(self.setting) != self.value:
             return False
         return not (self.may_be_local and is_loopback_host(self.find_host(settings)))
+
+    def find_folder_origin(self, settings: Settings) -> SettingOrigin | None:
+        """Return where the folder's own `lrwr.toml` turns the service on, or else names
+        its address.
+
+        None if the service is off, or if only the user's own settings do both.
+        """
+        is_named = self._is_address_of_folder(settings)
+        if settings.value(self.setting) == self.value:
+            origin = settings.origin(self.setting)
+            if origin.source is SettingSource.LIBRARY:
+                return origin
+        elif not (self.address_suffices and is_loopback_host(self.find_host(settings))):
+            return None  # `resolve_address` refuses other machines
+        return settings.origin(self.address) if is_named else None
+
+    def find_folder_address(self, settings: Settings) -> str:
+        """Return the address that the folder's own `lrwr.toml` names, without user name
+        and password; empty if it names none.
+        """
+        is_named = self._is_address_of_folder(settings)
+        return self.describe_server(settings) if is_named else ""
 
     def find_host(self, settings: Settings) -> str:
         """Return the host name of the service's server: that of the address in the
@@ -70,6 +109,13 @@ class HostedService:
             return urlsplit(str(settings.value(self.address))).hostname or self.host
         return self.host
 
+    def describe_server(self, settings: Settings) -> str:
+        """Return the address of the service's server, without user name and password,
+        or its host name if the settings name no address.
+        """
+        address = str(settings.value(self.address)).strip().rstrip("/")
+        return mask_credentials(address) or self.default_address or self.host
+
     def describe_sent(self, settings: Settings) -> str:
         """Return a description, for users, of the data that the service receives with
         these settings: `sent_with_texts` if traces contain texts, else `sent`.
@@ -77,6 +123,12 @@ class HostedService:
         if self.sent_with_texts and is_tracing_texts(settings):
             return self.sent_with_texts
         return self.sent
+
+    def _is_address_of_folder(self, settings: Settings) -> bool:
+        is_library_setting = (
+            settings.origin(self.address).source is SettingSource.LIBRARY
+        )
+        return is_library_setting and bool(str(settings.value(self.address)).strip())
 
 
 HOSTED_SERVICES: Mapping[str, HostedService] = {
@@ -124,6 +176,7 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         " without the names of your files",
         "qdrant",
         may_be_local=True,
+        default_address=QDRANT_URL,
     ),
     "modal": HostedService(
         "modal",
@@ -148,6 +201,7 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         " replies of models about it, and your threads (saved conversations)",
         "supabase",
         may_be_local=True,
+        address_suffices=True,
     ),
     "tavily": HostedService(
         "tavily",
@@ -174,7 +228,42 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         " cite and the names of your files",
     ),
 }
-"""The services that a setting can turn on, by name."""
+"""The external services that a setting can turn on, by name."""
+
+MODEL_SERVER = "model-server"
+EMBEDDING_SERVER = "embedding-server"
+OWN_SERVERS: Mapping[str, HostedService] = {
+    MODEL_SERVER: HostedService(
+        MODEL_SERVER,
+        "the model server",
+        "model.use",
+        "model.base_url",
+        "127.0.0.1",
+        "",
+        "the scenes of your manuscript when it is ingested, and your questions with the"
+        " passages found for them",
+        "local",
+        may_be_local=True,
+        default_address=OLLAMA_URL,
+    ),
+    EMBEDDING_SERVER: HostedService(
+        EMBEDDING_SERVER,
+        "the embedding server",
+        "embedding.model",
+        "embedding.base_url",
+        "127.0.0.1",
+        "",
+        "the whole text of your manuscript and your notes when they are ingested, and"
+        " your search queries",
+        "server",
+        may_be_local=True,
+        default_address=OLLAMA_URL,
+    ),
+}
+"""The user's own servers that a setting can turn on, by name. They need no key."""
+
+CONSENT_SERVICES: Mapping[str, HostedService] = {**HOSTED_SERVICES, **OWN_SERVERS}
+"""Everything that a folder's own file cannot use without consent, by name."""
 
 
 class ConsentState(StrEnum):
@@ -201,32 +290,44 @@ class ConsentStore:
     """The user's consents, stored in `folder`, outside every library.
 
     Each answer is a file that only its owner can read. It holds for one library folder:
-    not for a copy of it, nor for another folder that later has the same path.
+    not for a copy of it, nor for another folder that later has the same path. A consent
+    holds for the address that the folder named when it was given.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def find_answer(self, library: Library, service: str) -> bool | None:
+    def find_answer(
+        self, library: Library, service: str, address: str | None = None
+    ) -> bool | None:
         """Return whether the user allowed (true) or denied (false) the service called
         `service` for this library.
 
-        None if there is no readable answer.
+        None if there is no readable answer, or if the user allowed another address
+        than `address`, which is compared unless it is None. Consents that were stored
+        without an address hold for every address.
         """
         stored = self._load(library, f"{service}.json")
         is_allowed = stored.get("allowed")
-        return is_allowed if isinstance(is_allowed, bool) else None
+        if not isinstance(is_allowed, bool):
+            return None
+        is_other = address is not None and stored.get("address", address) != address
+        return None if is_allowed and is_other else is_allowed
 
-    def store_answer(self, library: Library, service: str, *, allowed: bool) -> None:
+    def store_answer(
+        self, library: Library, service: str, *, allowed: bool, address: str = ""
+    ) -> None:
         """Store whether the user allowed a service for this library (`allowed`) or
         denied it.
 
+        `address` is the one that the library's own file names, empty if it names none.
         The library's state folder must exist.
 
         Raises:
             StoreProblem: The answer cannot be stored.
         """
-        self._write(library, f"{service}.json", {"allowed": allowed})
+        answer = {"allowed": allowed, "address": address}
+        self._write(library, f"{service}.json", answer)
 
     def has_notice(self, library: Library, service: str) -> bool:
         """Return whether the user was shown what data this library sends to the
@@ -289,20 +390,27 @@ def is_tracing_texts(settings: Settings) -> bool:
 
 
 def find_hosted_service(name: str) -> HostedService:
-    """Return the external service called `name`, such as "openai", ignoring case.
+    """Return the service or server called `name`, such as "openai", ignoring case.
 
     Raises:
         SettingsProblem: There is no such service.
     """
     normalized = name.strip().lower()
-    if normalized in HOSTED_SERVICES:
-        return HOSTED_SERVICES[normalized]
-    near = find_nearest_name(normalized, HOSTED_SERVICES)
+    if normalized in CONSENT_SERVICES:
+        return CONSENT_SERVICES[normalized]
+    near = find_nearest_name(normalized, CONSENT_SERVICES)
     offer = f"Did you mean {near}? " if near else ""
     raise SettingsProblem(
         f"Unknown service {name!r}",
-        hint=f"{offer}Choose from: {', '.join(HOSTED_SERVICES)}.",
+        hint=f"{offer}Choose from: {', '.join(CONSENT_SERVICES)}.",
     )
+
+
+def find_model_service(settings: Settings) -> str:
+    """Return the name of the service that the setting `model.use` selects: "openai",
+    or `MODEL_SERVER` for a local model.
+    """
+    return MODEL_SERVER if settings.model.use == "local" else "openai"
 
 
 def resolve_consent(
@@ -312,16 +420,22 @@ def resolve_consent(
 
     Off if no setting turns it on. Else the user's answer decides, if there is one.
     Without an answer, the user's own settings count as consent, the library's own file
-    does not.
+    does not. A server on this machine is off, unless the user denied it, or the
+    library's own file turns it on or names it.
     """
-    hosted = HOSTED_SERVICES[service]
+    hosted = CONSENT_SERVICES[service]
+    is_from_folder = hosted.find_folder_origin(settings) is not None
+    if not is_from_folder and settings.value(hosted.setting) != hosted.value:
+        return ConsentState.OFF
+    address = hosted.find_folder_address(settings)
+    answer = consents.find_answer(library, service, address)
+    if answer is False:
+        return ConsentState.DENIED
     if not hosted.is_on(settings):
         return ConsentState.OFF
-    answer = consents.find_answer(library, service)
-    if answer is not None:
-        return ConsentState.ALLOWED if answer else ConsentState.DENIED
-    is_library_setting = settings.origin(hosted.setting).source is SettingSource.LIBRARY
-    return ConsentState.UNASKED if is_library_setting else ConsentState.GIVEN
+    if answer is True:
+        return ConsentState.ALLOWED
+    return ConsentState.UNASKED if is_from_folder else ConsentState.GIVEN
 
 
 def find_consent_problem(
@@ -333,13 +447,40 @@ def find_consent_problem(
     consent = resolve_consent(settings, library, service, consents)
     if consent is ConsentState.OFF or consent.allows_sending:
         return None
-    hosted = HOSTED_SERVICES[service]
+    hosted = CONSENT_SERVICES[service]
     if consent is ConsentState.DENIED:
         reason = f"You denied {hosted.title} for this folder"
     else:
-        where = settings.origin(hosted.setting).where
-        reason = f"{where} turns on {hosted.title}, and you have not allowed it"
+        use = " ".join(describe_folder_use(hosted, settings))
+        reason = f"{use}, and you have not allowed it"
     return SettingsProblem(
         f"{reason}. Nothing was sent",
         hint=f"To allow it, run `lrwr privacy allow {service}`.",
     )
+
+
+def find_address_problem(
+    settings: Settings, library: Library, service: str, consents: ConsentStore
+) -> SettingsProblem | None:
+    """Return the error of `find_consent_problem` if the library's own file names the
+    service's address; None if it does not.
+
+    For commands that the user starts to use this service, which need no other consent.
+    """
+    if not CONSENT_SERVICES[service].find_folder_address(settings):
+        return None
+    return find_consent_problem(settings, library, service, consents)
+
+
+def describe_folder_use(hosted: HostedService, settings: Settings) -> tuple[str, str]:
+    """Return the line of the folder's own file that concerns the service, and what the
+    file does, such as "turns on OpenAI".
+
+    The service is one that the file turns on or whose address it names.
+    """
+    origin = hosted.find_folder_origin(settings) or SettingOrigin()
+    address = hosted.find_folder_address(settings)
+    if origin == settings.origin(hosted.setting):
+        at = f" at {address}" if address else ""
+        return origin.where, f"turns on {hosted.title}{at}"
+    return origin.where, f"sets the address of {hosted.title} to {address}"

@@ -4,6 +4,7 @@ Keys come from the environment or the system's keyring, never from a file. A key
 turns no service on; only a setting does.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,13 @@ KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "langsmith": ("LANGSMITH_API_KEY",),
 }
 """The services that need a key, and the environment variables that may hold it."""
+
+OLLAMA_URL = "http://127.0.0.1:11434/v1"
+"""Default address of a model server on this machine, as Ollama uses it."""
+QDRANT_URL = "http://127.0.0.1:6333"
+"""Default address of a Qdrant server on this machine."""
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?", re.I)
+_WITHOUT_CREDENTIALS = re.compile(r"https?://[^/?#@:]+(?::\d+)?(?:/[^?#]*)?", re.I)
 
 
 class KeyLocation(StrEnum):
@@ -196,26 +204,51 @@ def resolve_address(settings: Settings, key: str, default: str, *, secret: bool)
     otherwise send the user's text and key anywhere. `secret` means that an API key is
     sent along, which rules out unencrypted addresses of other machines.
 
+    User name and password in an address are sent by HTTP basic authentication; they
+    are not allowed together with an API key, which they would replace.
+
     Raises:
         SettingsProblem: The value is not an address, or the address is not allowed.
     """
     address = str(settings.value(key)).strip().rstrip("/") or default
     scheme, host = _split_address(address, key, default)
-    if address == default or is_loopback_host(host):
-        return address
-    if settings.origin(key).source is SettingSource.LIBRARY:
+    is_local = address == default or is_loopback_host(host)
+    if not is_local and settings.origin(key).source is SettingSource.LIBRARY:
         variable = f"LRWR_{key.replace('.', '_').upper()}"
         raise SettingsProblem(
             f"`{key}` in this folder's lrwr.toml points to another machine, {host}",
             hint="If you trust it, set it in your own settings file"
             f" (`lrwr config path`) or as {variable}.",
         )
-    if secret and scheme == "http":
+    if secret and "@" in urlsplit(address).netloc:
+        raise SettingsProblem(
+            f"`{key}` contains a user name or password, besides your API key",
+            hint="Remove it, up to the `@`.",
+        )
+    if secret and scheme == "http" and not is_local:
         raise SettingsProblem(
             f"`{key}` would send your key to {host} without encryption",
             hint="Use an address that begins with https://.",
         )
     return address
+
+
+def mask_credentials(address: str) -> str:
+    """Return an address with `***` in place of user name and password, and of a query
+    or fragment, which may hold a key.
+
+    This includes addresses that are not valid. Other texts are unchanged.
+    """
+    if _WITHOUT_CREDENTIALS.fullmatch(address):
+        return address
+    scheme, separator, rest = address.partition("//")
+    if separator and not _SCHEME.fullmatch(scheme):
+        scheme, separator, rest = "", "", address
+    elif not separator:
+        scheme, rest = "", address
+    _, has_credentials, server = rest.rpartition("@")
+    shown = f"{scheme}{separator}{'***@' if has_credentials else ''}{server}"
+    return re.sub(r"([?#]).+$", r"\1***", shown, flags=re.DOTALL)
 
 
 def parse_host(address: str) -> str:
@@ -237,13 +270,31 @@ def is_loopback_host(host: str) -> bool:
 
 
 def _split_address(address: str, key: str, default: str) -> tuple[str, str]:
+    """Return scheme and host name of an address.
+
+    Raises:
+        SettingsProblem: It is not the address of a server, or has a query or fragment,
+            which would swallow the paths that are appended to it.
+    """
+    shown = mask_credentials(address)
     try:
         parts = urlsplit(address)
-        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
-            return parts.scheme, parts.hostname
-    except ValueError:
-        pass  # invalid brackets or port
-    raise SettingsProblem(
-        f"`{key}` is {address!r}, which is not a server address",
-        hint=f"Write it like `{default}`.",
-    )
+        is_address = parts.scheme in {"http", "https"} and parts.port != 0
+    except ValueError:  # invalid brackets or port
+        is_address = False
+    if not is_address or not parts.hostname or not _is_one_word(address):
+        raise SettingsProblem(
+            f"`{key}` is {shown!r}, which is not a server address",
+            hint=f"Write it like `{default}`.",
+        )
+    if "?" in address or "#" in address:
+        raise SettingsProblem(
+            f"`{key}` is {shown!r}, and an address of a server has no query",
+            hint="Remove the `?` or `#` and what follows it.",
+        )
+    return parts.scheme, parts.hostname
+
+
+def _is_one_word(address: str) -> bool:
+    """Return whether a text has no spaces and no control characters."""
+    return address.isprintable() and " " not in address

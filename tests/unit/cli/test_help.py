@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lrwr.cli.main import COMMANDS, app
-from lrwr.core.settings.consent import HOSTED_SERVICES
+from lrwr.core.settings.consent import CONSENT_SERVICES
 
 WIDE = {"COLUMNS": "200"}
 PANELS = ("Write", "Story", "Check", "Decide", "Library", "Services")
@@ -24,7 +24,7 @@ def test_help_fills_the_width_that_there_is() -> None:
 @pytest.mark.parametrize("command", ["allow", "deny"])
 def test_every_service_that_can_be_allowed_is_named(command: str) -> None:
     words = help_of("privacy", command).replace(",", " ").replace(".", " ").split()
-    assert set(HOSTED_SERVICES) <= set(words)
+    assert set(CONSENT_SERVICES) <= set(words)
 
 
 def test_commands_are_listed_in_panels() -> None:

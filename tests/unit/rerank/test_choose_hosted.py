@@ -11,6 +11,7 @@ from lrwr.core.adapters.rerank.cohere import COHERE_URL
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import OLLAMA_URL
 
 
 def settings(folder: Path, user: str, library: str = "") -> Settings:
@@ -68,7 +69,7 @@ def test_a_server_of_ones_own_is_apart_from_that_of_the_language_model(
     )
     connection = embed.build_embedding_connection(on)
     assert connection is not None
-    assert (connection.base_url, connection.own) == (embed.OLLAMA_EMBEDDING_URL, True)
+    assert (connection.base_url, connection.own) == (OLLAMA_URL, True)
     assert not embed.is_embedding_remote(on)
     afar = settings(
         tmp_path,

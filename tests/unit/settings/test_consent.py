@@ -1,5 +1,6 @@
 """What a downloaded folder may not turn on by itself."""
 
+import json
 import os
 import shutil
 import stat
@@ -172,6 +173,83 @@ def test_an_answer_that_cannot_be_written_is_told(book: Path, tmp_path: Path) ->
     with pytest.raises(StoreProblem, match="cannot be stored") as caught:
         consents.store_answer(library_in(book), "openai", allowed=True)
     assert caught.value.hint
+
+
+def folder_with(book: Path, text: str) -> Path:
+    (book / "lrwr.toml").write_text(text, encoding="utf-8")
+    return book
+
+
+def consent_to(
+    service: str, book: Path, consents: ConsentStore, env: dict[str, str] | None = None
+) -> ConsentState:
+    return resolve_consent(settings_in(book, env), library_in(book), service, consents)
+
+
+HERE = "http://127.0.0.1:9001/v1"
+LOCAL = 'model.use = "local"\nmodel.name = "m"\n'
+
+
+def test_a_local_model_of_the_folder_waits_for_the_user(
+    book: Path, consents: ConsentStore
+) -> None:
+    folder_with(book, LOCAL)
+    assert consent_to("model-server", book, consents) is ConsentState.UNASKED
+    problem = find_consent_problem(
+        settings_in(book), library_in(book), "model-server", consents
+    )
+    assert problem is not None
+    assert "lrwr.toml:1 turns on the model server, and you" in str(problem)
+    assert problem.hint == "To allow it, run `lrwr privacy allow model-server`."
+
+
+def test_a_local_model_of_the_user_s_own_settings_needs_no_consent(
+    book: Path, consents: ConsentStore
+) -> None:
+    (book / "lrwr.toml").unlink()
+    env = {"LRWR_MODEL_USE": "local", "LRWR_MODEL_BASE_URL": HERE}
+    assert consent_to("model-server", book, consents, env) is ConsentState.OFF
+
+
+@pytest.mark.parametrize("service", ["openai", "model-server"])
+def test_an_address_of_the_folder_waits_for_the_user_whoever_turns_it_on(
+    book: Path, consents: ConsentStore, service: str
+) -> None:
+    folder_with(book, f'model.base_url = "{HERE}"\n')
+    env = {"LRWR_MODEL_USE": HOSTED_OR_OWN[service]}
+    assert consent_to(service, book, consents, env) is ConsentState.UNASKED
+    problem = find_consent_problem(
+        settings_in(book, env), library_in(book), service, consents
+    )
+    assert f"to {HERE}, and you have not allowed it" in str(problem)
+
+
+HOSTED_OR_OWN = {"openai": "openai", "model-server": "local"}
+
+
+def test_consent_holds_for_the_address_that_was_shown(
+    book: Path, consents: ConsentStore
+) -> None:
+    folder_with(book, f'{LOCAL}model.base_url = "{HERE}"\n')
+    library = library_in(book)
+    consents.store_answer(library, "model-server", allowed=True, address=HERE)
+    assert consent_to("model-server", book, consents) is ConsentState.ALLOWED
+    folder_with(book, f'{LOCAL}model.base_url = "http://127.0.0.1:2375"\n')
+    assert consent_to("model-server", book, consents) is ConsentState.UNASKED
+    consents.store_answer(library, "model-server", allowed=False, address=HERE)
+    assert consent_to("model-server", book, consents) is ConsentState.DENIED
+
+
+def test_a_consent_stored_without_an_address_stays_valid(
+    book: Path, consents: ConsentStore, tmp_path: Path
+) -> None:
+    folder_with(book, f'model.use = "openai"\nmodel.base_url = "{HERE}"\n')
+    consents.store_answer(library_in(book), "openai", allowed=True)
+    (answer,) = (tmp_path / "state/consent").iterdir()
+    stored = json.loads(answer.read_text(encoding="utf-8"))
+    del stored["address"]
+    answer.write_text(json.dumps(stored), encoding="utf-8")
+    assert leave(book, consents) is ConsentState.ALLOWED
 
 
 def test_a_service_is_known_by_its_name() -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import keyring
 import pytest
@@ -8,6 +9,8 @@ from typer.testing import CliRunner
 
 from lrwr.cli.commands import config as commands
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import index_settings
 from lrwr.core.settings.service_access import (
     KEY_VARIABLES,
     MAX_KEY_CHARS,
@@ -17,6 +20,8 @@ from lrwr.core.settings.service_access import (
     find_key,
     list_key_states,
     list_key_variables,
+    mask_credentials,
+    resolve_address,
     store_key,
 )
 from tests.fakes.keyrings import LockedKeyring, MemoryKeyring
@@ -94,6 +99,63 @@ def test_a_misspelt_service_gets_the_nearest_name() -> None:
         list_key_variables("opnai")
     assert "Did you mean openai?" in caught.value.hint
     assert list_key_variables(" OpenAI ") == ("OPENAI_API_KEY",)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://nell:heron@127.0.0.1:9/v1", "http://***@127.0.0.1:9/v1"),
+        ("https://heron@h.example", "https://***@h.example"),
+        ("http://nell:he/ron@h/v1", "http://***@h/v1"),
+        ("http://nell:he?ron@h/v1", "http://***@h/v1"),
+        ("nell:heron@h", "***@h"),
+        ("nell:heron//@h", "***@h"),
+        ("http:/nell:heron@h", "***@h"),
+        ("http://h/v1?key=heron", "http://h/v1?***"),
+        ("http://h:80/@nell", "http://h:80/@nell"),
+        ("http://[::1]:80/v1", "http://[::1]:80/v1"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_without_its_password(address: str, shown: str) -> None:
+    assert mask_credentials(address) == shown
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("http://127.0.0.1:9/v1?x=", "no query"),
+        ("http://127.0.0.1:9/v1#heron", "no query"),
+        ("http://127.0.0.1:9/v1?", "no query"),
+        ("http://127.0.0.1:9/v1 /x", "not a server address"),
+        ("http://127.0.0.1:9/\nv1", "not a server address"),
+        ("http://nell:heron@127.0.0.1:99999", "not a server address"),
+        ("ftp://nell:heron@127.0.0.1", "not a server address"),
+        ("nell:heron@127.0.0.1:9", "not a server address"),
+    ],
+)
+@pytest.mark.parametrize("key", [k for k in index_settings() if k.endswith("url")])
+def test_an_address_has_no_query_and_its_password_is_not_shown(
+    tmp_path: Path, key: str, address: str, problem: str
+) -> None:
+    env = {index_settings()[key].variable: address}
+    settings = load_settings(tmp_path, env, {}, user=tmp_path / "user.toml")
+    with pytest.raises(SettingsProblem, match=problem) as caught:
+        resolve_address(settings, key, "http://127.0.0.1:1", secret=False)
+    assert caught.value.hint
+    assert "heron" not in caught.value.full_text
+
+
+def test_a_password_in_an_address_and_an_api_key_exclude_each_other(
+    tmp_path: Path,
+) -> None:
+    env = {"LRWR_MODEL_BASE_URL": "https://nell:heron@h.example/v1"}
+    settings = load_settings(tmp_path, env, {}, user=tmp_path / "user.toml")
+    address = resolve_address(settings, "model.base_url", "", secret=False)
+    assert address == env["LRWR_MODEL_BASE_URL"]
+    with pytest.raises(SettingsProblem, match="besides your API key") as caught:
+        resolve_address(settings, "model.base_url", "", secret=True)
+    assert "heron" not in caught.value.full_text
 
 
 def test_a_machine_without_a_keyring_is_told_of_the_variable() -> None:

@@ -13,7 +13,6 @@ from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.vectors.qdrant import create_qdrant_index
 from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import (
-    QDRANT_URL,
     QdrantConnection,
     QdrantCursor,
     QdrantHttpClient,
@@ -32,6 +31,7 @@ from lrwr.core.settings.consent import (
 from lrwr.core.settings.library import prepare_state_dir, resolve_library
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import QDRANT_URL
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.qdrant_server import KEY, QdrantServer
@@ -108,11 +108,11 @@ def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     assert build_qdrant_connection(far, {}) is not None
 
 
-def test_a_server_on_this_machine_needs_no_leave_and_one_elsewhere_does(
+def test_a_server_on_this_machine_needs_no_consent_and_one_elsewhere_does(
     tmp_path: Path,
 ) -> None:
     consents = ConsentStore(tmp_path / "consent")
-    here = settings(tmp_path, ON)
+    here = settings(tmp_path, "", ON)
     assert (
         resolve_consent(here, resolve_library(here), "qdrant", consents)
         is ConsentState.OFF

@@ -10,7 +10,7 @@ from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
 from lrwr.core.adapters.embed.minilm import EmbeddingModelReport
 from lrwr.core.settings.loader import find_nearest_name
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.service_access import is_loopback_host
+from lrwr.core.settings.service_access import is_loopback_host, mask_credentials
 
 _SHOWN_NAMES = 6
 
@@ -125,7 +125,7 @@ def check_language_model(
     )
     if not connection.own:
         return _check_hosted_model(language_model_status)
-    address = connection.base_url
+    address = mask_credentials(connection.base_url)
     if not language_model_status.answers:
         detail = f"{names} is set, but no server answers at {address}."
         return HealthFinding(part, HealthState.WARNING, detail, _START)

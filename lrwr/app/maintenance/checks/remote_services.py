@@ -40,7 +40,11 @@ from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.adapters.web import tavily as searching
 from lrwr.core.adapters.web.tavily import CreditsUnavailable, TavilySearch
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
-from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
+from lrwr.core.settings.consent import (
+    EMBEDDING_SERVER,
+    HOSTED_SERVICES,
+    ConsentState,
+)
 from lrwr.core.settings.model import Settings
 
 REMOTE_EMBEDDING_MODELS = ("openai", "server")
@@ -101,7 +105,7 @@ async def check_embeddings(
         connection = _embedding_of(settings)
         leaving = request_logger if embedding.is_embedding_remote(settings) else None
         line = ModelServerClient(_single_request_limit(), request_logger=leaving)
-        key = str if connection.own else partial(keyring.key, "openai-embeddings")
+        key = partial(keyring.key, _embedding_service(settings))
         embedder = OpenAIEmbedder(connection, line, key, _count_one_each)
         try:
             await embedder.embed([WORD])
@@ -114,7 +118,7 @@ async def check_embeddings(
         detail += f" `embedding.dimensions` {says}."
         return HealthFinding(part, HealthState.BROKEN, detail, wrong.hint)
     except LrwrError as error:
-        return _failed(part, error, keyring, "openai-embeddings")
+        return _failed(part, error, keyring, _embedding_service(settings))
     detail = f"{connection.server} answers and has {connection.name}:"
     return HealthFinding(
         part, HealthState.OK, f"{detail} {connection.dimensions} dimensions."
@@ -265,6 +269,12 @@ def _embedding_of(settings: Settings) -> EmbeddingConnection:
             replace(settings, embedding=embedding_settings)
         )
     )
+
+
+def _embedding_service(settings: Settings) -> str:
+    """Return the name of the service that the setting `embedding.model` selects."""
+    is_own = settings.embedding.model == "server"
+    return EMBEDDING_SERVER if is_own else "openai-embeddings"
 
 
 def _with_short_timeout(connection: Connected | None) -> Connected:

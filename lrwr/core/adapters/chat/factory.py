@@ -15,13 +15,12 @@ from lrwr.core.model.egress import RequestPurpose
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
+    OLLAMA_URL,
     find_key,
     is_loopback_host,
     parse_host,
     resolve_address,
 )
-
-OLLAMA_CHAT_URL = "http://127.0.0.1:11434/v1"
 
 DEFAULT_CHAT_MODEL = "gpt-6-luna"
 """The OpenAI model that is used if `model.name` is empty."""
@@ -124,7 +123,7 @@ def is_chat_remote(settings: Settings) -> bool:
             return True
         case "local":
             return not is_loopback_host(
-                parse_host(_resolve_base_url(settings, OLLAMA_CHAT_URL))
+                parse_host(_resolve_base_url(settings, OLLAMA_URL))
             )
 
 
@@ -215,7 +214,7 @@ def _build_local_connection(settings: Settings, name: str) -> ChatConnection:
     effort = "" if model.reasoning_effort == "auto" else model.reasoning_effort
     return ChatConnection(
         name,
-        _resolve_base_url(settings, OLLAMA_CHAT_URL),
+        _resolve_base_url(settings, OLLAMA_URL),
         timeout=float(model.timeout),
         effort=effort,
         own=True,

@@ -14,6 +14,7 @@ from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.model import DEFAULT_EMBEDDING_MODEL, Settings
 from lrwr.core.settings.service_access import (
+    OLLAMA_URL,
     is_loopback_host,
     parse_host,
     resolve_address,
@@ -114,7 +115,6 @@ def truncate_for_embedding(text: str) -> str:
     return encoded[:MAX_EMBEDDED_TEXT_BYTES].decode("utf-8", errors="ignore")
 
 
-OLLAMA_EMBEDDING_URL = "http://127.0.0.1:11434/v1"
 OPENAI_DIMENSIONS: Mapping[str, int] = {
     "text-embedding-3-small": 1536,
     "text-embedding-3-large": 3072,
@@ -172,9 +172,7 @@ def is_embedding_remote(settings: Settings) -> bool:
         case "openai":
             return True
         case "server":
-            return not is_loopback_host(
-                parse_host(_address(settings, OLLAMA_EMBEDDING_URL))
-            )
+            return not is_loopback_host(parse_host(_address(settings, OLLAMA_URL)))
         case _:
             return False
 
@@ -204,7 +202,7 @@ def _server_connection(settings: Settings) -> EmbeddingConnection:
     return EmbeddingConnection(
         embedding.name,
         _require_dimensions(embedding.dimensions, embedding.name),
-        _address(settings, OLLAMA_EMBEDDING_URL),
+        _address(settings, OLLAMA_URL),
         timeout=float(embedding.timeout),
         own=True,
         budget=EmbeddingBatchLimit(tokens=8_000, texts=32),  # often a small machine

@@ -26,6 +26,7 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import format_seconds
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
+    QDRANT_URL,
     find_key,
     is_loopback_host,
     parse_host,
@@ -159,8 +160,6 @@ def _causes(error: Exception) -> Iterator[BaseException]:
         cause = source if isinstance(source, BaseException) else cause.__cause__
 
 
-QDRANT_URL = "http://127.0.0.1:6333"
-"""Default address of a Qdrant server on this machine."""
 REMOTE_RETRY_SECONDS = 10.0
 LOCAL_RETRY_SECONDS = 2.0
 """Seconds after which a failed request is not retried: a search waits for it, and this
