@@ -415,7 +415,9 @@ def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
     """
     where, action = describe_folder_use(hosted, settings)
     file = where.removeprefix(f"{settings.root}{os.sep}")
-    server = hosted.find_host(settings) if hosted.key else hosted.default_address
+    server = (
+        hosted.find_host(settings) if hosted.key else hosted.describe_server(settings)
+    )
     to = "there" if hosted.find_folder_address(settings) else f"to {server}"
     use_key = "use your key to " if hosted.key else ""
     return (
