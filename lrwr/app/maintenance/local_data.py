@@ -26,7 +26,13 @@ _IN_USE = (
 _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "files renamed by repair and restore",
-        ("*.broken-*", "*.before-restore-*", "restoring-*"),
+        (
+            "*.broken-*",
+            "*.before-restore-*",
+            "restoring-*",
+            "library.db.repair*",
+            "repair.lock",
+        ),
     ),
     ("the vector index", ("index",)),
     ("evaluations", ("evaluations", "evaluations.lock")),

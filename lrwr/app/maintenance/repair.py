@@ -1,14 +1,35 @@
-"""Repairs a library: builds its indexes again, and moves a damaged database away."""
+"""Repairs a library: rebuilds its indexes, and recovers rows of a damaged database."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from lrwr.app.presenters.text import format_count
+from lrwr.app.presenters.threads import KEPT_DAYS
 from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
+from lrwr.core.adapters.storage.sqlite.salvage import (
+    SalvageCounts,
+    merge_library,
+    merge_unfinished_salvage,
+    read_damaged_library,
+    salvage_library,
+)
 from lrwr.core.adapters.vectors.maintenance import clear_shards
-from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.settings.library import Library, load_ingested_paths
+from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.settings.files import FileLock
+from lrwr.core.settings.library import Library, load_ingested_paths, prepare_state_dir
+
+REPAIR_LOCK = "repair.lock"
+_NOUNS = {
+    "thread": ("thread", ""),
+    "turn": ("turn", ""),
+    "reply": ("reply of a language model", "replies of a language model"),
+    "sent": ("send log entry", "send log entries"),
+    "job": ("job", ""),
+}
+_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,19 +37,22 @@ class RepairReport:
     """The steps of a repair, one sentence each, and what the user should do next.
 
     `remedy` is a sentence, empty if there is nothing to do. `moved` is the new path of
-    a database that could not be repaired, else None.
+    a damaged database, else None. `recovered` counts the rows that were copied from it
+    by table.
     """
 
     steps: tuple[str, ...]
     remedy: str = ""
     moved: Path | None = None
+    recovered: Mapping[str, SalvageCounts] = field(default_factory=dict)
 
 
 def repair_library(library: Library, *, now: float) -> RepairReport:
-    """Build the database's indexes again, and delete the vector index.
+    """Rebuild the database's indexes, and delete the vector index.
 
-    The next search builds the vector index again. A database that cannot be repaired is
-    renamed, not deleted. `now` is in seconds since 1970.
+    The next search builds the vector index again. A damaged database is replaced by a
+    new one with its readable threads, replies, send log and jobs; it is renamed, not
+    deleted. `now` is in seconds since 1970.
 
     Raises:
         NotFound: There is no library.
@@ -39,26 +63,132 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
             f"There is no library in {library.root}",
             hint="Run `lrwr ingest FOLDER` with the folder of your manuscript.",
         )
+    with _repair_lock(library):
+        return _repair(library, now)
+
+
+def _repair(library: Library, now: float) -> RepairReport:
     has_database = library.database.exists()
     steps: list[str] = []
     damage = (
         rebuild_database_indexes(library.database, steps.append) if has_database else ()
     )
+    expired = now - KEPT_DAYS * _DAY_SECONDS
+    if not damage and merge_unfinished_salvage(
+        library.database, expired_before=expired
+    ):
+        steps.append("The rows that an interrupted repair had recovered were added.")
+    report = None
+    if damage:
+        report = _salvage(library, damage[0], now, expired)
     other_steps = [*_clear_vector_index(library), *_check_folder_record(library, now)]
+    if report is not None:
+        return RepairReport(
+            (*report.steps, *other_steps), report.remedy, report.moved, report.recovered
+        )
     if not has_database:
-        return RepairReport(tuple(other_steps), "Run `lrwr ingest FOLDER` now.")
-    if not damage:
-        done = "The database is intact. Its indexes and the word index were rebuilt."
-        return RepairReport((done, *steps, *other_steps))
-    moved = rename_database_aside(library.database, f"broken-{format_file_stamp(now)}")
-    sentences = (
-        f"The database cannot be repaired: {damage[0]}.",
-        f"It was renamed to {moved}; nothing was deleted. It contains your threads, the"
-        " replies of language models and the send log. `lrwr restore` brings them back"
-        " from a backup.",
+        return RepairReport((*steps, *other_steps), "Run `lrwr ingest FOLDER` now.")
+    done = "The database is intact. Its indexes and the word index were rebuilt."
+    return RepairReport((done, *steps, *other_steps))
+
+
+def _salvage(library: Library, damage: str, now: float, expired: float) -> RepairReport:
+    moved, counts = salvage_library(
+        library.database,
+        ending=f"broken-{format_file_stamp(now)}",
+        expired_before=expired,
+    )
+    steps = (
+        f"The database was damaged: {damage}.",
+        *describe_recovery(counts),
+        f"The damaged file was renamed to {moved}; nothing was deleted.",
         "Your manuscript was not changed. Ingesting it again rebuilds the rest.",
     )
-    return RepairReport((*sentences, *other_steps), "Run `lrwr ingest` now.", moved)
+    remedy = "Run `lrwr ingest` now."
+    if any(count.unreadable for count in counts.values()):
+        remedy += " `lrwr restore --latest` adds what the automatic backup still has."
+    return RepairReport(steps, remedy, moved, counts)
+
+
+def recover_from_file(library: Library, file: Path, *, now: float) -> RepairReport:
+    """Add the rows of an older database of the library that the library lacks.
+
+    `file` is such as `library.db.broken-…`, damaged or not, and is not changed. Rows of
+    the library are not overwritten. Idempotent. `now` is in seconds since 1970.
+
+    Raises:
+        NotFound: There is no such file.
+        UnreadableDocument: Nothing could be read from it.
+        StoreProblem: The library or the file cannot be used.
+    """
+    if not file.is_file():
+        raise NotFound(
+            f"There is no file {file}",
+            hint="Name a file such as `.lrwr/library.db.broken-20261123-154500`.",
+        )
+    source = read_damaged_library(file)
+    if source.is_empty:
+        raise UnreadableDocument(
+            f"{file} contains no readable data of lrwr",
+            hint="Name an older database, such as `.lrwr/library.db.broken-…`; for a zip"
+            " file use `lrwr restore FILE`.",
+        )
+    prepare_state_dir(library)
+    with _repair_lock(library):
+        counts = merge_library(
+            library.database,
+            source,
+            expired_before=now - KEPT_DAYS * _DAY_SECONDS,
+        )
+    return RepairReport(
+        (f"{file} was read.", *describe_recovery(counts)), "", None, counts
+    )
+
+
+def describe_recovery(counts: Mapping[str, SalvageCounts]) -> list[str]:
+    """Return, one sentence per table, how many rows were copied and how many were not."""
+    sentences = []
+    for table, count in counts.items():
+        if not (count.copied or count.present or count.unreadable):
+            continue
+        copied = format_count(count.copied, *_NOUNS[table])
+        extras = [
+            f"{number:,} {words}"
+            for number, words in (
+                (count.present, "already there"),
+                (count.mended, "with a damaged value replaced"),
+                (count.unreadable, "unreadable"),
+            )
+            if number
+        ]
+        sentences.append(f"{copied} copied{''.join(f', {e}' for e in extras)}.")
+    return sentences or ["It contains no threads, replies, send log or jobs."]
+
+
+@contextmanager
+def _repair_lock(library: Library) -> Iterator[None]:
+    """Inside this context, no other process repairs the library.
+
+    Raises:
+        StoreProblem: Another process repairs it, or the state folder is read-only.
+    """
+    lock = FileLock(library.state_dir / REPAIR_LOCK)
+    try:
+        is_acquired = lock.acquire()
+    except OSError as error:
+        raise StoreProblem(
+            f"{library.state_dir} cannot be written: {error.strerror}",
+            hint="Check its permissions and the free disk space.",
+        ) from error
+    if not is_acquired:
+        raise StoreProblem(
+            f"Another lrwr process repairs {library.database}",
+            hint="Wait until it has finished and try again.",
+        )
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def rename_database_aside(database: Path, ending: str) -> Path:

@@ -10,7 +10,7 @@ import typer
 
 from lrwr.app.maintenance.check_result import HealthFinding, is_healthy
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
-from lrwr.app.maintenance.repair import repair_library
+from lrwr.app.maintenance.repair import recover_from_file, repair_library
 from lrwr.app.presenters.text import LinePiece, StyledText, Tone
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
@@ -25,7 +25,10 @@ DOCTOR_EPILOG = (
     "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json · lrwr doctor"
     " --sql > lrwr.sql. Exit code 0: nothing is broken; 1: something is."
 )
-REPAIR_EPILOG = "Examples: lrwr repair · lrwr repair && lrwr ingest"
+REPAIR_EPILOG = (
+    "Examples: lrwr repair · lrwr repair && lrwr ingest · lrwr repair --from"
+    " .lrwr/library.db.broken-20261123-154500"
+)
 
 
 ServersOption = Annotated[
@@ -42,6 +45,16 @@ SqlOption = Annotated[
     typer.Option(
         "--sql",
         help="Only print the SQL that sets up a Supabase project.",
+    ),
+]
+
+
+FromOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="Only add what an older database of this library has and it lacks.",
     ),
 ]
 
@@ -91,11 +104,20 @@ def _print_sql() -> None:
 @app.command("repair", epilog=REPAIR_EPILOG)
 def repair_command(
     context: typer.Context,
+    file: FromOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Rebuild indexes and caches. Your manuscript is never changed."""
+    """Rebuild indexes, and recover threads from a damaged database.
+
+    A damaged database is replaced by a new one with its readable threads, model
+    replies, send log and jobs. Your manuscript is never changed.
+    """
     settings, output = start_session(context)
-    report = repair_library(resolve_library(settings), now=time.time())
+    library = resolve_library(settings)
+    if file is None:
+        report = repair_library(library, now=time.time())
+    else:
+        report = recover_from_file(library, file, now=time.time())
     if as_json:
         output.json(report)
         return

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.maintenance.repair import rename_database_aside, repair_library
+from lrwr.app.maintenance.repair import (
+    recover_from_file,
+    rename_database_aside,
+    repair_library,
+)
 from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.adapters.vectors.edge import build_shard_name, open_edge_index
 from lrwr.core.adapters.vectors.maintenance import (
@@ -15,9 +19,16 @@ from lrwr.core.adapters.vectors.maintenance import (
     list_shards,
 )
 from lrwr.core.model.chunks import Pipeline, SearchScope
-from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.library import Library
+from tests.fakes.damaged import (
+    a_talkative_library,
+    find_root,
+    flip_bit,
+    read_plainly,
+    zero_page,
+)
 from tests.fakes.libraries import Library as Records
 from tests.fakes.libraries import over
 from tests.fakes.records import DIMENSIONS, ONE, SPACE, Clock
@@ -169,6 +180,82 @@ def test_what_cannot_be_mended_is_moved_aside(
     assert not library.database.exists()
     assert "was not changed" in " ".join(report.steps)
     assert "lrwr ingest" in report.remedy
+
+
+@pytest.fixture
+def talkative(tmp_path: Path) -> Library:
+    library = Library(tmp_path, tmp_path / ".lrwr")
+    a_talkative_library(library.database)
+    return library
+
+
+def test_repair_copies_the_threads_of_a_damaged_database(talkative: Library) -> None:
+    original = read_plainly(talkative.database)
+    zero_page(talkative.database, find_root(talkative.database, "quotation_by_speaker"))
+    report = repair_library(talkative, now=NOW)
+    assert report.moved is not None
+    assert report.moved.exists()
+    assert read_plainly(talkative.database) == original
+    assert report.recovered["turn"].copied == len(original["turn"])
+    assert "72 turns copied." in report.steps
+    assert report.remedy == "Run `lrwr ingest` now."
+    assert repair_library(talkative, now=NOW + 1).moved is None
+    assert read_plainly(talkative.database) == original
+
+
+def test_repair_says_how_many_rows_are_unreadable_and_where_to_get_them(
+    talkative: Library,
+) -> None:
+    with closing(sqlite3.connect(talkative.database)) as connection:
+        connection.execute("pragma ignore_check_constraints = on")
+        connection.execute("update reply set finding = '{' where key < '2'")
+        connection.commit()
+    zero_page(talkative.database, find_root(talkative.database, "quotation_by_speaker"))
+    report = repair_library(talkative, now=NOW)
+    lost = report.recovered["reply"].unreadable
+    assert lost > 0
+    assert any(step.endswith(f"copied, {lost} unreadable.") for step in report.steps)
+    assert "lrwr restore --latest" in report.remedy
+
+
+def test_an_older_damaged_file_is_merged_and_stays(talkative: Library) -> None:
+    original = read_plainly(talkative.database)
+    damaged = rename_database_aside(talkative.database, "broken-1")
+    zero_page(damaged, find_root(damaged, "quotation_by_speaker"))
+    content = damaged.read_bytes()
+    a_talkative_library(talkative.database, threads=1, turns=2)
+    ours = read_plainly(talkative.database)
+    recover_from_file(talkative, damaged, now=NOW)
+    merged = read_plainly(talkative.database)
+    assert merged["turn"].keys() == original["turn"].keys() | ours["turn"].keys()
+    again = recover_from_file(talkative, damaged, now=NOW)
+    assert read_plainly(talkative.database) == merged
+    assert not any(counts.copied for counts in again.recovered.values())
+    assert damaged.read_bytes() == content
+
+
+def test_a_file_without_rows_of_lrwr_is_refused(talkative: Library) -> None:
+    (talkative.root / "novel.txt").write_text("The lamp burned. " * 999)
+    with pytest.raises(UnreadableDocument, match="no readable data"):
+        recover_from_file(talkative, talkative.root / "novel.txt", now=NOW)
+    with pytest.raises(NotFound, match="no file"):
+        recover_from_file(talkative, talkative.root / "missing.db", now=NOW)
+
+
+def test_a_library_that_is_in_use_is_not_replaced(talkative: Library) -> None:
+    zero_page(talkative.database, find_root(talkative.database, "quotation_by_speaker"))
+    with closing(sqlite3.connect(talkative.database)) as other:
+        other.execute("begin immediate")
+        with pytest.raises(StoreProblem, match="locked"):
+            repair_library(talkative, now=NOW)
+    assert repair_library(talkative, now=NOW).moved is not None
+
+
+def test_a_flipped_version_number_does_not_stop_the_repair(talkative: Library) -> None:
+    original = read_plainly(talkative.database)
+    flip_bit(talkative.database, 63, 0)
+    assert repair_library(talkative, now=NOW).moved is not None
+    assert read_plainly(talkative.database) == original
 
 
 def test_the_log_of_a_database_moves_with_it(tmp_path: Path) -> None:

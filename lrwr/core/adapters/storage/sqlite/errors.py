@@ -58,6 +58,33 @@ def is_corruption_error(error: Exception) -> bool:
     return isinstance(code, int) and code & 0xFF in _CORRUPTION_CODES
 
 
+_ENVIRONMENT_CODES = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_INTERRUPT,
+    }
+)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether `error`, from an ordinary statement, means a damaged database.
+
+    Everything counts except locks, permissions, the disk and memory: damage to the
+    schema or to a value shows as an error of the statement or of a constraint.
+    """
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    is_short = code == sqlite3.SQLITE_IOERR_SHORT_READ
+    return is_short or code & 0xFF not in _ENVIRONMENT_CODES
+
+
 def translate_sqlite_error(
     error: sqlite3.Error | OSError | UnicodeError, path: Path, *, patience: float
 ) -> StoreProblem:

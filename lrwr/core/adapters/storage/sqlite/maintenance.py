@@ -16,6 +16,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
 from lrwr.core.adapters.storage.sqlite.errors import (
     build_newer_library_error,
     is_corruption_error,
+    is_damage,
     translate_sqlite_error,
 )
 from lrwr.core.adapters.storage.sqlite.fts_index import (
@@ -38,6 +39,14 @@ MAX_DAMAGE_MESSAGES = 20
 MAX_DAMAGE_MESSAGE_CHARS = 160
 _UNUSED_PAGE = "never used"
 """SQLite's message for a page that nothing uses, which is harmless."""
+_INDEX_DAMAGE = (
+    "missing from index",
+    "wrong # of entries in index",
+    "non-unique entry in index",
+    "inverted index",
+    _UNUSED_PAGE,
+)
+"""Words of SQLite's messages about damage that rebuilding the indexes repairs."""
 _COUNTS = """
 select
   (select count(*) from document),
@@ -158,7 +167,8 @@ def rebuild_database_indexes(
     remains.
 
     Each message is a finding of SQLite's integrity check; there is none if the file is
-    sound. `say` receives one sentence if the schema changes.
+    sound. If more than indexes is damaged, the file is not changed, because writing to
+    it could overwrite readable rows. `say` receives one sentence if the schema changes.
 
     Raises:
         StoreProblem: The file cannot be written, another process holds it, or its
@@ -172,7 +182,7 @@ def rebuild_database_indexes(
                 raise
             return _rebuild(path, recreate_fts_indexes, say or _ignore_notice)
     except (sqlite3.Error, OSError) as error:
-        if isinstance(error, sqlite3.DatabaseError) and is_corruption_error(error):
+        if isinstance(error, sqlite3.Error) and is_damage(error):
             return (str(error),)
         raise translate_sqlite_error(
             error, path, patience=MAINTENANCE_LOCK_TIMEOUT
@@ -264,6 +274,9 @@ def _rebuild(
     with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
         if read_schema_version(connection) > SCHEMA_VERSION:
             raise build_newer_library_error(path)
+        damage = _run_integrity_check(connection, "integrity_check")
+        if not all(any(words in line for words in _INDEX_DAMAGE) for line in damage):
+            return damage
         connection.execute("BEGIN IMMEDIATE")
         try:
             prepare(connection)
