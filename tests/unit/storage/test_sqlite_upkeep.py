@@ -163,6 +163,7 @@ def test_damaged_pages_of_a_word_index_cost_nothing_else(path: Path) -> None:
         before = connection.execute("select * from chunk").fetchall()
     spoil(path, "pragma wal_checkpoint(truncate)")
     content = bytearray(path.read_bytes())
+    path = path.with_name("closed.db")
     content[(page - 1) * size : page * size] = b"\xff" * size
     path.write_bytes(content)
     with pytest.raises(StoreProblem, match="damaged"):

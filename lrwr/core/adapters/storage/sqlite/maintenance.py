@@ -1,5 +1,6 @@
 """Maintenance of the library's file: inspection, repair, copies, inventory."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -167,26 +168,80 @@ def rebuild_database_indexes(
     remains.
 
     Each message is a finding of SQLite's integrity check; there is none if the file is
-    sound. If more than indexes is damaged, the file is not changed, because writing to
-    it could overwrite readable rows. `say` receives one sentence if the schema changes.
+    sound. If more than indexes is damaged, a copy is rebuilt, because writing to the
+    file could overwrite readable rows; it replaces the file if it is sound then. `say`
+    receives one sentence if the schema changes.
 
     Raises:
         StoreProblem: The file cannot be written, another process holds it, or its
             schema is newer than this version of lrwr knows.
     """
+    say = say or _ignore_notice
     try:
-        try:
-            return _rebuild(path, rebuild_fts_indexes, say or _ignore_notice)
-        except sqlite3.DatabaseError as error:
-            if not _may_be_index_damage(error):
-                raise
-            return _rebuild(path, recreate_fts_indexes, say or _ignore_notice)
+        if all(
+            any(words in line for words in _INDEX_DAMAGE) for line in _find_damage(path)
+        ):
+            return _rebuild_all(path, say)
+        return _rebuild_copy(path, say)
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, sqlite3.Error) and is_damage(error):
             return (str(error),)
         raise translate_sqlite_error(
             error, path, patience=MAINTENANCE_LOCK_TIMEOUT
         ) from error
+
+
+def _find_damage(path: Path) -> tuple[str, ...]:
+    try:
+        with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
+            if read_schema_version(connection) > SCHEMA_VERSION:
+                raise build_newer_library_error(path)
+            return _run_integrity_check(connection, "integrity_check")
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        return (str(error),)
+
+
+def _rebuild_all(path: Path, say: NoticeCallback) -> tuple[str, ...]:
+    try:
+        return _rebuild(path, rebuild_fts_indexes, say)
+    except sqlite3.DatabaseError as error:
+        if not _may_be_index_damage(error):
+            raise
+        return _rebuild(path, recreate_fts_indexes, say)
+
+
+def _rebuild_copy(path: Path, say: NoticeCallback) -> tuple[str, ...]:
+    """Rebuild a copy of the file, and replace the file by it if it is sound then."""
+    merge_log(path)
+    copy = path.with_name(f"{path.name}.repair-copy")
+    try:
+        shutil.copyfile(path, copy)
+        copy.chmod(0o600)
+        damage = _rebuild_all(copy, say)
+        if not damage:
+            merge_log(copy)
+            copy.replace(path)
+        return damage
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            copy.with_name(copy.name + suffix).unlink(missing_ok=True)
+
+
+def merge_log(path: Path) -> None:
+    """Merge the `-wal` file into the file, unless the file is too damaged for that.
+
+    Raises:
+        sqlite3.Error: Another process uses the file.
+    """
+    try:
+        with closing(_connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
 
 
 def checkpoint_database(path: Path) -> None:
@@ -199,9 +254,7 @@ def checkpoint_database(path: Path) -> None:
         StoreProblem: Another process uses the file, or it cannot be written.
     """
     try:
-        with closing(_connect(path)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        merge_log(path)
     except sqlite3.Error as error:
         if not is_corruption_error(error):
             raise translate_sqlite_error(
@@ -274,9 +327,6 @@ def _rebuild(
     with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
         if read_schema_version(connection) > SCHEMA_VERSION:
             raise build_newer_library_error(path)
-        damage = _run_integrity_check(connection, "integrity_check")
-        if not all(any(words in line for words in _INDEX_DAMAGE) for line in damage):
-            return damage
         connection.execute("BEGIN IMMEDIATE")
         try:
             prepare(connection)

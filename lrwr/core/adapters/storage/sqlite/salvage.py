@@ -18,9 +18,9 @@ from lrwr.core.adapters.storage.sqlite.database import (
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
     build_newer_library_error,
-    is_damage,
     translate_sqlite_error,
 )
+from lrwr.core.adapters.storage.sqlite.maintenance import merge_log
 from lrwr.core.adapters.storage.sqlite.pages import (
     DatabasePages,
     SchemaEntry,
@@ -165,7 +165,7 @@ def salvage_library(
     finished, unfinished = (path.with_name(path.name + end) for end in _NEW_FILES)
     aside = path.with_name(f"{path.name}.{ending}")
     try:
-        _merge_log(path)
+        merge_log(path)
         sources = [read_damaged_library(path)]
         if finished.exists():
             sources.append(read_damaged_library(finished))
@@ -202,21 +202,6 @@ def merge_unfinished_salvage(path: Path, *, expired_before: float) -> bool:
     merge_library(path, source, expired_before=expired_before)
     finished.unlink()
     return True
-
-
-def _merge_log(path: Path) -> None:
-    """Merge the `-wal` file into the file, unless the file is too damaged for that.
-
-    Raises:
-        sqlite3.Error: Another process uses the file.
-    """
-    try:
-        with closing(sqlite3.connect(path, timeout=LOCK_TIMEOUT)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-    except sqlite3.Error as error:
-        if not is_damage(error):
-            raise
 
 
 def _copy_aside(path: Path, aside: Path) -> None:
