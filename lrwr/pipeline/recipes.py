@@ -401,6 +401,8 @@ class AgenticRecipe:
     async def _extract_with_rules(self, drafted: Knowledge) -> tuple[Fact, ...]:
         """Return the facts that rules extract from story text, or from a note."""
         document, chunks = drafted.document, drafted.chunks
+        if document.scene_files is not None:
+            return ()  # an index lists scenes, and is no note about the story
         if document.type is not DocumentType.SCENE:
             return tuple(
                 await asyncio.to_thread(extract_note_facts, document, self.split)

@@ -77,7 +77,8 @@ class Document:
     paragraph that it comments on. `order` is the `order:` value of the front matter,
     None without one. `words` counts words. `warnings` are sentences about problems with
     the file, such as "Read as Latin-1." `fields` are the front matter's values as
-    written, by lower-case field name.
+    written, by lower-case field name. `scene_files` are the documents that an index
+    note lists in story order; None if the document is no index.
     """
 
     id: DocumentId
@@ -92,6 +93,7 @@ class Document:
     words: int = 0
     warnings: tuple[str, ...] = field(default=())
     fields: Mapping[str, str] = field(default_factory=dict)
+    scene_files: tuple[DocumentId, ...] | None = None
 
 
 class BlockKind(StrEnum):
@@ -128,7 +130,8 @@ class DocumentOutline:
     """A document without its text, for story order and lists of documents.
 
     `words` is the number of words. `order` is the `order:` value of the front matter,
-    None without one.
+    None without one. `scene_files` are the documents that an index note lists in story
+    order; empty for other documents.
     """
 
     id: DocumentId
@@ -137,6 +140,7 @@ class DocumentOutline:
     words: int
     order: float | None
     chapters: tuple[Chapter, ...]
+    scene_files: tuple[DocumentId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 
 from lrwr.core.canon.model import Canon, normalize_canon_path
 from lrwr.core.canon.resolver import find_similar_documents
@@ -84,7 +85,8 @@ def build_story_order(
 
     Documents with an `order:` in their front matter take that position; the others
     follow the first glob pattern of `order` that matches their path, then their path,
-    with numbers compared by value. The user's decisions in `canon` override this:
+    with numbers compared by value. Index notes override the relative order of the
+    documents that they list. The user's decisions in `canon` override all this:
     document types first, then the relative order of the documents that `canon.order`
     lists.
     """
@@ -102,6 +104,9 @@ def build_story_order(
         for place, o in enumerate(by_path, start=1)
     ]
     story = [document for *_, document in sorted(placed)]
+    indexes = [outline for outline in by_id.values() if outline.scene_files]
+    for index in sorted(indexes, key=lambda outline: outline.id):
+        story = _reorder_by_index(story, index)
     story = reorder_documents(story, canon.order)
     return StoryOrder(by_id, tuple(story), number_chapters(by_id, story))
 
@@ -120,6 +125,21 @@ def reorder_documents(
         sorted(ordered_documents, key=lambda d: ranks[normalize_canon_path(d)])
     )
     return [next(waiting) if normalize_canon_path(d) in ranks else d for d in documents]
+
+
+def _reorder_by_index(
+    documents: Sequence[DocumentId], index: DocumentOutline
+) -> list[DocumentId]:
+    """Return `documents` with those that an index note lists sorted as there.
+
+    Other documents in their folder come after them: they are not part of the project
+    yet, so that nothing is revealed too early.
+    """
+    listed = [normalize_canon_path(file) for file in index.scene_files]
+    folder = PurePosixPath(listed[0]).parent
+    paths = map(normalize_canon_path, documents)
+    others = [path for path in paths if PurePosixPath(path).parent == folder]
+    return reorder_documents(documents, list(dict.fromkeys([*listed, *others])))
 
 
 def merge_document_order(

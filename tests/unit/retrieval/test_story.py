@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lrwr.core.canon.model import Canon
 from lrwr.core.model.chunks import ChunkKind, SearchScope
 from lrwr.core.model.documents import (
     Chapter,
@@ -291,3 +292,52 @@ def test_no_scene_after_the_horizon_is_in_scope_and_every_one_before_is(
                 number == chapter and (not bounded or count <= (scene or 0))
             )
             assert visible(scope, document, found.span.end) == before
+
+
+def index(path: str, *files: str) -> DocumentOutline:
+    return DocumentOutline(
+        DocumentId(path), DocumentType.WORLDBUILDING, path, 0, None, (),
+        tuple(map(DocumentId, files)),
+    )  # fmt: skip
+
+
+def test_an_index_gives_the_order_of_the_documents_that_it_lists() -> None:
+    found = story(
+        outline("a/bell.md"), outline("a/mill.md", order=1), outline("a/tide.md"),
+        index("a/Index.md", "a/tide.md", "a/lost.md", "a/bell.md", "a/mill.md"),
+    )  # fmt: skip
+    assert found.story == ("a/tide.md", "a/bell.md", "a/mill.md")
+    assert found.numbers[DocumentId("a/tide.md")] == (1,)
+    assert "a/Index.md" not in found.story
+
+
+def test_documents_that_an_index_does_not_list_come_after_those_it_does() -> None:
+    found = story(
+        outline("a/1.md"), outline("a/2.md"), outline("a/3.md"), outline("b/4.md"),
+        outline("a/sub/0.md"), index("Index.md", "a/3.md", "a/2.md"),
+    )  # fmt: skip
+    assert found.story == ("a/3.md", "a/2.md", "a/1.md", "a/sub/0.md", "b/4.md")
+
+
+def test_indexes_of_two_books_keep_the_books_apart() -> None:
+    found = story(
+        *(outline(f"{book}/{n}.md") for book in "ab" for n in (1, 2)),
+        index("a.md", "a/2.md", "a/1.md"),
+        index("b.md", "b/2.md", "b/1.md"),
+    )
+    assert found.story == ("a/2.md", "a/1.md", "b/2.md", "b/1.md")
+
+
+def test_decisions_override_an_index() -> None:
+    outlines = [outline("1.md"), outline("2.md"), outline("3.md")]
+    longform = index("I.md", "3.md", "2.md", "1.md")
+    canon = Canon(order=(DocumentId("1.md"), DocumentId("3.md")))
+    decided = build_story_order([*outlines, longform], (), canon)
+    assert decided.story == ("1.md", "2.md", "3.md")
+
+
+def test_an_index_may_spell_names_in_another_unicode_form() -> None:
+    found = story(
+        outline("cafe\u0301.md"), outline("z.md"), index("I.md", "z.md", "caf\u00e9.md")
+    )
+    assert found.story == ("z.md", "cafe\u0301.md")

@@ -296,7 +296,9 @@ class DocumentLayout:
     `body` contains the chapters: it begins after front matter and ends before footnotes
     and comments. `headings`, `breaks` (scene breaks) and `notes` (the author's
     comments) are in text order; comments may lie outside the body. `fields` are those
-    of the front matter, by name in lower case, with values as written.
+    of the front matter, by name in lower case, with values as written. `scene_files`
+    are the paths, relative to the file's folder, that an index note lists in story
+    order; None if the document is no index.
     """
 
     text: str
@@ -308,6 +310,7 @@ class DocumentLayout:
     footnotes: tuple[Footnote, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    scene_files: tuple[str, ...] | None = None
 
 
 _BREAK = (

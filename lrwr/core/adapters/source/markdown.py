@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from posixpath import normpath
 from typing import TYPE_CHECKING
 
 import yaml
@@ -40,12 +41,14 @@ class FrontMatter:
     """The fields of a front matter by lower-case name, with values as written.
 
     `end` is the offset in characters where the text after the front matter begins, 0 if
-    there is none. `warnings` are sentences about what cannot be read.
+    there is none. `warnings` are sentences about what cannot be read. `scene_files` are
+    the files of Longform's index, see `parse_longform_index`.
     """
 
     end: int = 0
     fields: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    scene_files: tuple[str, ...] | None = None
 
 
 def parse_front_matter(text: str) -> FrontMatter:
@@ -65,8 +68,15 @@ def parse_front_matter(text: str) -> FrontMatter:
     block = text[opened.end() : closed.start()]
     if not _looks_like_fields(block):
         return FrontMatter()
-    fields, warning = _parse_fields(block)
-    return FrontMatter(closed.end(), fields, (warning,) if warning else ())
+    values, warning = _load_values(block)
+    fields = {
+        name.strip().lower(): value.strip()
+        for name, value in values.items()
+        if isinstance(name, str) and isinstance(value, str)
+    }
+    scene_files = parse_longform_index(values.get("longform"))
+    warnings = (warning,) if warning else ()
+    return FrontMatter(closed.end(), fields, warnings, scene_files)
 
 
 def _looks_like_fields(block: str) -> bool:
@@ -78,20 +88,44 @@ def _looks_like_fields(block: str) -> bool:
     )
 
 
-def _parse_fields(block: str) -> tuple[dict[str, str], str]:
+def _load_values(block: str) -> tuple[dict[object, object], str]:
+    """Return texts, lists and maps by name, and a warning; one of the two is empty."""
     if len(block) > FRONT_MATTER_LIMIT:
         return {}, "The front matter is too long; its fields are ignored."
     try:
         loaded = yaml.load(block, Loader=_plain_loader())
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}, "The front matter is not valid YAML; its fields are ignored."
-    if not isinstance(loaded, dict):
-        return {}, ""
-    return {
-        name.strip().lower(): value.strip()
-        for name, value in loaded.items()
-        if isinstance(name, str) and isinstance(value, str)
-    }, ""
+    return loaded if isinstance(loaded, dict) else {}, ""
+
+
+def parse_longform_index(longform: object) -> tuple[str, ...] | None:
+    """Return the scene files of a project of Longform, a plug-in of Obsidian, in story
+    order; None if `longform` is no index of scenes.
+
+    `longform` is the value of that name in an index note's front matter. Paths are
+    relative to the folder of the note. Nested lists, which indent scenes, are
+    flattened.
+    """
+    if not isinstance(longform, dict) or longform.get("format") != "scenes":
+        return None
+    scenes, folder = longform.get("scenes", []), longform.get("sceneFolder", "")
+    if not isinstance(scenes, list):
+        return None
+    folder = folder.strip("/") if isinstance(folder, str) else ""
+    return tuple(
+        normpath(f"{folder or '.'}/{name}.md")
+        for name in _flatten(scenes)
+        if name.strip("/. ")
+    )
+
+
+def _flatten(scenes: list[object]) -> Iterator[str]:
+    for scene in scenes:
+        if isinstance(scene, list):  # the loader limits the depth
+            yield from _flatten(scene)
+        elif isinstance(scene, str):
+            yield scene
 
 
 def _plain_loader() -> type[yaml.BaseLoader]:
@@ -149,6 +183,7 @@ def parse_markdown(content: bytes, name: str) -> DocumentLayout:
         breaks=breaks,
         notes=notes,
         fields=front.fields,
+        scene_files=front.scene_files,
         warnings=(
             *warnings,
             *front.warnings,

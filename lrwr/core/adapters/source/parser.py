@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from posixpath import normpath
 
 from lrwr.core.adapters.source.layout import (
     DocumentLayout,
@@ -214,6 +215,8 @@ def _build_document(
     document_type = (
         document_metadata.type or infer_type_from_folder(path) or DocumentType.SCENE
     )
+    if layout.scene_files is not None and document_type is DocumentType.SCENE:
+        document_type = DocumentType.WORLDBUILDING  # an index is no story text
     is_story = document_type is DocumentType.SCENE
     sections_count = (
         is_story and document_metadata.chapter is None and not path.stem[:1].isdigit()
@@ -240,6 +243,18 @@ def _build_document(
             *_empty_warning(layout.text),
         ),
         fields=layout.fields,
+        scene_files=_resolve_scene_files(path, layout.scene_files),
+    )
+
+
+def _resolve_scene_files(
+    path: PurePosixPath, scene_files: tuple[str, ...] | None
+) -> tuple[DocumentId, ...] | None:
+    if scene_files is None:
+        return None
+    return tuple(
+        DocumentId(normpath(path.parent.joinpath(file).as_posix()))
+        for file in scene_files
     )
 
 

@@ -273,7 +273,7 @@ def _document_row(document: Document, now: float) -> tuple[object, ...]:
         document.words,
         now,
         json.dumps(document.warnings, ensure_ascii=False),
-        chapters_to_json(document.chapters),
+        outline_to_json(document.chapters, document.scene_files),
         _encode_paragraph_numbers(document.lines),
         document.text,
     )
@@ -354,11 +354,15 @@ def _sweep_vectors(connection: sqlite3.Connection, now: float) -> None:
     prune_change_feed(connection)
 
 
-def chapters_to_json(chapters: Sequence[Chapter]) -> str:
-    """Return `chapters` as JSON text, for storage: a list of objects, in their order.
+def outline_to_json(
+    chapters: Sequence[Chapter], scene_files: Sequence[DocumentId] | None
+) -> str:
+    """Return the outline of a document as JSON text, for storage.
 
-    Keys are "title", "span", "scenes" (objects with "span" and "parts"), "opening",
-    "volume" and "number". A span is a pair `[start, end]`, half-open, in characters.
+    It is a list of objects, the chapters in their order, with the keys "title", "span",
+    "scenes" (objects with "span" and "parts"), "opening", "volume" and "number". A span
+    is a pair `[start, end]`, half-open, in characters. For an index note, which lists
+    `scene_files`, it is an object with that list as "chapters", and "scene_files".
     """
     rows = [
         {
@@ -377,11 +381,29 @@ def chapters_to_json(chapters: Sequence[Chapter]) -> str:
         }
         for chapter in chapters
     ]
-    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    outline: object = rows
+    if scene_files is not None:
+        outline = {"chapters": rows, "scene_files": list(scene_files)}
+    return json.dumps(outline, ensure_ascii=False, separators=(",", ":"))
 
 
 def chapters_from_json(text: str) -> tuple[Chapter, ...]:
-    """Return the chapters in a JSON text that `chapters_to_json` wrote."""
+    """Return the chapters in a JSON text that `outline_to_json` wrote."""
+    return outline_from_json(text)[0]
+
+
+def outline_from_json(text: str) -> tuple[tuple[Chapter, ...], tuple[DocumentId, ...]]:
+    """Return the chapters and the scene files in a JSON text that `outline_to_json`
+    wrote.
+    """
+    outline = json.loads(text)
+    scene_files: list[str] = []
+    if isinstance(outline, dict):
+        outline, scene_files = outline["chapters"], outline["scene_files"]
+    return _chapters(outline), tuple(map(DocumentId, scene_files))
+
+
+def _chapters(rows: list[dict[str, Any]]) -> tuple[Chapter, ...]:
     return tuple(
         Chapter(
             title=chapter["title"],
@@ -391,7 +413,7 @@ def chapters_from_json(text: str) -> tuple[Chapter, ...]:
             volume=chapter["volume"],
             number=chapter["number"],
         )
-        for chapter in json.loads(text)
+        for chapter in rows
     )
 
 

@@ -10,7 +10,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
     SqliteDatabase,
     read_library_generation,
 )
-from lrwr.core.adapters.storage.sqlite.document_rows import chapters_from_json
+from lrwr.core.adapters.storage.sqlite.document_rows import outline_from_json
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import NotFound
@@ -130,14 +130,16 @@ def _lines(text: str, paragraphs: str) -> LineIndex:
 def _outline(
     row: tuple[str, str, str, int, float | None, str],
 ) -> DocumentOutline:
-    document, kind, title, words, order, chapters = row
+    document, kind, title, words, order, outline = row
+    chapters, scene_files = outline_from_json(outline)
     return DocumentOutline(
         id=DocumentId(document),
         type=DocumentType(kind),
         title=title,
         words=words,
         order=order,
-        chapters=chapters_from_json(chapters),
+        chapters=chapters,
+        scene_files=scene_files,
     )
 
 
