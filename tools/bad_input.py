@@ -27,7 +27,7 @@ from tools.bad_files import (
 TIME_LIMIT = 300
 """Seconds that one ingestion may take."""
 
-_NO_RIGHTS = Path("tests/fakes/hardship.py").absolute()
+_NO_RIGHTS = Path("tests/fakes/restricted_process.py").absolute()
 _WORST = 6
 """Lines that are shown of what one input printed."""
 

@@ -348,7 +348,7 @@ class Workspace:
             passages=self.passages,
             patterns=self.settings.manuscript.order,
             canon=self.canon_file.load,
-            wondered=self.threads.gaps,
+            flagged_gaps=self.threads.gaps,
         )
 
     @cached_property

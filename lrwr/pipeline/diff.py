@@ -61,7 +61,7 @@ def build_manuscript_state(
     Gaps found while answering questions are left out: they belong to no state of the
     text.
     """
-    story_knowledge = _without(replace(knowledge, wondered=()), without)
+    story_knowledge = _without(replace(knowledge, flagged_gaps=()), without)
     slips = (
         contradiction
         for contradiction in find_contradictions(story_knowledge)

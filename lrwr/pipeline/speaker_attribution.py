@@ -110,7 +110,7 @@ class StoryAttributor:
         resolved = await asyncio.to_thread(_build_inputs, story_inputs, cast, narrators)
         count = 0
         for part in resolved:
-            if part.source.woven != part.revision:
+            if part.source.attributed_revision != part.revision:
                 count += await self._store.save_attribution(await self._attribute(part))
         return AttributionSummary(len(cast.characters), count)
 
@@ -138,10 +138,10 @@ class StoryAttributor:
         for document_input in inputs:
             if (
                 document_input.document not in order.numbers
-                and document_input.woven != NOT_ATTRIBUTED
+                and document_input.attributed_revision != NOT_ATTRIBUTED
             ):
                 await self._store.save_attribution(
-                    nothing.woven(
+                    nothing.build_result(
                         document_input.document, document_input.content, NOT_ATTRIBUTED
                     )
                 )
@@ -187,7 +187,7 @@ class StoryAttributor:
             attribute_document, text, scenes, places, part.own, narrator=narrator
         )
         attribution = await asyncio.to_thread(work)
-        return attribution.woven(
+        return attribution.build_result(
             document_input.document, document_input.content, part.revision
         )
 

@@ -253,12 +253,12 @@ async def test_what_was_woven_of_a_text_that_is_not_there_is_not_counted_as_sent
     await weave("r2")
     project.once("put_record", partial(weave, "r3"))
     done = await push(desk)
-    assert (done.documents, done.woven, done.apart) == (1, 0, True)
+    assert (done.documents, done.attributions, done.apart) == (1, 0, True)
     done = await push(desk)
-    assert (done.documents, done.woven, done.apart) == (1, 1, False)
+    assert (done.documents, done.attributions, done.apart) == (1, 1, False)
     await weave("r4")
     done = await push(desk)
-    assert (done.documents, done.woven, done.apart) == (1, 1, False)
+    assert (done.documents, done.attributions, done.apart) == (1, 1, False)
 
 
 def test_an_older_project_that_runs_the_script_again_has_the_function_once(

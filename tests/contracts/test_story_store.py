@@ -132,9 +132,11 @@ async def test_a_strand_says_what_was_read_and_what_was_woven(
     (strand,) = await library.casts.attribution_inputs()
     assert (strand.document, strand.content) == (ONE, "content-r1")
     assert (strand.evidence, strand.noted) == ('{"Nell": 2}', '{"pov": "Nell"}')
-    assert strand.woven == ""
+    assert strand.attributed_revision == ""
     assert await library.casts.save_attribution(woven(knowledge))
-    assert (await library.casts.attribution_inputs())[0].woven == "woven-1"
+    assert (await library.casts.attribution_inputs())[
+        0
+    ].attributed_revision == "woven-1"
 
 
 async def test_what_is_woven_is_found_by_who_speaks_and_where(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from tests.fakes import hardship, several
+from tests.fakes import restricted_process, several
 from tests.fakes.terminal import LRWR, Ran, Terminal, each_of
 
 TEXT = "# {n}\n\n" + "The frog {n} sat on the sluice gate and sang. " * 400
@@ -23,14 +23,14 @@ def book(empty: Terminal) -> Terminal:
 
 
 def in_want(terminal: Terminal, want: str, *words: str) -> Ran:
-    command = [sys.executable, hardship.__file__, want, str(LRWR), *words]
+    command = [sys.executable, restricted_process.__file__, want, str(LRWR), *words]
     return terminal.command(command)
 
 
 def without_rights(terminal: Terminal, *commands: list[str]) -> list[Ran]:
     """Run commands in one process, which may write only where its user may."""
     ran = [sys.executable, several.__file__, json.dumps(commands)]
-    want = [sys.executable, hardship.__file__, "no-rights", *ran]
+    want = [sys.executable, restricted_process.__file__, "no-rights", *ran]
     return each_of(terminal.command(want))
 
 

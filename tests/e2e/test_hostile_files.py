@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from tests.fakes import hardship
+from tests.fakes import restricted_process
 from tests.fakes.terminal import LRWR, Ran, Terminal, check_refusal
 
 DEEP = 100_000
@@ -215,7 +215,7 @@ def test_too_little_memory_is_named_in_a_sentence(
 
 
 def test_init_on_a_full_disk_leaves_no_file(empty: Terminal) -> None:
-    command = [sys.executable, hardship.__file__, "1000", str(LRWR), "init"]
+    command = [sys.executable, restricted_process.__file__, "1000", str(LRWR), "init"]
     ran = empty.command(command)
     check_refusal(ran, ExitCode.FAILED, "lrwr.toml cannot be written")
     assert list(empty.folder.iterdir()) == []

@@ -26,7 +26,7 @@ from tests.fakes import planted
 from tests.fakes.hosted import PASSWORD, sign_up
 from tests.fakes.hostile_gate import Came, SigningInServer
 from tests.fakes.hostile_project import WORST, HostileProject, Worst
-from tests.fakes.hunted import ASKED, NOSY, Desk, wrongly_sent
+from tests.fakes.leak_checks import ASKED, NOSY, Desk, wrongly_sent
 from tests.fakes.planted import (
     KEYS,
     MANUSCRIPT,

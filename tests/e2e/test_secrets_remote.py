@@ -14,8 +14,8 @@ from lrwr.core.model.errors import ExitCode
 from tests.fakes import planted
 from tests.fakes.hostile_gate import Gate, Manner
 from tests.fakes.hostile_project import HostileProject
-from tests.fakes.hunted import ASKED, NOSY, Desk
 from tests.fakes.langsmith_server import LangSmithServer
+from tests.fakes.leak_checks import ASKED, NOSY, Desk
 from tests.fakes.modal_server import ModalServer
 from tests.fakes.planted import KEYS, MANUSCRIPT, NOTES, QUESTION, TEXTS, leaks
 from tests.fakes.remote_desks import inflated

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from tests.fakes import hardship
+from tests.fakes import restricted_process
 from tests.fakes.pty_terminal import PtyTerminal
 from tests.fakes.terminal import LRWR, Terminal
 from tests.fakes.watch_process import BROWN, Watches, swap, write_book
@@ -69,7 +69,7 @@ def test_another_library_in_the_place_of_ours_ends_the_watch_in_one_sentence(
 def test_a_library_that_may_not_be_written_meanwhile_is_told_and_made_good(
     book: Terminal, watches: Watches
 ) -> None:
-    want = [sys.executable, hardship.__file__, "no-rights"]
+    want = [sys.executable, restricted_process.__file__, "no-rights"]
     assert book.run("ingest", "book").code == 0
     state = book.folder / ".lrwr"
     rights = {path: path.stat().st_mode for path in (state, *state.iterdir())}

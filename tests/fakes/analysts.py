@@ -1,4 +1,4 @@
-"""An analyst that finds what it was told to find."""
+"""An analyst that returns prepared findings."""
 
 from collections.abc import Mapping, Sequence
 

@@ -43,7 +43,7 @@ class EmbeddingServer(HostedServer):
 
     @property
     def texts(self) -> list[list[str]]:
-        """What each request held."""
+        """The texts of each request."""
         return [list(one.body["input"]) for one in self.asked]
 
     def answer(self, asked: Asked) -> Turn:

@@ -11,7 +11,7 @@ _TABLES = ("lrwr_thread", "lrwr_turn", "lrwr_record", "lrwr_vector", "lrwr_reply
 
 @contextmanager
 def backup(postgres: Postgres, library: str) -> Iterator[Callable[[], None]]:
-    """Back a library up, and lend out what puts it back in the place of what is there."""
+    """Back a library up, and yield a function that restores the backup."""
     kept = f"kept_{uuid4().hex}"
     made = [
         f"create table {kept}.{table} as select * from {table}"

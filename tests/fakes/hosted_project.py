@@ -37,19 +37,19 @@ OWNED = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the project said."""
+    """The body of the project's response."""
 
     status: int
     body: Json
 
     @property
     def refused(self) -> bool:
-        """Return whether it did not do what it was asked."""
+        """Return whether the project rejected the request."""
         return 400 <= self.status < 500
 
     @property
     def gave_nothing(self) -> bool:
-        """Return whether whoever asked has learnt nothing."""
+        """Return whether the response reveals nothing."""
         return self.refused or self.body == []
 
 

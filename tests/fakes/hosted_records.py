@@ -63,7 +63,7 @@ def a_record(
 
 
 def gone(key: str, *, kind: str = "document") -> SupabaseRecord:
-    """A record that takes away what is there."""
+    """A record that deletes the stored one."""
     return SupabaseRecord(kind, key, "", "", None)
 
 

@@ -10,7 +10,7 @@ from lrwr.core.adapters.chat.local_servers import LocalServer
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers with `content` and notes what it was asked."""
+    """Answers with `content` and records the requests."""
 
     status: ClassVar[int] = 200
     content: ClassVar[bytes] = b""

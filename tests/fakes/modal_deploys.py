@@ -23,7 +23,7 @@ async def new_app(server: "ModalServer", request: Message) -> Message:
 
 
 async def heartbeat(server: "ModalServer", request: Message) -> Message:
-    """Hear that the client is there."""
+    """Answer the greeting of the client."""
     return Empty()
 
 

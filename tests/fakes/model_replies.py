@@ -1,4 +1,4 @@
-"""What the fake model server says when nobody told it what to say, and its tokens."""
+"""Default replies of the fake model server, and their token counts."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What is planted to be hunted for: keys, and words that stand in one text alone."""
+"""Planted secrets that tests search for: keys, and words that occur in one text only."""
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping

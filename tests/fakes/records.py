@@ -38,7 +38,7 @@ DIMENSIONS = 8
 
 
 class Clock:
-    """A clock that goes only when told to."""
+    """A clock that is advanced by the test."""
 
     def __init__(self, start: float = 1_000_000.0) -> None:
         self.time = start

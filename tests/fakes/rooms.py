@@ -49,7 +49,7 @@ async def a_read_book(place: Path) -> AsyncIterator[StoryDesk]:
 
 
 def shelf(desk: StoryDesk) -> PassageSource:
-    """What quoting is lent."""
+    """The parts that an extractive answerer needs."""
     library = desk.library
     return PassageSource(
         library.passages, library.words, None, find_sentence_spans, desk.pipeline
@@ -84,7 +84,7 @@ def sessions(
             passages=desk.library.passages,
             patterns=(),
             canon=desk.canon,
-            wondered=desk.library.threads.gaps,
+            flagged_gaps=desk.library.threads.gaps,
         ),
         finder=desk.finder(),
         passages=desk.library.passages,

@@ -22,7 +22,7 @@ def run_all(commands: Sequence[Sequence[str]]) -> None:
 
 
 def parted(stream: str) -> list[tuple[str, int]]:
-    """Return what each command said on a stream, with its exit code."""
+    """Return the output of each command on a stream, with its exit code."""
     *parts, rest = re.split(f"{ENDED}(\\d+)\n", stream)
     assert rest == ""
     return [(one, int(code)) for one, code in zip(parts[::2], parts[1::2], strict=True)]

@@ -211,7 +211,7 @@ class Stories:
     def service(self, canon: Callable[[], Canon] = Canon) -> BibleService:
         """Return the service over it."""
 
-        async def wondered() -> Sequence[RecordedGap]:
+        async def flagged_gaps() -> Sequence[RecordedGap]:
             return ()
 
         return BibleService(
@@ -219,7 +219,7 @@ class Stories:
             passages=self.book,
             patterns=(),
             canon=canon,
-            wondered=wondered,
+            flagged_gaps=flagged_gaps,
         )
 
     def _count(self, who: str, form: str) -> int:

@@ -94,7 +94,7 @@ class Terminal:
 
 
 def each_of(whole: Ran) -> list[Ran]:
-    """Return what each command said that ran in one process; see `several.py`."""
+    """Return the output of each command that ran in one process; see `several.py`."""
     assert whole.code == 0, whole
     said = zip(parted(whole.out), parted(whole.err), strict=True)
     return [_checked(Ran(out, err, code)) for (out, code), (err, _) in said]

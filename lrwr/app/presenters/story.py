@@ -248,7 +248,8 @@ def render_gap(gap: "Gap") -> Iterator[StyledLine]:
         StyledText(gap.id, "place"),
         f"  {subject}{shorten_excerpt(gap.attribute)}",
         StyledText(
-            f"  {gap.state}{', asked in a thread' if gap.wondered else ''}", "faint"
+            f"  {gap.state}{', asked in a thread' if gap.asked_in_thread else ''}",
+            "faint",
         ),
     )
     if gap.answer:

@@ -235,7 +235,7 @@ def gap_as_json(gap: Gap) -> JsonObject:
         "suggestions": gap.suggestions,
         "answer": gap.answer or None,
         "defined": _claims(gap.defined),
-        "asked_in_conversation": gap.wondered,
+        "asked_in_conversation": gap.asked_in_thread,
     }
 
 

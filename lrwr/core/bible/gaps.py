@@ -39,17 +39,17 @@ class _GapEntry:
     about: str
     attribute: str
     found: list[SourcedFact] = field(default_factory=list)
-    wondered: list[GapFlag] = field(default_factory=list)
+    flagged: list[GapFlag] = field(default_factory=list)
     answer: str = ""
     is_declined: bool = False
 
 
 def build_gap_ledger(
-    material: VisibleFacts, canon: Canon, wondered: Sequence[GapFlag] = ()
+    material: VisibleFacts, canon: Canon, flagged: Sequence[GapFlag] = ()
 ) -> tuple[Gap, ...]:
     """Return every gap that is visible at the horizon of `material`, each once.
 
-    Gaps in the text come first, in story order, then those of `wondered`, which were
+    Gaps in the text come first, in story order, then those of `flagged`, which were
     found while answering questions and which the caller limits to the horizon, then
     those known only from decisions in `canon`. With a horizon, the latter and all
     answers are left out: they have no location in the story.
@@ -62,7 +62,7 @@ def build_gap_ledger(
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
         entry.found.append(sourced_fact)
-    _add_flagged(entries, material, wondered)
+    _add_flagged(entries, material, flagged)
     _add_decisions(entries, material, canon)
     defined = _collect_definitions(material)
     ids = assign_short_ids(entries)
@@ -104,9 +104,9 @@ def find_gap_by_id(text: str, gaps: Sequence[Gap]) -> Gap:
 def _add_flagged(
     entries: dict[GapKey, _GapEntry],
     material: VisibleFacts,
-    wondered: Iterable[GapFlag],
+    flagged: Iterable[GapFlag],
 ) -> None:
-    for flag in wondered:
+    for flag in flagged:
         question = UndefinedAttribute(flag.about, flag.undefined_attribute)
         texts = (flag.undefined_attribute, flag.what_is_implied)
         hidden = flag.about and not material.cast.display_name(flag.about)
@@ -114,7 +114,7 @@ def _add_flagged(
             continue
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
-        entry.wondered.append(flag)
+        entry.flagged.append(flag)
 
 
 def _add_decisions(
@@ -144,7 +144,7 @@ def _build_gap(
     suggestions = [
         sourced_fact.fact.detail("suggestion") for sourced_fact in entry.found
     ]
-    suggestions += [flag.development_suggestion for flag in entry.wondered]
+    suggestions += [flag.development_suggestion for flag in entry.flagged]
     about = material.cast.display_name(entry.about) if entry.about else ""
     decided = entry.about if (entry.answer or entry.is_declined) else about
     return Gap(
@@ -155,17 +155,17 @@ def _build_gap(
         about=about,
         attribute=entry.attribute,
         state=_state(entry, defined),
-        implied=implied or _implied_claims(entry.wondered),
+        implied=implied or _implied_claims(entry.flagged),
         suggestions=tuple(dict.fromkeys(filter(None, suggestions))),
         answer="" if material.view.bounded else entry.answer,
         defined=tuple(defined),
-        wondered=not entry.found and bool(entry.wondered),
+        asked_in_thread=not entry.found and bool(entry.flagged),
     )
 
 
-def _implied_claims(wondered: Iterable[GapFlag]) -> tuple[BibleClaim, ...]:
+def _implied_claims(flagged: Iterable[GapFlag]) -> tuple[BibleClaim, ...]:
     """Return the implications noted in answers, as claims without evidence."""
-    implications = dict.fromkeys(flag.what_is_implied for flag in wondered)
+    implications = dict.fromkeys(flag.what_is_implied for flag in flagged)
     return tuple(
         BibleClaim(implication, (), Certainty.NOT_EVALUATED)
         for implication in implications

@@ -51,7 +51,7 @@ class StoryKnowledge:
     """All stored data from which the story bible is built, without a horizon.
 
     `first_seen` are the first mentions of all aliases in each document. `canon` are the
-    user's decisions. `wondered` are gaps found while answering questions, the only part
+    user's decisions. `flagged_gaps` are gaps found while answering questions, the only part
     that may be limited to a horizon.
     """
 
@@ -63,7 +63,7 @@ class StoryKnowledge:
     quotations: tuple[DocumentQuotation, ...] = ()
     appearances: tuple[Appearance, ...] = ()
     canon: Canon = field(default_factory=Canon)
-    wondered: tuple[GapFlag, ...] = ()
+    flagged_gaps: tuple[GapFlag, ...] = ()
 
 
 def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> Bible:
@@ -77,7 +77,7 @@ def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> 
         knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
     )
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
-    gaps = build_gap_ledger(material, knowledge.canon, knowledge.wondered)
+    gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
     relations = collect_relations(material)
     events, disclosures = collect_events(material), collect_disclosures(material)
     scenes = build_scene_summaries(material, knowledge.appearances, knowledge.canon)
@@ -104,7 +104,7 @@ class BibleService:
     """Read access to the story bible of a library; calls may run concurrently.
 
     `patterns` is the setting `[manuscript] order`. `canon` loads the user's decisions,
-    `wondered` the gaps found while answering questions; both are called for each read.
+    `flagged_gaps` the gaps found while answering questions; both are called for each read.
     """
 
     def __init__(
@@ -114,13 +114,13 @@ class BibleService:
         passages: PassageStore,
         patterns: Sequence[str],
         canon: Callable[[], Canon],
-        wondered: Callable[[], Awaitable[Sequence[RecordedGap]]],
+        flagged_gaps: Callable[[], Awaitable[Sequence[RecordedGap]]],
     ) -> None:
         self._stories = stories
         self._passages = passages
         self._patterns = patterns
         self._canon = canon
-        self._wondered = wondered
+        self._flagged_gaps = flagged_gaps
 
     async def horizon(self, text: str) -> Horizon:
         """Return the horizon for a chapter, scene or file that the user types, such as
@@ -164,11 +164,11 @@ class BibleService:
             quotations=tuple(await self._stories.quotations()),
             appearances=tuple(await self._stories.appearances()),
             canon=canon,
-            wondered=tuple(
-                wondered_gap.gap
-                for wondered_gap in await self._wondered()
+            flagged_gaps=tuple(
+                recorded_gap.gap
+                for recorded_gap in await self._flagged_gaps()
                 if horizon is None
-                or is_at_or_before_horizon(wondered_gap.as_of, horizon, order)
+                or is_at_or_before_horizon(recorded_gap.as_of, horizon, order)
             ),
         )
 

@@ -100,7 +100,7 @@ class Gap:
     from `about` and the attribute, so it is stable between runs. `asked` identifies the
     gap in the canon file. `implied` are conclusions that the text allows, `suggestions`
     ways to define it. `answer` is the user's decision; empty without one and with a
-    horizon. `defined` are claims of the text that define it after all. `wondered` means
+    horizon. `defined` are claims of the text that define it after all. `asked_in_thread` means
     that it was found only while answering a question.
     """
 
@@ -113,7 +113,7 @@ class Gap:
     suggestions: tuple[str, ...] = ()
     answer: str = ""
     defined: tuple[BibleClaim, ...] = ()
-    wondered: bool = False
+    asked_in_thread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ class AttributionInput:
     `content` is the SHA-256 of its file, in hex; `text` is its canonical text.
     `evidence` and `noted` are JSON texts: counts of names in story text, and names that
     the author states (people in a note, the point of view in the front matter of story
-    text). `woven` is the `revision` of the `AttributionResult` stored for the document,
+    text). `attributed_revision` is the `revision` of the `AttributionResult` stored for the document,
     empty if there is none.
     """
 
@@ -174,7 +174,7 @@ class AttributionInput:
     chapters: tuple[Chapter, ...]
     evidence: str
     noted: str
-    woven: str
+    attributed_revision: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +237,11 @@ class CastStore(Protocol):
         """
         ...
 
-    async def save_attribution(self, woven: AttributionResult) -> bool:
+    async def save_attribution(self, attribution: AttributionResult) -> bool:
         """Replace the stored quotations, mentions and appearances of one document.
 
         Returns False, and writes nothing, if the document's content is no longer that
-        of `woven`.
+        of `attribution`.
 
         Raises:
             LrwrError: The library or its Supabase project cannot be used.

@@ -48,7 +48,7 @@ class DocumentAttribution:
     appearances: RoleCounts
     names: Mapping[ChunkId, str]
 
-    def woven(
+    def build_result(
         self, document: DocumentId, content: str, revision: str
     ) -> AttributionResult:
         """Return the result for storage.

@@ -260,7 +260,7 @@ async def _load_questions(
     workspace: "Workspace", gaps: Sequence[Gap]
 ) -> dict[str, str]:
     """Return, by id, the questions whose answers reported `gaps` not in the text."""
-    ids = {_gap_key(gap): gap.id for gap in gaps if gap.wondered}
+    ids = {_gap_key(gap): gap.id for gap in gaps if gap.asked_in_thread}
     threads = await workspace.threads.threads() if ids else ()
     turns = [t for thread in threads for t in await workspace.threads.turns(thread.id)]
     questions: dict[str, str] = {}

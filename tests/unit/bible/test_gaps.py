@@ -104,27 +104,27 @@ def test_no_two_gaps_have_one_id_and_every_id_finds_its_gap(names: list[str]) ->
 
 
 def test_what_a_conversation_left_open_joins_what_the_text_does() -> None:
-    wondered = (
+    flagged = (
         GapFlag("Mags", "Age", "Sixty or so.", "Name a year."),
         GapFlag("Nell Tallow", "mother", "Dead, perhaps.", ""),
         GapFlag("", "who built the lamp"),
     )
-    known = replace(marsh().knowledge(), wondered=wondered)
+    known = replace(marsh().knowledge(), flagged_gaps=flagged)
     eyes, age, boat, mother, lamp = project_bible(known).gaps
-    assert [gap.wondered for gap in (eyes, age, boat)] == [False] * 3
+    assert [gap.asked_in_thread for gap in (eyes, age, boat)] == [False] * 3
     assert [claim.value for claim in age.implied] == ["She is old."]
     assert "Name a year." in age.suggestions
     assert (mother.about, mother.attribute) == ("Nell Tallow", "mother")
     assert [claim.value for claim in mother.implied] == ["Dead, perhaps."]
     assert mother.implied[0].certainty is Certainty.NOT_EVALUATED
-    assert (mother.wondered, lamp.wondered) == (True, True)
+    assert (mother.asked_in_thread, lamp.asked_in_thread) == (True, True)
     answered = Canon(answers={UndefinedAttribute("Nell Tallow", "mother"): "Isa"})
     *_, closed, _ = project_bible(replace(known, canon=answered)).gaps
     assert (closed.state, closed.answer) == (GapState.ANSWERED, "Isa")
 
 
 def test_a_question_on_somebody_who_comes_later_is_not_told_before() -> None:
-    wondered = (GapFlag("Corin Vale", "age"), GapFlag("", "why Corin Vale came"))
-    known = replace(marsh().knowledge(), wondered=wondered)
+    flagged = (GapFlag("Corin Vale", "age"), GapFlag("", "why Corin Vale came"))
+    known = replace(marsh().knowledge(), flagged_gaps=flagged)
     assert "Corin" in str(project_bible(known).gaps)
     assert "Corin" not in str(project_bible(known, Horizon(1)).gaps)

@@ -56,7 +56,7 @@ async def bible_of(desk: StoryDesk, horizon: Horizon | None) -> Bible:
         passages=library.passages,
         patterns=(),
         canon=Canon,
-        wondered=library.threads.gaps,
+        flagged_gaps=library.threads.gaps,
     )
     return await service.read(horizon)
 

@@ -46,7 +46,7 @@ def settings_of(folder: Path) -> Settings:
 async def ingested(folder: Path) -> StoryKnowledge:
     async with open_workspace(settings_of(folder)) as workspace:
         await create_processing_service(workspace, [folder]).process(lambda event: None)
-        return replace(await workspace.bible().knowledge(), wondered=())
+        return replace(await workspace.bible().knowledge(), flagged_gaps=())
 
 
 async def compared(folder: Path, asked: DiffRequest) -> ManuscriptDiff:

@@ -34,8 +34,8 @@ class Interrupted:
     async def save_cast(self, cast: Cast) -> None:
         await self._store.save_cast(cast)
 
-    async def save_attribution(self, woven: AttributionResult) -> bool:
-        return await self._store.save_attribution(woven)
+    async def save_attribution(self, attribution: AttributionResult) -> bool:
+        return await self._store.save_attribution(attribution)
 
 
 async def weave(desk: StoryDesk, meanwhile: Callable[[], Awaitable[object]]) -> None:

@@ -14,7 +14,7 @@ import pytest
 from lrwr.core.adapters.storage.sqlite import database as migrator
 from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.model.errors import StoreProblem
-from tests.fakes import hardship
+from tests.fakes import restricted_process
 from tests.fakes.processes import ROOT
 
 SHIPPED = Path(migrator.__file__).with_name("migrations")
@@ -72,7 +72,7 @@ def later(tmp_path: Path) -> Path:
 def read_where_nothing_can_be_written(path: Path) -> str:
     done = subprocess.run(
         [
-            *(sys.executable, hardship.__file__, "no-rights"),
+            *(sys.executable, restricted_process.__file__, "no-rights"),
             *(sys.executable, "-c", READING, str(path)),
         ],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -278,24 +278,24 @@ class AttributionRows:
 
 
 def build_attribution_rows(
-    connection: sqlite3.Connection, woven: AttributionResult
+    connection: sqlite3.Connection, attribution: AttributionResult
 ) -> AttributionRows | None:
-    """Return the rows of `woven`, who speaks and who appears in a document.
+    """Return the rows of `attribution`, who speaks and who appears in a document.
 
     None if the stored document has changed since it was analysed.
     """
-    key = (woven.document, woven.content)
+    key = (attribution.document, attribution.content)
     text = connection.execute(_TEXT, key).fetchone()
     if text is None:
         return None
-    first = find_first_mentions(list(woven.mentions), text[0])
+    first = find_first_mentions(list(attribution.mentions), text[0])
     return AttributionRows(
         *key,
-        woven.revision,
-        quotations=tuple(_quotations(woven)),
-        appearances=tuple(sorted(_appearances(woven))),
+        attribution.revision,
+        quotations=tuple(_quotations(attribution)),
+        appearances=tuple(sorted(_appearances(attribution))),
         first_seen=tuple((*key, *place) for key, place in sorted(first.items())),
-        names=tuple(sorted(pair for pair in woven.names.items() if pair[1])),
+        names=tuple(sorted(pair for pair in attribution.names.items() if pair[1])),
     )
 
 
@@ -350,8 +350,8 @@ def store_attribution_rows(
     return True
 
 
-def _quotations(woven: AttributionResult) -> Iterator[tuple[object, ...]]:
-    for quotation in woven.quotations:
+def _quotations(attribution: AttributionResult) -> Iterator[tuple[object, ...]]:
+    for quotation in attribution.quotations:
         yield (
             quotation.spans[0].start,
             quotation.speaker,
@@ -364,7 +364,9 @@ def _quotations(woven: AttributionResult) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _appearances(woven: AttributionResult) -> Iterator[tuple[ChunkId, str, str, int]]:
-    for chunk, counts in woven.appearances.items():
+def _appearances(
+    attribution: AttributionResult,
+) -> Iterator[tuple[ChunkId, str, str, int]]:
+    for chunk, counts in attribution.appearances.items():
         for (character, role), count in counts.items():
             yield chunk, character, role.value, count

@@ -290,16 +290,16 @@ class SqliteCastStore:
             lambda connection: store_cast_json(connection, cast_json)
         )
 
-    async def save_attribution(self, woven: AttributionResult) -> bool:
+    async def save_attribution(self, attribution: AttributionResult) -> bool:
         """Replace what is stored about who speaks and who appears in a document by
-        `woven`.
+        `attribution`.
 
         Returns False and writes nothing if the stored document has changed since it was
         analysed.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
-            rows = build_attribution_rows(connection, woven)
+            rows = build_attribution_rows(connection, attribution)
             return rows is not None and store_attribution_rows(connection, rows)
 
         return await self._database.write(work)

@@ -329,9 +329,9 @@ class SupabaseCastStore:
             put_result, lambda connection: store_cast_json(connection, cast_json)
         )
 
-    async def save_attribution(self, woven: AttributionResult) -> bool:
+    async def save_attribution(self, attribution: AttributionResult) -> bool:
         """Replace what is stored about who speaks and who appears in a document by
-        `woven`.
+        `attribution`.
 
         Returns False and writes nothing if the stored document has changed since it was
         analysed.
@@ -340,13 +340,13 @@ class SupabaseCastStore:
             LrwrError: The Supabase project does not answer or refuses.
         """
         weave = await self._database.read(
-            lambda connection: build_attribution_rows(connection, woven)
+            lambda connection: build_attribution_rows(connection, attribution)
         )
         if weave is None:
             return False
         self._replica.check_project()
         put_result = await self._records.put(
-            encode_record(weave), if_content=woven.content
+            encode_record(weave), if_content=attribution.content
         )
         if put_result.done:
             await self._replica.apply_write(

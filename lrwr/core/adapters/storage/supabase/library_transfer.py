@@ -78,7 +78,7 @@ class PushResult:
 
     `unchanged` counts documents that the Supabase project had already, `removed`
     deleted records of documents that are not in the local library. `woven` counts
-    attributions (who speaks in a document), `replies` cached replies of models,
+    documents whose speakers were sent, `replies` cached replies of models,
     `conversations` threads. `apart` says that something was ingested during the push;
     the next push sends it.
     """
@@ -86,7 +86,7 @@ class PushResult:
     documents: int = 0
     unchanged: int = 0
     removed: int = 0
-    woven: int = 0
+    attributions: int = 0
     replies: int = 0
     conversations: int = 0
     apart: bool = False
@@ -200,7 +200,7 @@ class LibraryPush:
                 partial(load_attribution_rows, document=document)
             )
             if weave is not None:
-                self._result.woven += await self._push_record(weave)
+                self._result.attributions += await self._push_record(weave)
 
     async def _push_record(self, content: AttributionRows | str) -> bool:
         if not content or not await self._differs(content):

@@ -1,7 +1,8 @@
-"""Runs a command in want: `hardship.py no-rights | BYTES COMMAND...`.
+"""Runs a command without rights or disk space.
 
-`no-rights` takes away what lets the superuser write where nobody may; a number is the
-length that no file may exceed, as on a full disk.
+Usage: `restricted_process.py no-rights | BYTES COMMAND...`. `no-rights` drops the
+capabilities that let the superuser write read-only files; a number is the largest size
+of a file in bytes, as on a full disk.
 """
 
 import ctypes
@@ -14,14 +15,14 @@ _OVERRIDE_RIGHTS = (1, 2)
 
 
 def main() -> None:
-    want, *command = sys.argv[1:]
-    if want == "no-rights":
+    restriction, *command = sys.argv[1:]
+    if restriction == "no-rights":
         if os.geteuid() == 0:
             system = ctypes.CDLL(None, use_errno=True)
             for capability in _OVERRIDE_RIGHTS:
                 assert system.prctl(_DROP_CAPABILITY, capability, 0, 0, 0) == 0
     else:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(want), int(want)))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(restriction), int(restriction)))
     os.execv(command[0], command)
 
 

@@ -1,4 +1,4 @@
-"""A desk whose every word and file is searched for what is planted."""
+"""A library whose output and files are searched for planted secrets."""
 
 import sqlite3
 import stat
@@ -25,17 +25,17 @@ NOSY = {
     "PYTHONASYNCIODEBUG": "1",
     "GRPC_VERBOSITY": "debug",
 }
-"""Variables by which the libraries below lrwr are made to tell more."""
+"""Environment variables that make the libraries under lrwr log more."""
 
 PAIR = ("password", "renewing")
-"""What may be in the body of a request to sign in, and nowhere else."""
+"""Secrets that only the body of a sign-in request may contain."""
 
 
 _HELD = frozenset(SESSION)
 
 
 class Desk:
-    """A book on a machine of its own, and what must not be told of it.
+    """A manuscript on its own machine, with secrets that must not leak.
 
     `secrets` are the planted ones, by name; those of a session have a file of their own.
     """
