@@ -42,7 +42,18 @@ NO_MESSAGE = re.compile(
 
 SHOWING = frozenset(
     {
-        *("answer", "echo", "info", "notice", "notice_warning", "print", "say", "warn"),
+        *(
+            "answer",
+            "echo",
+            "_on_progress",
+            "_report_progress",
+            "info",
+            "notice",
+            "notice_warning",
+            "print",
+            "say",
+            "warn",
+        ),
         *("notify", "styled_line", "StyledLine", "StyledText", "StyledTable", "table"),
         *("Binding", "Button", "Input", "Label", "Option", "OptionList", "Static"),
         *("Argument", "CommandEntry", "Typer", "declare_setting", "HealthFinding"),

@@ -195,7 +195,7 @@ class LibraryPush:
             lambda connection: connection.execute(_WOVEN).fetchall()
         )
         for number, (document,) in enumerate(rows):
-            self._on_progress("woven", number, len(rows))
+            self._on_progress("speakers", number, len(rows))
             weave = await self._database.read(
                 partial(load_attribution_rows, document=document)
             )
@@ -255,7 +255,7 @@ class LibraryPush:
             ]
         )
         for batch in split_into_batches(keys, REPLIES_PER_REQUEST):
-            self._on_progress("replies", self._result.replies, len(keys))
+            self._on_progress("model replies", self._result.replies, len(keys))
             remote_keys = {reply.key for reply in await self._records.replies(batch)}
             lacking = [key for key in batch if key not in remote_keys]
             rows = await self._database.read(partial(_load_replies, keys=lacking))
@@ -264,7 +264,7 @@ class LibraryPush:
 
     async def _push_threads(self) -> None:
         copy = ThreadReplica(self._database, self._records.threads)
-        tell = partial(self._on_progress, "conversations")
+        tell = partial(self._on_progress, "threads")
         self._result.conversations = await copy.send(tell=tell)
 
     async def _mark_synced(self, local_state: list[tuple[str, ...]]) -> None:
@@ -340,7 +340,7 @@ async def pull_remote_changes(
         LrwrError: The Supabase project does not answer, or its data cannot be decoded.
         StoreProblem: The library cannot be written.
     """
-    record_count = await copy.catch_up(lambda count: tell("records", count, 0))
+    record_count = await copy.catch_up(lambda count: tell("entries", count, 0))
     replies = await _pull_replies(database, records, tell)
     return PullResult(
         record_count, replies, await _pull_threads(database, records, tell)
@@ -354,7 +354,7 @@ async def _pull_replies(
     while rows := await records.replies_after(after, REPLIES_PER_REQUEST):
         after = rows[-1].key
         count += await database.write(partial(_store_replies, rows=rows))
-        tell("replies", count, 0)
+        tell("model replies", count, 0)
     return count
 
 
@@ -371,7 +371,7 @@ async def _pull_threads(
     changed_threads = [mark for mark in marks if known_digests.get(mark) != marks[mark]]
     count = 0
     for number, id_ in enumerate(changed_threads):
-        tell("conversations", number, len(changed_threads))
+        tell("threads", number, len(changed_threads))
         thread = await records.threads.load(id_)
         if thread is not None:
             work = partial(_merge_thread, thread=thread, before=before)
