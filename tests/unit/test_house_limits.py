@@ -36,6 +36,8 @@ PURE_CALLS = frozenset(
         "frozenset", "get", "getattr", "items", "join", "len", "list", "maketrans", "max", "min",
         "namedtuple", "declare_setting", "range", "set", "sorted", "split", "str", "sum",
         "tuple", "update_wrapper", "uuid5", "zip",
+        # build SQL from names
+        "checksum_sql", "fits_sql", "insert_sql", "outline_fits_sql", "seal_sql", "text_fits_sql",
         # what Textual reads from a class: values, no more
         "Binding", "reactive", "var",
     }

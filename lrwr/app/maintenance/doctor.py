@@ -23,7 +23,9 @@ from lrwr.app.maintenance.checks.database import (
     check_folders,
     check_index,
     check_jobs,
+    check_sample,
     check_unembedded_passages,
+    check_verification,
     check_word_index,
 )
 from lrwr.app.maintenance.checks.environment import (
@@ -77,9 +79,15 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     DatabaseCounts,
     inspect_change_feed,
     inspect_database,
+    load_indexed_chunks,
 )
+from lrwr.core.adapters.storage.sqlite.verification import verify_database
 from lrwr.core.adapters.vectors.edge import build_shard_name
-from lrwr.core.adapters.vectors.maintenance import inspect_shard, list_shards
+from lrwr.core.adapters.vectors.maintenance import (
+    inspect_shard,
+    list_shards,
+    verify_shard,
+)
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
 from lrwr.core.settings.consent import ConsentStore, find_model_service
 from lrwr.core.settings.library import (
@@ -102,7 +110,7 @@ class DoctorContext:
 
     Settings are searched from the folder `start`; `flags` are settings from the command
     line. `now` is in seconds since 1970. `servers` are the local model servers to look
-    for.
+    for. With `verify`, everything stored is compared with its checksums, else a sample.
     """
 
     start: Path
@@ -110,6 +118,7 @@ class DoctorContext:
     flags: Mapping[str, object]
     now: float
     servers: tuple[LocalServer, ...] = ()
+    verify: bool = False
 
 
 async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
@@ -149,7 +158,7 @@ async def _check_library(
     )
     model, embedding = await _check_embedding_model(settings, library)
     findings += await asyncio.to_thread(
-        _check_records, settings, library, model, context.now
+        _check_records, settings, library, model, context
     )
     if settings.vectors.keeper == "qdrant":
         in_order = _database_is_ok(findings)
@@ -239,18 +248,23 @@ def _check_records(
     settings: Settings,
     library: Library,
     model: EmbeddingModelReport | ServerEmbeddingSpace | None,
-    now: float,
+    context: DoctorContext,
 ) -> list[HealthFinding]:
     if not library.database.exists():
         detail, remedy = "Nothing has been ingested yet.", "Run `lrwr ingest FOLDER`."
         return [HealthFinding("database", HealthState.OFF, detail, remedy)]
     try:
-        facts = inspect_database(library.database, now=now)
+        facts = inspect_database(library.database, now=context.now)
+        findings = [check_database(facts)]
+        if facts.counts is None:
+            return findings
+        findings.append(
+            check_verification(verify_database(library.database))
+            if context.verify
+            else check_sample(facts)
+        )
     except StoreProblem as error:
         return [finding_from_error("database", error)]
-    findings = [check_database(facts)]
-    if facts.counts is None:
-        return findings
     embeds = settings.embedding.model != "off"
     findings += [
         check_word_index(facts),
@@ -258,7 +272,7 @@ def _check_records(
         check_jobs(_without_deleted(facts.counts, library)),
     ]
     if model is not None:
-        findings.append(_check_index(settings, library, model))
+        findings.append(_check_index(settings, library, model, context))
     return findings
 
 
@@ -272,11 +286,21 @@ def _check_index(
     settings: Settings,
     library: Library,
     model: EmbeddingModelReport | ServerEmbeddingSpace,
+    context: DoctorContext,
 ) -> HealthFinding:
     name = build_shard_name(settings.pipeline, model.space)
     try:
         feed = inspect_change_feed(library.database, settings.pipeline, model.space)
         shard = inspect_shard(library.index_dir, name, model.dimensions)
+        if (
+            context.verify
+            and shard.cursor
+            and shard.cursor.follows(feed.epoch, feed.seq)
+        ):
+            chunks = load_indexed_chunks(
+                library.database, settings.pipeline, model.space
+            )
+            shard = verify_shard(library.index_dir, name, model.dimensions, chunks)
         leftover = [
             shard_name
             for shard_name in list_shards(library.index_dir)

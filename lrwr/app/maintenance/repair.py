@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from lrwr.app.maintenance.damage import discard_damage
 from lrwr.app.presenters.text import format_count
 from lrwr.app.presenters.threads import KEPT_DAYS
 from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
@@ -89,7 +90,9 @@ def _repair(library: Library, now: float) -> RepairReport:
     if not has_database:
         return RepairReport((*steps, *other_steps), "Run `lrwr ingest FOLDER` now.")
     done = "The database is intact. Its indexes and the word index were rebuilt."
-    return RepairReport((done, *steps, *other_steps))
+    discarded = discard_damage(library.database)
+    remedy = "Run `lrwr ingest` now." if discarded else ""
+    return RepairReport((done, *steps, *discarded, *other_steps), remedy)
 
 
 def _salvage(library: Library, damage: str, now: float, expired: float) -> RepairReport:

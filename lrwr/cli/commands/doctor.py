@@ -22,8 +22,8 @@ from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.library import resolve_library
 
 DOCTOR_EPILOG = (
-    "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json · lrwr doctor"
-    " --sql > lrwr.sql. Exit code 0: nothing is broken; 1: something is."
+    "Examples: lrwr doctor · lrwr doctor --verify · lrwr doctor --servers · lrwr doctor"
+    " --json · lrwr doctor --sql > lrwr.sql. Exit code 0: nothing is broken; 1: something is."
 )
 REPAIR_EPILOG = (
     "Examples: lrwr repair · lrwr repair && lrwr ingest · lrwr repair --from"
@@ -37,6 +37,14 @@ ServersOption = Annotated[
         "--servers",
         help="Also look for model servers on the usual ports of this machine: Ollama, LM"
         " Studio, llama-server.",
+    ),
+]
+
+VerifyStoredOption = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Compare everything stored with its checksums, not only a sample.",
     ),
 ]
 
@@ -67,6 +75,7 @@ def doctor_command(
     context: typer.Context,
     servers: ServersOption = False,
     sql: SqlOption = False,
+    verify: VerifyStoredOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check every part and suggest fixes. Changes nothing.
@@ -84,6 +93,7 @@ def doctor_command(
         flags=flags,
         now=time.time(),
         servers=list_local_servers() if servers else (),
+        verify=verify,
     )
     findings = run_async(run_doctor(doctor_context))
     output = create_output(context)

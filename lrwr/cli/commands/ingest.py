@@ -12,6 +12,7 @@ import typer
 
 from lrwr.app.container import open_workspace
 from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.app.maintenance.damage import discard_damage
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
@@ -67,7 +68,9 @@ IngestDryRunOption = Annotated[
 VerifyOption = Annotated[
     bool,
     typer.Option(
-        "--verify", help="Read every file, even if its time and size are unchanged."
+        "--verify",
+        help="Read every file, even if its time and size are unchanged, and store again"
+        " what is damaged in the library.",
     ),
 ]
 IngestBudgetOption = Annotated[
@@ -170,6 +173,9 @@ async def _ingest(
             store_ingested_paths(
                 workspace.library, targets
             )  # before the work, which may be interrupted
+        if verify and not dry_run and workspace.is_ingested:
+            for sentence in discard_damage(workspace.library.database):
+                output.info(sentence)
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
                 create_progress_listener(advance, output),

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lrwr.app.maintenance.check_result import HealthFinding, HealthState
+from lrwr.app.maintenance.damage import describe_damage
 from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
     DatabaseCounts,
     DatabaseReport,
 )
+from lrwr.core.adapters.storage.sqlite.verification import VerificationReport
 from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
 from lrwr.pipeline.changes import DocumentChanges
 
@@ -38,6 +40,41 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
         documents = format_count(counts.documents, "document")
         detail += f" and has {documents}, {format_count(counts.chunks, 'passage')}"
     return HealthFinding(part, HealthState.OK, f"{detail}.")
+
+
+STORED = "stored data"
+INGEST_VERIFY = "Run `lrwr ingest --verify` to rebuild it from your manuscript."
+
+
+def check_sample(facts: DatabaseReport) -> HealthFinding:
+    """Check the sample of documents that was compared with its checksums."""
+    if facts.damaged_documents:
+        names = ", ".join(facts.damaged_documents)
+        detail = f"It does not fit its checksums: {names}."
+        return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
+    detail = (
+        "A sample of it fits its checksums; `lrwr doctor --verify` checks all of it."
+    )
+    return HealthFinding(STORED, HealthState.OK, detail)
+
+
+def check_verification(report: VerificationReport) -> HealthFinding:
+    """Check that everything stored fits its checksums.
+
+    Damage is `BROKEN`. Documents without checksums are a `WARNING`.
+    """
+    if report.damage:
+        detail = f"The file is damaged: {report.damage[0]}."
+        return HealthFinding(STORED, HealthState.BROKEN, detail, REPAIR)
+    if not report.is_sound:
+        detail = f"Damaged: {'; '.join(describe_damage(report))}."
+        return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
+    if report.unchecked:
+        documents = format_count(report.unchecked, "document")
+        detail = f"{documents} stored by an earlier version of lrwr, without checksums."
+        remedy = "Run `lrwr ingest --verify` to store them again."
+        return HealthFinding(STORED, HealthState.WARNING, detail, remedy)
+    return HealthFinding(STORED, HealthState.OK, "All of it fits its checksums.")
 
 
 def check_word_index(facts: DatabaseReport) -> HealthFinding:
@@ -137,6 +174,9 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
         return HealthFinding(
             part, HealthState.WARNING, f"The shard is damaged. {rebuild}", REPAIR
         )
+    if shard.state is ShardState.DIFFERENT:
+        detail = "The shard has other vectors than the database."
+        return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if shard.cursor.epoch != feed.epoch:
         return HealthFinding(
             part, HealthState.OK, f"Qdrant Edge; the shard is outdated. {rebuild}"

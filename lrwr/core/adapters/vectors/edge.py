@@ -23,6 +23,7 @@ import qdrant_edge as engine
 
 from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
+    COSINE_TOLERANCE,
     TIE_MARGIN,
     FallbackVectorIndex,
     FeedVectorIndex,
@@ -31,6 +32,7 @@ from lrwr.core.adapters.vectors.base import (
     build_scope_filter,
     compute_net_changes,
     includes_all_ties,
+    normalize_vector,
 )
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
@@ -71,6 +73,10 @@ class EdgeShardCursor:
     epoch: str
     seq: int
     points: int
+
+    def follows(self, epoch: str, seq: int) -> bool:
+        """Return whether all changes of the feed `epoch` up to `seq` are applied."""
+        return (self.epoch, self.seq) == (epoch, seq)
 
 
 class EdgeShard:
@@ -195,6 +201,22 @@ class EdgeShard:
         with _native():
             return _as_stored(self._shard.retrieve(list(chunks), False, [_VECTOR]))
 
+    def contains(self, changes: Sequence[ChunkChange]) -> bool:
+        """Return whether the shard has these chunks, with these vectors and fields.
+
+        Raises:
+            ShardCorruption: The shard cannot be trusted, or the engine failed.
+        """
+        with _native():
+            for start in range(0, len(changes), EDGE_CHANGES_PER_BATCH):
+                batch = changes[start : start + EDGE_CHANGES_PER_BATCH]
+                ids: list[int | UUID | str] = [change.chunk for change in batch]
+                points = self._shard.retrieve(ids, True, [_VECTOR])
+                by_id = {str(point.id): point for point in points}
+                if not all(_has(by_id.get(change.chunk), change) for change in batch):
+                    return False
+        return True
+
     def close(self) -> None:
         """Flush the shard to disk and release its files.
 
@@ -217,11 +239,7 @@ class EdgeShard:
         }
         points = [engine.Point(_CURSOR, {}, cursor_payload)]
         for change in changes:
-            payload = {
-                "document": change.document,
-                "end": change.end,
-                "kind": change.kind,
-            }
+            payload = _payload(change)
             vector = {} if change.vector is None else {_VECTOR: change.vector.tolist()}
             points.append(engine.Point(change.chunk, vector, payload))
         self.is_changed = True
@@ -238,6 +256,20 @@ def _native() -> Iterator[None]:
         raise
     except BaseException as error:  # a panic in the engine is no Exception
         raise ShardCorruption(str(error)) from error
+
+
+def _payload(change: ChunkChange) -> dict[str, object]:
+    return {"document": change.document, "end": change.end, "kind": change.kind}
+
+
+def _has(point: "engine.Record | None", change: ChunkChange) -> bool:
+    """Return whether a stored point has the vector and the fields of `change`."""
+    if point is None or change.vector is None or point.payload != _payload(change):
+        return False
+    stored = _as_stored([point]).rows[0]
+    return bool(
+        np.allclose(stored, normalize_vector(change.vector), atol=COSINE_TOLERANCE)
+    )
 
 
 def _read_cursor(shard: "engine.EdgeShard", dimensions: int) -> EdgeShardCursor:

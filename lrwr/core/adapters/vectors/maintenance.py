@@ -4,7 +4,7 @@ Edge.
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lrwr.core.adapters.vectors.edge import EdgeShard, EdgeShardCursor, ShardCorruption
 from lrwr.core.model.errors import StoreProblem
+from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.settings.files import FileLock
 
 
@@ -19,7 +20,7 @@ class ShardState(StrEnum):
     """What inspecting a shard, a local vector index of Qdrant Edge, found.
 
     It is missing, held by another process (or in a folder that cannot be written),
-    broken, or was opened.
+    broken, was opened, or differs from the library.
     """
 
     MISSING = "missing"
@@ -27,6 +28,8 @@ class ShardState(StrEnum):
     """Another process holds the shard, or the folder cannot be written."""
     BROKEN = "broken"
     OPENED = "opened"
+    DIFFERENT = "different"
+    """It was opened, and has other vectors than the library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,27 @@ def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
         except ShardCorruption:
             return ShardReport(name, ShardState.BROKEN)
         return ShardReport(name, ShardState.OPENED, cursor)
+
+
+def verify_shard(
+    index: Path, name: str, dimensions: int, chunks: Sequence[ChunkChange]
+) -> ShardReport:
+    """Open the shard (local vector index) `name`, and compare it with the library.
+
+    `chunks` are all chunks that the library would store in it. The shard must have
+    applied all changes of the library. No error is raised for a damaged shard.
+    """
+    with _held(index, name) as is_acquired:
+        if not is_acquired:
+            return ShardReport(name, ShardState.HELD)
+        try:
+            shard = EdgeShard.load(index / name, dimensions)
+            cursor, is_equal = shard.cursor, shard.contains(chunks)
+            shard.close()
+        except ShardCorruption:
+            return ShardReport(name, ShardState.BROKEN)
+    state = ShardState.OPENED if is_equal else ShardState.DIFFERENT
+    return ShardReport(name, state, cursor)
 
 
 def clear_shards(index: Path) -> ShardCleanup:

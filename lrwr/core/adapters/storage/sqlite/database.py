@@ -5,21 +5,26 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    DECODING_ERRORS,
+    decode_checked_rows,
+    decode_tolerantly,
+    register_row_checksum,
+)
 from lrwr.core.adapters.storage.sqlite.errors import (
     build_damaged_entry_error,
     build_newer_library_error,
     build_older_library_error,
     translate_sqlite_error,
 )
-from lrwr.core.model.codec import InvalidData
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.library import create_private_file
 
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """The number of the newest script in `migrations/`; scripts are numbered from 1."""
 NoticeCallback = Callable[[str], None]
 """Receives a notice for the user: one sentence."""
@@ -227,6 +232,7 @@ def _open_for_writing(
     with suppress(OSError):
         create_private_file(path)
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+    register_row_checksum(connection)
     try:
         _set_wal_mode(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -288,6 +294,7 @@ def _open_current(path: Path, patience: float, schema: int) -> sqlite3.Connectio
 
 def _connect(uri: str, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None)
+    register_row_checksum(connection)
     try:
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     except BaseException:
@@ -304,6 +311,7 @@ def _has_pending_log(path: Path) -> bool:
 def _open_copy(path: Path) -> sqlite3.Connection:
     """Open a copy in memory, which includes changes that a crash left in the log."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
+    register_row_checksum(memory)
     with tempfile.TemporaryDirectory() as folder:
         for name in (path.name, f"{path.name}-wal"):
             shutil.copyfile(path.with_name(name), Path(folder) / name)
@@ -315,6 +323,11 @@ def _open_copy(path: Path) -> sqlite3.Connection:
 
 Result = TypeVar("Result")
 LibraryGeneration = tuple[int, int]
+_INVALID_UTF8 = "Could not decode to UTF-8"
+SKIPPED_NOTICE = (
+    "Part of the library is damaged and was left out. Run `lrwr ingest --verify` to"
+    " rebuild it."
+)
 
 
 class SqliteDatabase:
@@ -344,6 +357,7 @@ class SqliteDatabase:
         self._first = first
         self._library: LibraryConnection | None = None
         self._closed = False
+        self._damage_noticed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-records")
 
     async def read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
@@ -371,6 +385,25 @@ class SqliteDatabase:
         """
         return await self._run("BEGIN IMMEDIATE", work)
 
+    def decode_rows(
+        self,
+        rows: Iterable[Sequence[Any]],
+        decode: Callable[[Any], Result],
+    ) -> list[Result]:
+        """Return each row decoded by `decode`, without the damaged rows.
+
+        The first column of a row says whether its checksum fits; `decode` gets the
+        others. A row that does not fit or cannot be decoded is skipped, and the user is
+        told once. For use inside `work`.
+        """
+        return decode_checked_rows(rows, decode, self.notice_damage)
+
+    def notice_damage(self) -> None:
+        """Tell the user that damaged rows are left out, unless that was said before."""
+        if not self._damage_noticed:
+            self._damage_noticed = True
+            self._say(SKIPPED_NOTICE)
+
     async def aclose(self) -> None:
         """Close the file and stop the thread. Idempotent."""
         if self._closed:
@@ -393,13 +426,15 @@ class SqliteDatabase:
             library = self._open()
             if library.why_read_only is not None and begin != "BEGIN":
                 raise library.why_read_only
-            return _transaction(library.connection, begin, work)
-        except InvalidData as error:
-            raise build_damaged_entry_error(self._path) from error
+            return _transact_tolerantly(library.connection, begin, work)
         except (sqlite3.Error, OSError, UnicodeError) as error:
             raise translate_sqlite_error(
                 error, self._path, patience=self._patience
             ) from error
+        except DECODING_ERRORS as error:
+            if begin != "BEGIN":  # only what was read can be damaged
+                raise
+            raise build_damaged_entry_error(self._path) from error
 
     def _open(self) -> LibraryConnection:
         if self._library is None:
@@ -430,6 +465,22 @@ def read_library_generation(connection: sqlite3.Connection) -> LibraryGeneration
 
 def _ignore_notice(sentence: str) -> None:
     del sentence
+
+
+def _transact_tolerantly(
+    connection: sqlite3.Connection,
+    begin: str,
+    work: Callable[[sqlite3.Connection], Result],
+) -> Result:
+    try:
+        return _transaction(connection, begin, work)
+    except sqlite3.OperationalError as error:
+        if _INVALID_UTF8 not in str(error) or connection.text_factory is not str:
+            raise
+    # A damaged text is not UTF-8. Its invalid bytes become lone surrogates, by which
+    # `decode_rows` knows the row; otherwise no row of the query could be read.
+    connection.text_factory = decode_tolerantly
+    return _transaction(connection, begin, work)
 
 
 def _transaction(

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lrwr.core.adapters.storage.sqlite.checksums import insert_sql, seal_document
 from lrwr.core.adapters.storage.sqlite.story_rows import (
     FactRows,
     build_fact_rows,
@@ -50,13 +51,19 @@ on conflict (id) do update set
   chapters = excluded.chapters, paragraphs = excluded.paragraphs, text = excluded.text
 """
 
-_PROCESSED = "insert or replace into processed values (?, ?, ?, ?, ?)"
+_PROCESSED = insert_sql(
+    "processed",
+    ("document_id", "pipeline", "revision", "content", "recipe"),
+    "insert or replace",
+)
 
 _STORED_PROCESSED = """
 select content, recipe from processed where document_id = ? and pipeline = ?
 """
 
-_EMBEDDING = "insert or ignore into embedding (space, text_hash, vector) values (?,?,?)"
+_EMBEDDING = insert_sql(
+    "embedding", ("space", "text_hash", "vector"), "insert or ignore"
+)
 
 _CHUNK_COLUMNS = """
   id, ordinal, char_start, char_end, line_first, line_last, chapter, scene, kind,
@@ -77,7 +84,7 @@ _MOVE_CHUNK = """
 update chunk set
   ordinal = ?2, char_start = ?3, char_end = ?4, line_first = ?5, line_last = ?6,
   chapter = ?7, scene = ?8, kind = ?9, tokens = ?10, space = ?11, lead = ?12,
-  heading = ?13, text = ?14
+  heading = ?13, text = ?14, crc = null
 where id = ?1
 """
 
@@ -228,6 +235,7 @@ def store_document_rows(
     _sweep_vectors(connection, now)
     processed = draft.id, draft.pipeline.value, revision, draft.content, draft.recipe
     connection.execute(_PROCESSED, processed)
+    seal_document(connection, draft.id, draft.pipeline.value)
 
 
 def delete_document_rows(

@@ -121,7 +121,7 @@ def build_damaged_entry_error(path: Path) -> StoreProblem:
     """Return the error for a row of the library at `path` that cannot be decoded."""
     return StoreProblem(
         f"{path} contains a damaged entry",
-        hint="Restore a backup with `lrwr restore`, or run `lrwr repair`.",
+        hint="Run `lrwr ingest --verify` to rebuild what is damaged.",
     )
 
 

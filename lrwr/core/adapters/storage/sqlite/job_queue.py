@@ -139,7 +139,7 @@ set state = 'complete', lease_until = null, stage = null, updated_at = :now
 where {_IS_CLAIMED}
 """
 _JOBS = """
-select id, kind, document_id, pipeline, state, stage, attempts, error, hint,
+select 1, id, kind, document_id, pipeline, state, stage, attempts, error, hint,
   created_at, updated_at
 from job
 where :state is null or state = :state
@@ -234,9 +234,9 @@ class SqliteJobQueue:
         """
         parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(
-            lambda connection: [
-                _decode_job(row) for row in connection.execute(_JOBS, parameters)
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_JOBS, parameters), _decode_job
+            )
         )
 
     def _claim_parameters(self, claim: JobClaim) -> dict[str, object]:

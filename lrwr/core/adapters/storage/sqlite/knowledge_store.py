@@ -4,9 +4,8 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lrwr.core.adapters.storage.sqlite.database import (
-    SqliteDatabase,
-)
+from lrwr.core.adapters.storage.sqlite.checksums import fits_sql
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     UNUSED_VECTORS_KEPT,
     build_document_rows,
@@ -192,8 +191,8 @@ _PASSAGES = (
 )
 
 
-_FACTS = """
-select about, subject, field, value, keeper, certainty, reach, spans, details
+_FACTS = f"""
+select {fits_sql("fact")}, about, subject, field, value, keeper, certainty, reach, spans, details
 from fact where document_id = ? and about not in ('passage', 'scene')
 order by char_start, n
 """
@@ -221,7 +220,7 @@ class SqliteSnapshotStore:
 
         def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
             snapshots = {
-                document: _load_snapshot(connection, document, pipeline)
+                document: _load_snapshot(connection, self._database, document, pipeline)
                 for document in documents
             }
             return {
@@ -234,7 +233,10 @@ class SqliteSnapshotStore:
 
 
 def _load_snapshot(
-    connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
+    connection: sqlite3.Connection,
+    database: SqliteDatabase,
+    document: DocumentId,
+    pipeline: Pipeline,
 ) -> DocumentSnapshot | None:
     row = connection.execute(_TEXT, (document, pipeline.value)).fetchone()
     if row is None:
@@ -243,8 +245,8 @@ def _load_snapshot(
     texts = tuple(text for (text,) in passages)
     if pipeline is Pipeline.NAIVE:
         return DocumentSnapshot(texts)
-    facts = (
-        parse_fact_row(tuple(row)) for row in connection.execute(_FACTS, (document,))
+    facts = database.decode_rows(
+        connection.execute(_FACTS, (document,)), lambda row: parse_fact_row(tuple(row))
     )
     return DocumentSnapshot(
         passages=texts,

@@ -26,11 +26,14 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     rebuild_fts_indexes,
     recreate_fts_indexes,
 )
+from lrwr.core.adapters.storage.sqlite.passage_store import decode_chunk_changes
+from lrwr.core.adapters.storage.sqlite.verification import verify_sample
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     read_library_link,
 )
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.settings.library import create_private_file
 
 MAINTENANCE_LOCK_TIMEOUT = 3.0
@@ -75,6 +78,13 @@ select
 """
 
 
+_INDEXED = """
+select 0, c.id, c.document_id, c.char_end, c.kind, e.vector from chunk c
+join embedding e on e.space = c.space and e.text_hash = c.text_hash
+where c.pipeline = ? and c.space = ? order by c.id
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseCounts:
     """Numbers of rows in the library's file.
@@ -102,7 +112,8 @@ class DatabaseReport:
     `schema` is the version of the file, `wanted` that of this version of lrwr. `damage`
     holds the messages of SQLite's own check. `words_fit` says whether the full-text
     indexes agree with the passages; None if that was not checked. `counts` is None if
-    the schema is not the wanted one or the file is damaged.
+    the schema is not the wanted one or the file is damaged. `damaged_documents` are the
+    ids of documents of a small random sample whose rows do not fit their checksums.
     """
 
     schema: int
@@ -110,6 +121,7 @@ class DatabaseReport:
     damage: tuple[str, ...]
     words_fit: bool | None
     counts: DatabaseCounts | None
+    damaged_documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +167,26 @@ def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFee
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             return ChangeFeedReport(*connection.execute(_FEED, parameters).fetchone())
+    except (sqlite3.Error, OSError) as error:
+        raise translate_sqlite_error(
+            error, path, patience=MAINTENANCE_LOCK_TIMEOUT
+        ) from error
+
+
+def load_indexed_chunks(
+    path: Path, pipeline: Pipeline, space: str
+) -> list[ChunkChange]:
+    """Return the chunks that an up-to-date vector index contains, ordered by id.
+
+    `space` names the embedding space. Each has its vector, and `seq` is 0.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    parameters = (pipeline.value, space)
+    try:
+        with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
+            return decode_chunk_changes(connection.execute(_INDEXED, parameters))
     except (sqlite3.Error, OSError) as error:
         raise translate_sqlite_error(
             error, path, patience=MAINTENANCE_LOCK_TIMEOUT
@@ -300,12 +332,14 @@ def _inspect(connection: sqlite3.Connection, now: float) -> DatabaseReport:
     schema = read_schema_version(connection)
     damage = _run_integrity_check(connection, "quick_check")
     fit, counts = None, None
+    sampled: tuple[str, ...] = ()
     if schema == SCHEMA_VERSION and not damage:
         fit = check_fts_consistency(connection)
         failed = tuple(str(row[0]) for row in connection.execute(_FAILED))
         row = connection.execute(_COUNTS, {"now": now}).fetchone()
         counts = replace(DatabaseCounts(*row), failed_documents=failed)
-    return DatabaseReport(schema, SCHEMA_VERSION, damage, fit, counts)
+        sampled = verify_sample(connection, now)
+    return DatabaseReport(schema, SCHEMA_VERSION, damage, fit, counts, sampled)
 
 
 def _run_integrity_check(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:

@@ -5,6 +5,11 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    fits_sql,
+    outline_fits_sql,
+    text_fits_sql,
+)
 from lrwr.core.adapters.storage.sqlite.database import (
     LibraryGeneration,
     SqliteDatabase,
@@ -21,11 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_OUTLINES = """
-select id, type, title, words, order_hint, chapters from document order by id
+_OUTLINES = f"""
+select {outline_fits_sql("document")}, id, type, title, words, order_hint, chapters
+from document order by id
 """
-_CHUNK = """
-c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first, c.line_last,
+_TEXT = f"""
+select {text_fits_sql("document")}, text, paragraphs from document where id = ?
+"""
+_CHUNK = f"""
+{fits_sql("chunk", "c")}, c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first, c.line_last,
   c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens, c.lead, c.heading
 """
 _CHUNKS = f"""
@@ -71,7 +80,8 @@ class SqlitePassageStore:
     ) -> tuple[DocumentOutline, ...]:
         now = read_library_generation(connection)
         if now != self._as_of:
-            self._outlines = tuple(map(_outline, connection.execute(_OUTLINES)))
+            rows = connection.execute(_OUTLINES)
+            self._outlines = tuple(self._database.decode_rows(rows, _outline))
             self._as_of = now
         return self._outlines
 
@@ -89,18 +99,32 @@ class SqlitePassageStore:
         """Return the text of a document, with the offset at which each line starts.
 
         Raises:
-            NotFound: The library does not contain the document.
+            NotFound: The library does not contain the document, or its stored text is
+                damaged.
         """
-        sql = "select text, paragraphs from document where id = ?"
-        row: tuple[str, str] | None = await self._database.read(
-            lambda connection: connection.execute(sql, (document,)).fetchone()
+        rows, texts = await self._database.read(
+            lambda connection: self._read_text(connection, document)
         )
-        if row is None:
+        if not rows:
             raise NotFound(
                 f"{document} is not in the library",
                 hint="If it is in the manuscript folder, run `lrwr ingest`.",
             )
-        return DocumentText(row[0], _lines(*row))
+        if not texts:
+            raise NotFound(
+                f"The stored text of {document} is damaged",
+                hint="Run `lrwr ingest --verify` to store it again.",
+            )
+        return texts[0]
+
+    def _read_text(
+        self, connection: sqlite3.Connection, document: DocumentId
+    ) -> tuple[int, list[DocumentText]]:
+        """Return the number of rows, and those that are not damaged."""
+        rows = connection.execute(_TEXT, (document,)).fetchall()
+        return len(rows), self._database.decode_rows(
+            rows, lambda row: DocumentText(row[0], _lines(*row))
+        )
 
     async def counts(self, pipeline: Pipeline) -> LibraryCounts:
         """Return the numbers of documents, words and chunks that `pipeline` has
@@ -114,9 +138,9 @@ class SqlitePassageStore:
 
     async def _chunks(self, sql: str, *parameters: str) -> list[Chunk]:
         return await self._database.read(
-            lambda connection: [
-                _chunk(row) for row in connection.execute(sql, parameters)
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(sql, parameters), _chunk
+            )
         )
 
 
@@ -205,7 +229,9 @@ class SqliteChangeFeed:
             "limit": limit,
         }
         return await self._database.read(
-            lambda connection: _read(connection.execute(_CHANGES, parameters))
+            lambda connection: decode_chunk_changes(
+                connection.execute(_CHANGES, parameters)
+            )
         )
 
     async def epoch(self) -> str:
@@ -226,9 +252,10 @@ class SqliteChangeFeed:
         )
 
 
-def _read(
+def decode_chunk_changes(
     rows: "Iterable[tuple[int, str, str | None, int | None, str | None, bytes | None]]",
 ) -> list[ChunkChange]:
+    """Return changes from rows with the columns of `ChunkChange`, in their order."""
     import numpy as np
 
     return [

@@ -7,6 +7,11 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    CHECKED_COLUMNS,
+    insert_sql,
+    seal_attribution,
+)
 from lrwr.core.model.cast import Mention
 from lrwr.core.model.chunks import ChunkId, Knowledge
 from lrwr.core.model.documents import DocumentId
@@ -25,14 +30,9 @@ _DELETE_ATTRIBUTION = (
     "delete from quotation where document_id = ?",
     "delete from first_seen where document_id = ?",
 )
-_FACT = """
-insert into fact (
-  document_id, about, subject, field, attribute, value, keeper, certainty, char_start,
-  reach, spans, details
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-_SEAM = "insert into seam (document_id, space, key, distance) values (?, ?, ?, ?)"
-_READING = "insert into reading (document_id, evidence, noted) values (?, ?, ?)"
+_FACT, _SEAM, _READING = (
+    insert_sql(table, CHECKED_COLUMNS[table]) for table in ("fact", "seam", "reading")
+)
 _STORED_FACTS = """
 select about, subject, field, attribute, value, keeper, certainty,
   char_start, reach, spans, details
@@ -216,22 +216,20 @@ _DELETE_OLD = (
 _QUOTATION_COLUMNS = """
   char_start, speaker, certainty, cue, addressee, addressee_certainty, spans, mentions
 """
-_QUOTATION = f"""
-insert into quotation (document_id, {_QUOTATION_COLUMNS})
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+_QUOTATION = insert_sql("quotation", CHECKED_COLUMNS["quotation"])
 _APPEARANCE = """
-insert or ignore into appearance (chunk_id, character, role, count)
-select ?, ?, ?, ? where exists (select 1 from chunk where id = ?1)
+insert or ignore into appearance (chunk_id, character, role, count, crc)
+select ?1, ?2, ?3, ?4, row_checksum(
+  cast(?1 as blob), cast(?2 as blob), cast(?3 as blob), cast(?4 as blob))
+where exists (select 1 from chunk where id = ?1)
 """
 _FIRST_SEEN_COLUMNS = "character, alias, char_start, char_end, mentions"
-_FIRST_SEEN = f"""
-insert or replace into first_seen (document_id, {_FIRST_SEEN_COLUMNS})
-values (?, ?, ?, ?, ?, ?)
-"""
+_FIRST_SEEN = insert_sql(
+    "first_seen", CHECKED_COLUMNS["first_seen"], "insert or replace"
+)
 _NAMES = "update chunk set names = ?2 where id = ?1 and names <> ?2"
-_STORE_ATTRIBUTION = (
-    "insert or replace into woven (document_id, revision) values (?, ?)"
+_STORE_ATTRIBUTION = insert_sql(
+    "woven", ("document_id", "revision"), "insert or replace"
 )
 _STORED = """
 select p.content, w.revision from woven w
@@ -347,6 +345,7 @@ def store_attribution_rows(
     )
     connection.executemany(_FIRST_SEEN, ((document, *row) for row in rows.first_seen))
     connection.execute(_STORE_ATTRIBUTION, (document, rows.revision))
+    seal_attribution(connection, document)
     return True
 
 

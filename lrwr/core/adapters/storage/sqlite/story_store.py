@@ -5,6 +5,14 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    CHECKED_COLUMNS,
+    fits_sql,
+    insert_sql,
+    outline_fits_sql,
+    seal_sql,
+    text_fits_sql,
+)
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import chapters_from_json
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
@@ -39,33 +47,34 @@ from lrwr.core.ports.story_stores import (
     FirstMention,
 )
 
-_CAST = 'select "cast" from story where id = 1'
+_CAST = f'select {fits_sql("story")}, "cast" from story where id = 1'
 _STORE_CAST = """
 insert into story (id, "cast") values (1, ?1)
 on conflict (id) do update set "cast" = ?1 where "cast" <> ?1
 """
+_SEAL_CAST = seal_sql("story", f"crc is null or not {fits_sql('story')}")
 
-_FIRST_SEEN = """
-select character, alias, document_id, char_start, char_end, mentions from first_seen
+_FIRST_SEEN = f"""
+select {fits_sql("first_seen")}, character, alias, document_id, char_start, char_end, mentions from first_seen
 order by document_id, char_start, alias
 """
 
-_QUOTATIONS = """
-select document_id, spans, speaker, certainty, cue, addressee, addressee_certainty,
+_QUOTATIONS = f"""
+select {fits_sql("quotation")}, document_id, spans, speaker, certainty, cue, addressee, addressee_certainty,
   mentions
 from quotation where :speaker is null or speaker = :speaker
 order by document_id, char_start, n
 """
 
-_FACTS = """
-select document_id, about, subject, field, value, keeper, certainty, reach, spans,
+_FACTS = f"""
+select {fits_sql("fact")}, document_id, about, subject, field, value, keeper, certainty, reach, spans,
   details
 from fact where :about = '[]' or about in (select value from json_each(:about))
 order by document_id, char_start, n
 """
 
-_SEARCH_FACTS = """
-select f.document_id, f.about, f.subject, f.field, f.value, f.keeper, f.certainty,
+_SEARCH_FACTS = f"""
+select {fits_sql("fact", "f")}, f.document_id, f.about, f.subject, f.field, f.value, f.keeper, f.certainty,
   f.reach, f.spans, f.details
 from fact_fts join fact f on f.n = fact_fts.rowid
 where fact_fts match ? order by bm25(fact_fts), f.n limit ?
@@ -81,7 +90,7 @@ order by f.keeper <> 'rules', f.n
 """
 
 _APPEARANCES = """
-select c.id, c.document_id, c.char_start, c.char_end, c.ordinal, a.character, a.role,
+select 1, c.id, c.document_id, c.char_start, c.char_end, c.ordinal, a.character, a.role,
   a.count
 from appearance a join chunk c on c.id = a.chunk_id
 where (:characters is null
@@ -90,8 +99,9 @@ where (:characters is null
 order by c.document_id, c.char_start, a.character, a.role
 """
 
-_ATTRIBUTION_INPUTS = """
-select r.document_id, p.content, d.text, d.chapters, r.evidence, r.noted,
+_ATTRIBUTION_INPUTS = f"""
+select {fits_sql("reading", "r")} and {outline_fits_sql("d")} and {text_fits_sql("d")},
+  r.document_id, p.content, d.text, d.chapters, r.evidence, r.noted,
   coalesce(w.revision, '')
 from reading r
   join document d on d.id = r.document_id
@@ -102,14 +112,12 @@ order by r.document_id
 
 _SEAMS = "select key, distance from seam where document_id = ? and space = ?"
 
-_REPLIES = """
-select key, finding from reply where key in (select value from json_each(?))
+_REPLIES = f"""
+select {fits_sql("reply")}, key, finding from reply
+where key in (select value from json_each(?))
 """
 
-_REPLY = """
-insert or replace into reply (key, made, prompt_tokens, completion_tokens, finding)
-values (?, ?, ?, ?, ?)
-"""
+_REPLY = insert_sql("reply", CHECKED_COLUMNS["reply"], "insert or replace")
 
 
 class SqliteStoryStore:
@@ -125,9 +133,17 @@ class SqliteStoryStore:
 
     async def cast(self) -> Cast:
         """Return all characters of the story, the most mentioned first."""
-        cast_json = await self._database.read(load_cast_json)
+        return await self._database.read(self._read_cast)
+
+    def _read_cast(self, connection: sqlite3.Connection) -> Cast:
+        rows = connection.execute(_CAST).fetchall()
+        decoded = self._database.decode_rows(rows, self._decode_cast)
+        return decoded[0] if decoded else Cast()
+
+    def _decode_cast(self, row: Sequence[str]) -> Cast:
+        (cast_json,) = row
         if cast_json != self._cast[0]:
-            self._cast = cast_json, cast_from_json(cast_json) if cast_json else Cast()
+            self._cast = cast_json, cast_from_json(cast_json)
         return self._cast[1]
 
     async def first_seen(self) -> list[FirstMention]:
@@ -137,14 +153,9 @@ class SqliteStoryStore:
         They are ordered by document id, then by position in the text.
         """
         return await self._database.read(
-            lambda connection: [
-                FirstMention(
-                    character, alias, DocumentId(document), Span(start, end), count
-                )
-                for character, alias, document, start, end, count in connection.execute(
-                    _FIRST_SEEN
-                )
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_FIRST_SEEN), _first_mention
+            )
         )
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
@@ -154,10 +165,10 @@ class SqliteStoryStore:
         """
         parameters = {"speaker": speaker}
         return await self._database.read(
-            lambda connection: [
-                DocumentQuotation(DocumentId(row[0]), _quotation(row))
-                for row in connection.execute(_QUOTATIONS, parameters)
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_QUOTATIONS, parameters),
+                lambda row: DocumentQuotation(DocumentId(row[0]), _quotation(row)),
+            )
         )
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
@@ -168,10 +179,9 @@ class SqliteStoryStore:
         """
         parameters = {"about": json.dumps(sorted(about))}
         return await self._database.read(
-            lambda connection: [
-                DocumentFact(DocumentId(document), parse_fact_row(tuple(row)))
-                for document, *row in connection.execute(_FACTS, parameters)
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_FACTS, parameters), _document_fact
+            )
         )
 
     async def search_facts(
@@ -186,10 +196,9 @@ class SqliteStoryStore:
         if not match:
             return []
         return await self._database.read(
-            lambda connection: [
-                DocumentFact(DocumentId(document), parse_fact_row(tuple(row)))
-                for document, *row in connection.execute(_SEARCH_FACTS, (match, limit))
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_SEARCH_FACTS, (match, limit)), _document_fact
+            )
         )
 
     async def labels(
@@ -225,20 +234,9 @@ class SqliteStoryStore:
             "chunks": _json_list(chunks),
         }
         return await self._database.read(
-            lambda connection: [
-                Appearance(
-                    ChunkId(chunk),
-                    DocumentId(document),
-                    Span(*span),
-                    ordinal,
-                    character,
-                    AppearanceRole(role),
-                    count,
-                )
-                for chunk, document, *span, ordinal, character, role, count in (
-                    connection.execute(_APPEARANCES, parameters)
-                )
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_APPEARANCES, parameters), _appearance
+            )
         )
 
 
@@ -256,18 +254,9 @@ class SqliteCastStore:
         ordered by document id.
         """
         return await self._database.read(
-            lambda connection: [
-                AttributionInput(
-                    DocumentId(document),
-                    content,
-                    text,
-                    chapters_from_json(chapters_json),
-                    *columns,
-                )
-                for document, content, text, chapters_json, *columns in connection.execute(
-                    _ATTRIBUTION_INPUTS
-                )
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_ATTRIBUTION_INPUTS), _attribution_input
+            )
         )
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
@@ -336,7 +325,11 @@ class SqliteAnalysisStore:
         """
         parameters = (json.dumps(list(keys)),)
         return await self._database.read(
-            lambda connection: dict(connection.execute(_REPLIES, parameters))
+            lambda connection: dict(
+                self._database.decode_rows(
+                    connection.execute(_REPLIES, parameters), tuple
+                )
+            )
         )
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
@@ -360,12 +353,49 @@ class SqliteAnalysisStore:
 def load_cast_json(connection: sqlite3.Connection) -> str:
     """Return the stored cast as JSON text; empty if there is none."""
     row = connection.execute(_CAST).fetchone()
-    return str(row[0]) if row else ""
+    return str(row[1]) if row else ""
 
 
 def store_cast_json(connection: sqlite3.Connection, cast: str) -> None:
     """Store the cast in the JSON text `cast`. Must be called inside a transaction."""
     connection.execute(_STORE_CAST, (cast,))
+    connection.execute(_SEAL_CAST)
+
+
+def _first_mention(row: Sequence[Any]) -> FirstMention:
+    character, alias, document, start, end, count = row
+    return FirstMention(character, alias, DocumentId(document), Span(start, end), count)
+
+
+def _document_fact(row: Sequence[Any]) -> DocumentFact:
+    document, *columns = row
+    return DocumentFact(DocumentId(document), parse_fact_row(tuple(columns)))
+
+
+def _appearance(row: Sequence[Any]) -> Appearance:
+    chunk, document, start, end, ordinal, character, role, count = row
+    return Appearance(
+        ChunkId(chunk),
+        DocumentId(document),
+        Span(start, end),
+        ordinal,
+        character,
+        AppearanceRole(role),
+        count,
+    )
+
+
+def _attribution_input(row: Sequence[Any]) -> AttributionInput:
+    document, content, text, chapters_json, evidence, noted, woven = row
+    return AttributionInput(
+        DocumentId(document),
+        content,
+        text,
+        chapters_from_json(chapters_json),
+        evidence,
+        noted,
+        woven,
+    )
 
 
 def _json_list(values: Collection[str] | None) -> str | None:

@@ -3,14 +3,23 @@
 import json
 import sqlite3
 from collections.abc import Collection, Sequence
+from typing import TypeVar
 
+from lrwr.core.adapters.storage.sqlite.checksums import seal_sql
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
-from lrwr.core.model.codec import decode_json, decode_value, encode_json, encode_value
+from lrwr.core.model.codec import (
+    InvalidData,
+    decode_json,
+    decode_value,
+    encode_json,
+    encode_value,
+)
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
+    AnswerIntent,
     Citation,
     GapFlag,
     NarrativeState,
@@ -34,6 +43,7 @@ TURN_COLUMNS = """
 """
 """The columns that `parse_turn_row` expects."""
 ThreadRow = tuple[str, str, float, float, int, str]
+Decoded = TypeVar("Decoded")
 TurnRow = tuple[str, int, float, str, float | None, str, str, str, str]
 
 
@@ -46,7 +56,7 @@ def parse_thread_row(row: ThreadRow) -> Thread:
         created_at=created_at,
         updated_at=updated_at,
         turns=turns,
-        state=decode_json(state, NarrativeState),
+        state=_decode_or(state, NarrativeState, NarrativeState()),
     )
 
 
@@ -58,13 +68,39 @@ def parse_turn_row(row: TurnRow) -> Turn:
         number=number,
         asked_at=asked_at,
         question=question,
-        output=decode_value(
-            {**json.loads(output), "response_text": answer}, SupervisorOutput
-        ),
-        state=TurnState(state),
-        usage=decode_json(usage, Usage),
+        output=_decode_output(output, answer),
+        state=TurnState.STOPPED if state == TurnState.STOPPED else TurnState.COMPLETE,
+        usage=_decode_or(usage, Usage, Usage()),
         price=price,
     )
+
+
+def _decode_output(output: str, answer: str) -> SupervisorOutput:
+    """Return an answer; without its citations if `output` is damaged."""
+    try:
+        fields = {**json.loads(output), "response_text": answer}
+        return decode_value(fields, SupervisorOutput)
+    except (ValueError, TypeError, RecursionError):
+        return SupervisorOutput(
+            response_text=answer,
+            intent=AnswerIntent.ANALYTICAL,
+            resolved_characters=(),
+            citations=(),
+            gap_flags=(),
+            narrative_state_delta=NarrativeState(),
+            remarks=("The stored citations of this answer are damaged.",),
+        )
+
+
+def _decode_or(text: str, kind: type[Decoded], otherwise: Decoded) -> Decoded:
+    """Return the value in a JSON text, or `otherwise` if the text is damaged.
+
+    The words of a thread are the writer's, so they are shown without it.
+    """
+    try:
+        return decode_json(text, kind)
+    except InvalidData:
+        return otherwise
 
 
 def turn_to_columns(turn: Turn) -> dict[str, object]:
@@ -106,18 +142,20 @@ select {TURN_COLUMNS} from turn join thread on thread.id = turn.thread_id
 where thread.id = ? and thread.deleted_at is null
 order by turn.number desc limit ?
 """
-_GAPS = """
-select json_extract(turn.output, '$.gap_flags'),
-  json_extract(turn.output, '$.narrative_state_delta.as_of')
+# SQLite stops at damaged JSON, so an answer with such is read as an empty object.
+_OUTPUT = "iif(json_valid(turn.output), turn.output, '{}')"
+_GAPS = f"""
+select 1, json_extract({_OUTPUT}, '$.gap_flags'),
+  json_extract({_OUTPUT}, '$.narrative_state_delta.as_of')
 from turn join thread on thread.id = turn.thread_id
 where thread.deleted_at is null and turn.state = 'complete'
-  and json_array_length(turn.output, '$.gap_flags') > 0
+  and json_array_length({_OUTPUT}, '$.gap_flags') > 0
 order by turn.asked_at, turn.n
 """
-_CITING = """
-select turn.thread_id, turn.id, json_group_array(json(cited.value))
+_CITING = f"""
+select 1, turn.thread_id, turn.id, json_group_array(json(cited.value))
 from turn join thread on thread.id = turn.thread_id
-  join json_each(turn.output, '$.citations') cited
+  join json_each({_OUTPUT}, '$.citations') cited
 where thread.deleted_at is null
   and (?1 is null or json_extract(cited.value, '$.document')
     in (select value from json_each(?1)))
@@ -139,6 +177,10 @@ select :id, :thread, coalesce(max(number), 0) + 1, :asked_at, :state, :price, :u
 from turn where thread_id = :thread
 on conflict (id) do nothing
 """
+SEAL_THREAD = seal_sql("thread", "id = ?")
+"""Sets the checksum of the thread with this id; needed after each change of it."""
+SEAL_TURN = seal_sql("turn", "id = ?")
+"""Sets the checksum of the turn with this id."""
 _RENAME = "update thread set title = ? where id = ? and deleted_at is null"
 _DELETE = """
 update thread set deleted_at = ?,
@@ -261,9 +303,11 @@ class SqliteThreadStore:
         """
         return await self._database.read(
             lambda connection: [
-                RecordedGap(gap, as_of)
-                for flags, as_of in connection.execute(_GAPS)
-                for gap in decode_json(flags, tuple[GapFlag, ...])
+                recorded
+                for answer in self._database.decode_rows(
+                    connection.execute(_GAPS), _recorded_gaps
+                )
+                for recorded in answer
             ]
         )
 
@@ -277,12 +321,9 @@ class SqliteThreadStore:
         """
         documents_json = None if documents is None else json.dumps(sorted(documents))
         return await self._database.read(
-            lambda connection: [
-                TurnCitations(ThreadId(thread), TurnId(turn), _sort_citations(cited))
-                for thread, turn, cited in connection.execute(
-                    _CITING, (documents_json,)
-                )
-            ]
+            lambda connection: self._database.decode_rows(
+                connection.execute(_CITING, (documents_json,)), _turn_citations
+            )
         )
 
     async def search(
@@ -308,16 +349,25 @@ class SqliteThreadStore:
         )
 
     async def _change(self, sql: str, value: object, thread: ThreadId) -> None:
-        changed = await self._database.write(
-            lambda connection: connection.execute(sql, (value, thread)).rowcount
-        )
-        if not changed:
+        def work(connection: sqlite3.Connection) -> int:
+            changed = connection.execute(sql, (value, thread)).rowcount
+            connection.execute(SEAL_THREAD, (thread,))
+            return changed
+
+        if not await self._database.write(work):
             raise _build_not_found(thread)
 
 
-def _sort_citations(cited: str) -> tuple[Citation, ...]:
+def _recorded_gaps(row: Sequence[str]) -> list[RecordedGap]:
+    flags, as_of = row
+    return [RecordedGap(gap, as_of) for gap in decode_json(flags, tuple[GapFlag, ...])]
+
+
+def _turn_citations(row: Sequence[str]) -> TurnCitations:
+    thread, turn, cited = row
     citations = decode_json(cited, tuple[Citation, ...])
-    return tuple(sorted(citations, key=lambda citation: citation.number))
+    by_number = sorted(citations, key=lambda citation: citation.number)
+    return TurnCitations(ThreadId(thread), TurnId(turn), tuple(by_number))
 
 
 def _thread(connection: sqlite3.Connection, thread: ThreadId) -> Thread:
@@ -332,6 +382,8 @@ def _store_turn(
 ) -> Thread:
     connection.execute(_STORE_THREAD, parameters)
     connection.execute(_STORE_TURN, parameters)
+    connection.execute(SEAL_THREAD, (thread,))
+    connection.execute(f"{SEAL_TURN} and crc is null", (parameters["id"],))
     return _thread(connection, thread)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 
+from lrwr.core.adapters.storage.sqlite.checksums import CHECKED_COLUMNS, insert_sql
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
@@ -308,10 +309,7 @@ def _load_replies(
     return [ModelReplyRow(*row) for row in rows]
 
 
-_REPLY = """
-insert into reply (key, made, prompt_tokens, completion_tokens, finding)
-values (?, ?, ?, ?, ?) on conflict (key) do nothing
-"""
+_REPLY = insert_sql("reply", CHECKED_COLUMNS["reply"], "insert or ignore")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from lrwr.core.adapters.storage.sqlite.thread_store import SEAL_THREAD, SEAL_TURN
 from lrwr.core.adapters.storage.supabase.thread_api import (
     ThreadRecord,
     TurnReceipt,
@@ -191,7 +192,7 @@ def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
     connection.execute("delete from thread where id = ?", (thread.id,))
     _store_thread_row(connection, thread, stamps)
     for turn in thread.turns:
-        connection.execute(_STORE_TURN, _turn_row(turn, thread.id, turn.number))
+        _store_turn_row(connection, turn, thread.id, turn.number)
     connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
     connection.execute(_STORE_DIGEST, (thread.id, thread.digest))
     return True
@@ -238,7 +239,7 @@ def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
             while number in turn_by_number:
                 number += 1
             turn_by_number[number] = turn.id
-            connection.execute(_STORE_TURN, _turn_row(turn, thread.id, number))
+            _store_turn_row(connection, turn, thread.id, number)
     connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
 
 
@@ -282,6 +283,7 @@ def _store_thread_row(
         thread.state,
     )
     connection.execute(_STORE_THREAD, row)
+    connection.execute(SEAL_THREAD, (thread.id,))
 
 
 def _assign_deletion(
@@ -298,8 +300,10 @@ def _assign_deletion(
     return place
 
 
-def _turn_row(turn: TurnRecord, thread: str, number: int) -> tuple[object, ...]:
-    return (
+def _store_turn_row(
+    connection: sqlite3.Connection, turn: TurnRecord, thread: str, number: int
+) -> None:
+    row = (
         turn.id,
         thread,
         number,
@@ -311,3 +315,5 @@ def _turn_row(turn: TurnRecord, thread: str, number: int) -> tuple[object, ...]:
         turn.answer,
         turn.output,
     )
+    connection.execute(_STORE_TURN, row)
+    connection.execute(SEAL_TURN, (turn.id,))

@@ -1,0 +1,232 @@
+"""Checksums of stored rows, with which a changed bit is noticed when a row is read.
+
+A checksum is a CRC-32 over the columns of a row. SQLite computes it with the function
+`row_checksum`, which every connection of this package has.
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+DECODING_ERRORS = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What decoding a damaged value may raise; InvalidData is a ValueError."""
+
+CHECKED_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "processed": ("document_id", "pipeline", "content", "recipe"),
+    "chunk": (
+        *("id", "document_id", "pipeline", "ordinal", "char_start", "char_end"),
+        *("line_first", "line_last", "chapter", "scene", "kind", "tokens", "space"),
+        *("lead", "heading", "text_hash", "text"),
+    ),
+    "embedding": ("space", "text_hash", "vector"),
+    "seam": ("document_id", "space", "key", "distance"),
+    "reading": ("document_id", "evidence", "noted"),
+    "fact": (
+        *("document_id", "about", "subject", "field", "attribute", "value", "keeper"),
+        *("certainty", "char_start", "reach", "spans", "details"),
+    ),
+    "woven": ("document_id", "revision"),
+    "quotation": (
+        *("document_id", "char_start", "speaker", "certainty", "cue", "addressee"),
+        *("addressee_certainty", "spans", "mentions"),
+    ),
+    "appearance": ("chunk_id", "character", "role", "count"),
+    "first_seen": (
+        *("document_id", "character", "alias", "char_start", "char_end", "mentions"),
+    ),
+    "story": ("id", "cast"),
+    "reply": ("key", "made", "prompt_tokens", "completion_tokens", "finding"),
+    "thread": ("id", "title", "created_at", "state"),
+    "turn": (
+        *("id", "thread_id", "number", "asked_at", "state", "price", "usage"),
+        *("question", "answer", "output"),
+    ),
+}
+"""The columns that the checksum of a table's row covers.
+
+`chunk.names` is left out: it only serves the full-text index, which is compared with
+it. `processed.revision` changes without anything being stored."""
+
+OUTLINE_COLUMNS = (
+    *("id", "format", "type", "title", "order_hint", "words", "updated_at"),
+    *("warnings", "chapters"),
+)
+TEXT_COLUMNS = ("id", "paragraphs", "text")
+_REAL_COLUMNS = frozenset(
+    {"order_hint", "updated_at", "distance", "made", "price", "asked_at", "created_at"}
+)
+
+
+def register_row_checksum(connection: sqlite3.Connection) -> None:
+    """Define the SQL function `row_checksum` for `connection`."""
+    connection.create_function("row_checksum", -1, _row_checksum, deterministic=True)
+
+
+def _row_checksum(*values: bytes | float | None) -> int:
+    checksum = 0
+    for value in values:
+        piece = value if isinstance(value, bytes) else repr(value).encode()
+        # The length separates the values: no text can pass for two.
+        checksum = zlib.crc32(b"%d:" % len(piece), zlib.crc32(piece, checksum))
+    return checksum
+
+
+def checksum_sql(columns: tuple[str, ...], alias: str = "") -> str:
+    """Return the SQL expression with the checksum of `columns` of one row.
+
+    `alias` is the name of the table in the statement, if that is needed.
+    """
+    prefix = f"{alias}." if alias else ""
+    return _call([f'{prefix}"{column}"' for column in columns], columns)
+
+
+def fits_sql(table: str, alias: str = "") -> str:
+    """Return the SQL expression that is 1 if a row of `table` has the checksum that was
+    stored with it, or none, else 0.
+    """
+    name = alias or table
+    computed = checksum_sql(CHECKED_COLUMNS[table], name)
+    return f"({name}.crc is null or {name}.crc = {computed})"
+
+
+def outline_fits_sql(document: str) -> str:
+    """Return the SQL expression that is 1 if a document's columns other than its text
+    have the stored checksum, or none. `document` is the table's name in the statement.
+    """
+    return _document_fits("outline", OUTLINE_COLUMNS, document)
+
+
+def text_fits_sql(document: str) -> str:
+    """Return the SQL expression that is 1 if a document's text has the stored checksum,
+    or none. `document` is the table's name in the statement.
+    """
+    return _document_fits("text", TEXT_COLUMNS, document)
+
+
+def _document_fits(part: str, columns: tuple[str, ...], alias: str) -> str:
+    computed = checksum_sql(columns, alias)
+    return f"""coalesce((select k.{part} = {computed} from document_check k
+      where k.document_id = {alias}.id), 1)"""
+
+
+def insert_sql(table: str, columns: tuple[str, ...], verb: str = "insert") -> str:
+    """Return the statement that inserts a row with its checksum.
+
+    Its parameters are the values of `columns`, in their order, among which all checked
+    ones must be.
+    """
+    names = ", ".join(f'"{column}"' for column in columns)
+    parameters = {column: f"?{n}" for n, column in enumerate(columns, 1)}
+    covered = CHECKED_COLUMNS[table]
+    checksum = _call([parameters[column] for column in covered], covered)
+    values = ", ".join(parameters.values())
+    return f"{verb} into {table} ({names}, crc) values ({values}, {checksum})"
+
+
+def seal_sql(table: str, where: str) -> str:
+    """Return the statement that sets the checksums of the rows of `table` that match
+    the SQL condition `where`.
+    """
+    return (
+        f"update {table} set crc = {checksum_sql(CHECKED_COLUMNS[table])} where {where}"
+    )
+
+
+def _call(expressions: list[str], columns: tuple[str, ...]) -> str:
+    # Text is passed as bytes, because damaged text need not be valid UTF-8.
+    casts = (
+        f"cast({expression} as {'real' if column in _REAL_COLUMNS else 'blob'})"
+        for expression, column in zip(expressions, columns, strict=True)
+    )
+    return f"row_checksum({', '.join(casts)})"
+
+
+_SEAL_DOCUMENT = f"""
+insert or replace into document_check (document_id, outline, text)
+select id, {checksum_sql(OUTLINE_COLUMNS)}, {checksum_sql(TEXT_COLUMNS)}
+from document where id = ?
+"""
+_PARTS = ("fact", "seam", "reading")
+PROCESSED_ROWS = f"""(
+  (select coalesce(sum(crc), 0) from chunk
+   where document_id = processed.document_id and pipeline = processed.pipeline)
+  + iif(pipeline = 'b', {
+    " + ".join(
+        f"(select coalesce(sum(crc), 0) from {part}"
+        " where document_id = processed.document_id)"
+        for part in _PARTS
+    )
+}, 0))
+"""
+"""SQL for the sum of the checksums of what a pipeline has stored of a document."""
+
+WOVEN_ROWS = """(
+  (select coalesce(sum(crc), 0) from quotation where document_id = woven.document_id)
+  + (select coalesce(sum(crc), 0) from first_seen
+     where document_id = woven.document_id)
+  + (select coalesce(sum(a.crc), 0) from chunk c join appearance a on a.chunk_id = c.id
+     where c.document_id = woven.document_id and c.pipeline = 'b'))
+"""
+"""SQL for the sum of the checksums of a document's attribution."""
+
+_SEAL_PROCESSED = (
+    seal_sql("chunk", "document_id = ?1 and pipeline = ?2 and crc is null"),
+    f"""update processed set rows = {PROCESSED_ROWS}
+    where document_id = ?1 and pipeline = ?2""",
+)
+_SEAL_WOVEN = f"update woven set rows = {WOVEN_ROWS} where document_id = ?"
+
+
+def seal_document(connection: sqlite3.Connection, document: str, pipeline: str) -> None:
+    """Store the checksums of a document's text and outline, and of the chunks of
+    `pipeline` that have none; then the sum that shows whether a row is missing.
+
+    Must be called inside the transaction that stores the rows, as the last step.
+    """
+    connection.execute(_SEAL_DOCUMENT, (document,))
+    for statement in _SEAL_PROCESSED:
+        connection.execute(statement, (document, pipeline))
+
+
+def seal_attribution(connection: sqlite3.Connection, document: str) -> None:
+    """Store the sum that shows whether a row of a document's attribution is missing.
+
+    Must be called inside the transaction that stores the rows, as the last step.
+    """
+    connection.execute(_SEAL_WOVEN, (document,))
+
+
+def decode_checked_rows(
+    rows: Iterable[Sequence[Any]],
+    decode: Callable[[Any], Result],
+    notice_damage: Callable[[], None],
+) -> list[Result]:
+    """Return each row decoded by `decode`, without the damaged rows.
+
+    The first column of a row says whether its checksum fits; `decode` gets a list of
+    the others. `notice_damage` is called for each row that does not fit or cannot be
+    decoded.
+    """
+    decoded = []
+    for fits, *columns in rows:
+        try:
+            if not fits:
+                raise ValueError("the checksum differs")
+            _check_unicode(columns)
+            decoded.append(decode(columns))
+        except DECODING_ERRORS:
+            notice_damage()
+    return decoded
+
+
+def decode_tolerantly(text: bytes) -> str:
+    """Decode UTF-8; invalid bytes become lone surrogates, as in `os.fsdecode`."""
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _check_unicode(columns: Sequence[Any]) -> None:
+    for column in columns:
+        if isinstance(column, str) and not column.isascii():
+            column.encode()  # raises for what `decode_tolerantly` could not decode

@@ -1,0 +1,415 @@
+"""Verification: compares stored rows with their checksums, and discards damaged ones.
+
+What is discarded was derived from the manuscript, so the next ingestion stores it
+again. Threads are never deleted.
+"""
+
+import math
+import random
+import sqlite3
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    PROCESSED_ROWS,
+    WOVEN_ROWS,
+    decode_tolerantly,
+    fits_sql,
+    outline_fits_sql,
+    seal_sql,
+    text_fits_sql,
+)
+from lrwr.core.adapters.storage.sqlite.database import (
+    SCHEMA_VERSION,
+    open_library_as_is,
+    read_schema_version,
+)
+from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
+from lrwr.core.adapters.storage.sqlite.fts_index import (
+    check_fts_consistency,
+    rebuild_fts_indexes,
+)
+
+LOCK_TIMEOUT = 3.0
+"""Seconds to wait for a lock of another process."""
+SAMPLED_DOCUMENTS = 4
+"""Documents that `lrwr doctor` verifies without `--verify`."""
+UNIT_TOLERANCE = 1e-3
+"""How far the length of a vector without a checksum may be from 1.0."""
+
+MAX_MESSAGE_CHARS = 160
+_INTEGRITY_CHECK = "PRAGMA integrity_check(20)"
+_DOCUMENT_PARTS = {
+    "record": f"select document_id from processed where not {fits_sql('processed')}",
+    "outline": f"select id from document where not {outline_fits_sql('document')}",
+    "text": f"select id from document where not {text_fits_sql('document')}",
+    "passages": f"select document_id from chunk where not {fits_sql('chunk')}",
+    "facts": f"select document_id from fact where not {fits_sql('fact')}",
+    "sentence distances": (
+        f"select document_id from seam where not {fits_sql('seam')}"
+    ),
+    "names": f"select document_id from reading where not {fits_sql('reading')}",
+    "missing entries": f"""
+      select document_id from processed where rows <> {PROCESSED_ROWS}""",
+}
+"""For each part of a document's data, the query for documents in which it is damaged."""
+_ATTRIBUTION_PARTS = {
+    "quotations": f"select document_id from quotation where not {fits_sql('quotation')}",
+    "first mentions": (
+        f"select document_id from first_seen where not {fits_sql('first_seen')}"
+    ),
+    "appearances": f"""
+      select c.document_id from appearance join chunk c on c.id = appearance.chunk_id
+      where not {fits_sql("appearance")}""",
+    "attribution": f"""
+      select document_id from woven
+      where (not {fits_sql("woven")} or rows <> {WOVEN_ROWS})""",
+}
+_SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"}
+_UNCHECKED = "select count(*) from processed where crc is null or rows is null"
+_DAMAGED_VECTORS = f"""
+select space, text_hash from embedding where not {fits_sql("embedding")}
+"""
+_UNCHECKED_VECTORS = "select space, text_hash, vector from embedding where crc is null"
+_WITHOUT_VECTOR = """
+select document_id, pipeline from chunk c where space <> '' and not exists (
+  select 1 from embedding e where e.space = c.space and e.text_hash = c.text_hash)
+"""
+_DAMAGED_REPLIES = f"select key from reply where not {fits_sql('reply')}"
+_DAMAGED_CAST = f"select 'cast' from story where not {fits_sql('story')}"
+_DAMAGED_THREADS = f"""
+select id from thread where not {fits_sql("thread")} or not json_valid(state)
+union select thread_id from turn
+where not {fits_sql("turn")} or not json_valid(usage) or not json_valid(output)
+union select thread_id from turn where thread_id not in (select id from thread)
+"""
+_NOT_IN_FEED = """
+select id, pipeline from chunk except select chunk_id, pipeline from change
+"""
+_INVALID_JOBS = """
+job where kind not in ('process', 'forget') or pipeline not in ('a', 'b')
+  or state not in ('pending', 'running', 'complete', 'failed') or stage not in (
+    'reading', 'splitting', 'analysing', 'embedding', 'storing')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """What a verification of the library's file found.
+
+    `documents` maps the ids of documents with damaged rows to the names of the damaged
+    parts. `vectors` and `replies` count damaged embeddings and cached replies of
+    language models, `threads` are the ids of threads with damaged rows, `cast` says
+    whether the characters are damaged. `strays` counts rows whose document does not
+    exist, `unlisted` chunks that the change feed of the vector index lacks, `jobs`
+    jobs that cannot be read. `words_fit` is False if a full-text index differs from its
+    table; None if that was not checked. `unchecked` counts documents stored by an
+    earlier version, without checksums. `damage` are messages of SQLite about the file.
+    """
+
+    documents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    vectors: int = 0
+    replies: int = 0
+    threads: tuple[str, ...] = ()
+    cast: bool = False
+    strays: int = 0
+    unlisted: int = 0
+    jobs: int = 0
+    words_fit: bool | None = None
+    unchecked: int = 0
+    damage: tuple[str, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is damaged."""
+        counts = self.vectors, self.replies, self.strays, self.unlisted, self.jobs
+        return not (
+            self.documents
+            or self.threads
+            or self.damage
+            or self.cast
+            or any(counts)
+            or self.words_fit is False
+        )
+
+
+def verify_database(path: Path) -> VerificationReport:
+    """Compare everything in the library's file at `path` with its checksums.
+
+    Nothing is changed. A file with another schema than the newest is not verified: an
+    empty report is returned.
+
+    Raises:
+        StoreProblem: The file cannot be opened.
+    """
+    with _open(path) as connection:
+        if read_schema_version(connection) != SCHEMA_VERSION:
+            return VerificationReport()
+        return _report(_verify(connection))
+
+
+def verify_sample(connection: sqlite3.Connection, seed: float) -> tuple[str, ...]:
+    """Return the ids of the damaged documents among `SAMPLED_DOCUMENTS` random ones.
+
+    `seed` selects the documents.
+    """
+    ids = [row[0] for row in connection.execute("select id from document order by id")]
+    sample = random.Random(seed).sample(ids, min(SAMPLED_DOCUMENTS, len(ids)))
+    return tuple(document for document in sample if _is_damaged(connection, document))
+
+
+def _is_damaged(connection: sqlite3.Connection, document: str) -> bool:
+    parts = {**_DOCUMENT_PARTS, **_ATTRIBUTION_PARTS}
+    return any(
+        connection.execute(
+            f"select 1 from ({sql} and {_SAMPLED_COLUMN.get(part, 'document_id')} = ?)",
+            (document,),
+        ).fetchone()
+        for part, sql in parts.items()
+    )
+
+
+def discard_damaged_rows(path: Path) -> VerificationReport:
+    """Verify the library's file at `path`, and delete what is damaged and can be
+    derived again.
+
+    The report describes the damage. The next ingestion stores what was deleted again.
+    A document without a file on this machine is not deleted. Threads with damaged rows
+    keep what can be read.
+
+    Raises:
+        StoreProblem: The file cannot be read or written.
+    """
+    with _open(path) as connection:
+        if read_schema_version(connection) != SCHEMA_VERSION:
+            return VerificationReport()
+        connection.execute("PRAGMA foreign_keys = ON")
+        findings = _verify(connection)
+        if _report(findings).is_sound and not findings.unchecked_vectors:
+            return _report(findings)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _discard(connection, findings)
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+        if findings.damage:
+            findings.damage = _check_file(partial(_fetch, connection, []))
+        return _report(findings)
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with open_library_as_is(path, patience=LOCK_TIMEOUT) as connection:
+            connection.text_factory = decode_tolerantly
+            yield connection
+    except (sqlite3.Error, OSError) as error:
+        raise translate_sqlite_error(error, path, patience=LOCK_TIMEOUT) from error
+
+
+@dataclass(slots=True)
+class _Findings:
+    """Keys of the damaged rows, by what they belong to; `damage` are messages."""
+
+    documents: dict[str, list[str]] = field(default_factory=dict)
+    attributions: dict[str, list[str]] = field(default_factory=dict)
+    vectors: list[tuple[str, str]] = field(default_factory=list)
+    unchecked_vectors: list[tuple[str, str]] = field(default_factory=list)
+    unembedded: list[tuple[str, str]] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
+    threads: list[str] = field(default_factory=list)
+    unlisted: list[tuple[str, str]] = field(default_factory=list)
+    cast: bool = False
+    strays: int = 0
+    jobs: int = 0
+    unchecked: int = 0
+    words_fit: bool | None = None
+    damage: list[str] = field(default_factory=list)
+
+
+def _verify(connection: sqlite3.Connection) -> _Findings:
+    findings = _Findings()
+    rows = partial(_fetch, connection, findings.damage)
+    findings.damage += _check_file(rows)
+    findings.documents = _find_parts(_DOCUMENT_PARTS, rows)
+    findings.attributions = _find_parts(_ATTRIBUTION_PARTS, rows)
+    findings.vectors = rows(_DAMAGED_VECTORS)
+    for space, text_hash, vector in rows(_UNCHECKED_VECTORS):
+        key = (space, text_hash)
+        (
+            findings.unchecked_vectors if _has_unit_length(vector) else findings.vectors
+        ).append(key)
+    findings.unembedded = rows(_WITHOUT_VECTOR)
+    findings.replies = [key for (key,) in rows(_DAMAGED_REPLIES)]
+    findings.cast = bool(rows(_DAMAGED_CAST))
+    findings.threads = sorted(str(id_) for (id_,) in rows(_DAMAGED_THREADS))
+    findings.strays = len(rows("PRAGMA foreign_key_check"))
+    findings.unlisted = rows(_NOT_IN_FEED)
+    findings.jobs = sum(
+        count for (count,) in rows(f"select count(*) from {_INVALID_JOBS}")
+    )
+    findings.unchecked = sum(count for (count,) in rows(_UNCHECKED))
+    findings.words_fit = check_fts_consistency(connection)
+    return findings
+
+
+def _check_file(rows: Callable[[str], list[Any]]) -> list[str]:
+    lines = (" ".join(str(row[0]).split()) for row in rows(_INTEGRITY_CHECK))
+    return [line[:MAX_MESSAGE_CHARS] for line in lines if line != "ok"]
+
+
+def _fetch(
+    connection: sqlite3.Connection,
+    damage: list[str],
+    sql: str,
+    parameters: Sequence[object] = (),
+) -> list[Any]:
+    """Return the rows of a query; add SQLite's message to `damage` if it fails."""
+    try:
+        return connection.execute(sql, parameters).fetchall()
+    except sqlite3.DatabaseError as error:
+        if str(error) not in damage:
+            damage.append(str(error))
+        return []
+
+
+def _find_parts(
+    parts: Mapping[str, str], rows: Callable[[str], list[Any]]
+) -> dict[str, list[str]]:
+    damaged: dict[str, list[str]] = {}
+    for part, sql in parts.items():
+        for document in sorted({str(row[0]) for row in rows(sql)}):
+            damaged.setdefault(document, []).append(part)
+    return damaged
+
+
+def _has_unit_length(vector: bytes) -> bool:
+    """Return whether a vector has length 1.0, or 0.0 as that of an empty text."""
+    numbers = struct.unpack(f"<{len(vector) // 4}f", vector[: len(vector) // 4 * 4])
+    length = math.sqrt(sum(number * number for number in numbers))
+    return length == 0.0 or abs(length - 1.0) < UNIT_TOLERANCE
+
+
+def _report(findings: _Findings) -> VerificationReport:
+    ids = sorted({*findings.documents, *findings.attributions})
+    documents = {
+        id_: (*findings.documents.get(id_, ()), *findings.attributions.get(id_, ()))
+        for id_ in ids
+    }
+    return VerificationReport(
+        documents=documents,
+        vectors=len(findings.vectors) + len({id_ for id_, _ in findings.unembedded}),
+        replies=len(findings.replies),
+        threads=tuple(findings.threads),
+        cast=findings.cast,
+        strays=findings.strays,
+        unlisted=len(findings.unlisted),
+        jobs=findings.jobs,
+        words_fit=findings.words_fit,
+        unchecked=findings.unchecked,
+        damage=tuple(findings.damage),
+    )
+
+
+_DELETE_STRAYS = (
+    *(
+        f"delete from {table} where document_id not in (select id from document)"
+        for table in (
+            *("processed", "chunk", "seam", "reading", "fact", "woven", "quotation"),
+            *("first_seen", "document_check"),
+        )
+    ),
+    "delete from appearance where chunk_id not in (select id from chunk)",
+    "delete from hosted_thread where thread_id not in (select id from thread)",
+    "delete from unsent_thread where thread_id not in (select id from thread)",
+    "delete from unsent_turn where turn_id not in (select id from turn)",
+)
+_DELETE_ATTRIBUTION = (
+    "delete from quotation where document_id = cast(? as text)",
+    "delete from first_seen where document_id = cast(? as text)",
+    """delete from appearance where chunk_id in
+       (select id from chunk where document_id = cast(? as text) and pipeline = 'b')""",
+    "delete from woven where document_id = cast(? as text)",
+)
+_DELETE_DOCUMENT = """
+delete from document where id = cast(?1 as text) and not exists (
+  select 1 from processed where document_id = cast(?1 as text) and revision = '')
+"""
+_MARK_STALE = """
+update processed set recipe = recipe || '/damaged'
+where document_id = cast(? as text) and pipeline = cast(? as text)
+"""
+_UNMARK_EMBEDDED = (
+    """update chunk set space = '', crc = null where space <> '' and not exists (
+      select 1 from embedding e
+      where e.space = chunk.space and e.text_hash = chunk.text_hash)""",
+    seal_sql("chunk", "crc is null and space = ''"),
+    seal_sql("processed", f"not {fits_sql('processed')}"),
+    f"update processed set rows = {PROCESSED_ROWS} where recipe like '%/damaged'",
+)
+_ADOPT_TURNS = """
+insert into thread (id, title, created_at, updated_at, state)
+select thread_id, 'Recovered thread', min(asked_at), max(asked_at), '{}' from turn
+where thread_id not in (select id from thread) group by thread_id
+"""
+_MEND_THREADS = (
+    _ADOPT_TURNS,
+    "update thread set state = '{}' where not json_valid(state)",
+    "update turn set usage = '{}' where not json_valid(usage)",
+    "update turn set output = '{}' where not json_valid(output)",
+    seal_sql("thread", f"not {fits_sql('thread')} or crc is null"),
+    seal_sql("turn", f"not {fits_sql('turn')} or crc is null"),
+)
+
+
+def _discard(connection: sqlite3.Connection, findings: _Findings) -> None:
+    """Delete the damaged rows; must be called inside a transaction."""
+    # Triggers delete from a full-text index what the table has, so both must agree.
+    rebuild_fts_indexes(connection)
+    for statement in _DELETE_STRAYS:
+        connection.execute(statement)
+    for statement in _DELETE_ATTRIBUTION:
+        connection.executemany(statement, map(_bind, findings.attributions))
+    connection.executemany(_DELETE_DOCUMENT, map(_bind, findings.documents))
+    _discard_vectors(connection, findings)
+    delete_reply = "delete from reply where key = cast(? as text)"
+    connection.executemany(delete_reply, map(_bind, findings.replies))
+    if findings.cast:
+        connection.execute("delete from story")
+    if findings.threads:
+        for statement in _MEND_THREADS:
+            connection.execute(statement)
+    connection.execute(f"delete from {_INVALID_JOBS}")
+    connection.execute(
+        "insert into change (op, chunk_id, pipeline)"
+        f" select 'upsert', id, pipeline from ({_NOT_IN_FEED})"
+    )
+    connection.execute("REINDEX")
+
+
+def _discard_vectors(connection: sqlite3.Connection, findings: _Findings) -> None:
+    """Delete damaged vectors, and let the next ingestion embed their texts again."""
+    key = "space = cast(? as text) and text_hash = cast(? as text)"
+    damaged = [_bind(*vector) for vector in findings.vectors]
+    unchecked = [_bind(*vector) for vector in findings.unchecked_vectors]
+    connection.executemany(seal_sql("embedding", key), unchecked)
+    connection.executemany(f"delete from embedding where {key}", damaged)
+    unembedded = connection.execute(_WITHOUT_VECTOR).fetchall()
+    connection.executemany(
+        _MARK_STALE, [_bind(*document) for document in dict.fromkeys(unembedded)]
+    )
+    for statement in _UNMARK_EMBEDDED:
+        connection.execute(statement)
+
+
+def _bind(*keys: str) -> tuple[bytes, ...]:
+    """Return keys as parameters; a damaged key need not be valid Unicode."""
+    return tuple(key.encode("utf-8", "surrogateescape") for key in keys)

@@ -1,0 +1,125 @@
+"""Stored values that were changed by a fault: noticed, never shown, and rebuilt."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import copy_sample
+from tests.fakes.read_books import ReadBooks
+from tests.fakes.terminal import Terminal
+
+READERS = ("characters", "quotes", "timeline")
+DAMAGE = {
+    "an unknown certainty": "update quotation set certainty = 'verifiee'"
+    " where n = (select min(n) from quotation where certainty = 'verified')",
+    "a changed letter": "update document set text = replace(text, 'Nine', 'Ninf')"
+    " where id = 'chapters/01-lighting-up.md'",
+    "text that is not UTF-8": "update chunk set text = cast(x'ff41' as text)"
+    " where n = (select min(n) from chunk)",
+    "a fact of another document": "update fact set document_id = 'chapters/0q.md'"
+    " where n = (select min(n) from fact)",
+    "names that are not JSON": "update reading set evidence = '{' where document_id ="
+    " (select min(document_id) from reading)",
+    "a shifted quotation": "update quotation set spans = '[[3, 9]]'"
+    " where n = (select min(n) from quotation)",
+    "a cast that is not one": "update story set \"cast\" = '[]'",
+    "a changed vector": "update embedding set vector = zeroblob(length(vector))"
+    " where rowid = (select min(rowid) from embedding)",
+    "chapters without spans": "update document set chapters = '[{}]'"
+    " where id = (select min(id) from document)",
+}
+
+
+@pytest.fixture
+def book(books: ReadBooks, tmp_path: Path) -> Terminal:
+    """A copy of the ingested sample, to change."""
+    return books.copy("marsh", copy_sample, tmp_path)
+
+
+def change(terminal: Terminal, sql: str) -> None:
+    database = terminal.folder / ".lrwr" / "library.db"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        assert connection.execute(sql).rowcount == 1
+
+
+def told(terminal: Terminal) -> dict[str, object]:
+    return {words: terminal.run(words, "--json").json for words in READERS}
+
+
+def state_of(terminal: Terminal, part: str, *words: str) -> tuple[str, str]:
+    findings = terminal.run("doctor", "--json", *words).json["findings"]
+    (found,) = [finding for finding in findings if finding["part"] == part]
+    return found["state"], found["detail"]
+
+
+@pytest.mark.parametrize("sql", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_value_ends_no_command_and_is_rebuilt(
+    book: Terminal, sql: str
+) -> None:
+    whole = told(book)
+    change(book, sql)
+    for words in (*READERS, "search Nine", "check", "gaps"):
+        assert book.run(*words.split(), "--json").code in (0, 9), words
+    state, detail = state_of(book, "stored data", "--verify")
+    assert (state, "Damaged:" in detail) == ("broken", True)
+    assert book.run("ingest", "--verify").code == 0
+    assert state_of(book, "stored data", "--verify")[0] == "ok"
+    assert told(book) == whole
+
+
+def test_a_changed_quotation_is_withheld_and_that_is_said_once(book: Terminal) -> None:
+    change(book, DAMAGE["a changed letter"])
+    ran = book.run("quotes")
+    assert "Ninf" not in ran.out
+    assert ran.err.count("lrwr ingest --verify") == 1
+    assert "Ninf" not in book.run("search", "Nine").out
+    assert "Ninf" not in book.run("ask", "Who lights the lamps?").out
+
+
+def test_repair_deletes_what_does_not_fit_and_the_next_ingest_stores_it(
+    book: Terminal,
+) -> None:
+    whole = told(book)
+    change(book, DAMAGE["an unknown certainty"])
+    repaired = book.run("repair", "--json").json
+    assert any("(quotations)" in step for step in repaired["steps"])
+    assert "lrwr ingest" in repaired["remedy"]
+    assert book.run("ingest").code == 0
+    assert told(book) == whole
+
+
+def test_a_thread_with_a_damaged_turn_is_named_and_its_words_stay(
+    book: Terminal,
+) -> None:
+    book.run("ask", "Who lights the lamps?")
+    change(book, "update turn set output = '{\"citations\": 3}'")
+    (thread,) = book.run("threads", "--json").json
+    assert "lamps" in book.run("threads", "show", thread["id"]).out
+    assert thread["id"] in state_of(book, "stored data", "--verify")[1]
+    book.run("repair")
+    assert "lamps" in book.run("threads", "show", thread["id"]).out
+    assert state_of(book, "stored data", "--verify")[0] == "ok"
+
+
+def test_a_library_without_checksums_gets_them_at_the_next_ingest(
+    book: Terminal,
+) -> None:
+    whole = told(book)
+    change_all = (
+        "update quotation set crc = null",
+        "update processed set crc = null, rows = null, recipe = recipe || '/unchecked'",
+        "update woven set crc = null, rows = null",
+    )
+    database = Path(book.folder / ".lrwr" / "library.db")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        for sql in change_all:
+            connection.execute(sql)
+    assert told(book) == whole
+    assert state_of(book, "stored data", "--verify")[0] == "warning"
+    assert json.loads(book.run("ingest", "--json").out)["processed"] > 0
+    assert state_of(book, "stored data", "--verify")[0] == "ok"
+    assert told(book) == whole
