@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import copy_sample
-from tests.fakes.read_books import ReadBooks
+from tests.fakes.read_books import ReadBooks, copy_sample
 from tests.fakes.terminal import Terminal
 
 READERS = ("characters", "quotes", "timeline")

@@ -20,6 +20,7 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     register_row_checksum,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
+    SKIPPED_NOTICE,
     build_damaged_entry_error,
     build_newer_library_error,
     build_older_library_error,
@@ -324,10 +325,6 @@ def _open_copy(path: Path) -> sqlite3.Connection:
 Result = TypeVar("Result")
 LibraryGeneration = tuple[int, int]
 _INVALID_UTF8 = "Could not decode to UTF-8"
-SKIPPED_NOTICE = (
-    "Part of the library is damaged and was left out. Run `lrwr ingest --verify` to"
-    " rebuild it."
-)
 
 
 class SqliteDatabase:

@@ -48,6 +48,12 @@ _MESSAGES[sqlite3.SQLITE_LOCKED] = _MESSAGES[sqlite3.SQLITE_BUSY]
 _MESSAGES[sqlite3.SQLITE_PROTOCOL] = _MESSAGES[sqlite3.SQLITE_BUSY]
 _MESSAGES[sqlite3.SQLITE_PERM] = _MESSAGES[sqlite3.SQLITE_READONLY]
 
+SKIPPED_NOTICE = (
+    "Part of the library is damaged and was left out. Run `lrwr ingest --verify` to"
+    " rebuild it."
+)
+"""What the user is told when damaged rows are left out."""
+
 
 _CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
