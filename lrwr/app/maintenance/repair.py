@@ -82,6 +82,8 @@ def _repair(library: Library, now: float) -> RepairReport:
     report = None
     if damage:
         report = _salvage(library, damage[0], now, expired)
+        if library.database.exists():
+            discard_damage(library.database)  # rows of which the words differ
     other_steps = [*_clear_vector_index(library), *_check_folder_record(library, now)]
     if report is not None:
         return RepairReport(
