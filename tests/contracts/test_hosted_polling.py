@@ -174,6 +174,27 @@ def test_the_script_publishes_the_libraries_once_and_nothing_else(
     assert set(after.split(",")) == {*filter(None, before), "lrwr_library"}
 
 
+@pytest.mark.parametrize("what", ["", "for table lrwr_turn", "for table lrwr_library"])
+def test_no_library_is_published_in_the_end(
+    supabase: SupabaseServer, what: str
+) -> None:
+    scripts = "".join(one.sql for one in list_supabase_migrations() if one.number > 5)
+    make = f"create publication supabase_realtime {what};\n"
+    forget = "\ndrop publication supabase_realtime;"
+    after = supabase.postgres.run(make + scripts * 2 + PUBLICATION + ";" + forget)
+    assert "lrwr_library" not in after.split(",")
+
+
+def test_a_publication_of_all_tables_stays_the_project_s_choice(
+    supabase: SupabaseServer,
+) -> None:
+    scripts = "".join(one.sql for one in list_supabase_migrations() if one.number > 5)
+    make = "create publication supabase_realtime for all tables;\n"
+    forget = "\ndrop publication supabase_realtime;"
+    after = supabase.postgres.run(make + scripts + PUBLICATION + ";" + forget)
+    assert "lrwr_library" in after.split(",")
+
+
 async def test_keeping_and_deleting_one_conversation_at_once_never_lock_each_other_out(
     hosted: SupabaseRpc, library: str
 ) -> None:

@@ -4,18 +4,19 @@ import pytest
 
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
 from lrwr.core.adapters.storage.supabase.records import (
+    SupabaseRecords,
     create_remote_library,
     list_remote_libraries,
     list_supabase_migrations,
 )
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.errors import LrwrError, StoreProblem
+from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder, JobStage
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import Writer, asking
 from tests.fakes.hosted_project import OWNED, Answer, GuardedProject, guarded_project
-from tests.fakes.hosted_records import speak
+from tests.fakes.hosted_records import HASH, SPACE, VECTOR, speak
 from tests.fakes.records import ONE
 from tests.fakes.supabase_server import SupabaseServer
 
@@ -97,6 +98,79 @@ def test_functions_do_no_more_than_who_calls_them_may(
         " and (prosecdef or proconfig is null)",
     )
     assert daring == ""
+
+
+def test_every_function_is_for_whoever_is_signed_in(supabase: SupabaseServer) -> None:
+    refused = as_the_scripts_leave_it(
+        supabase,
+        "select oid::regprocedure from pg_proc where proname like 'lrwr\\_%'"
+        " and not has_function_privilege('authenticated', oid, 'execute')",
+    )
+    assert refused == ""
+
+
+def test_the_scripts_change_no_right_to_a_function_of_the_project(
+    supabase: SupabaseServer,
+) -> None:
+    scripts = "".join(migration.sql for migration in list_supabase_migrations())
+    theirs = (
+        "create function public.lrwr_theirs() returns integer language sql as 'select 1';\n"
+        "revoke all on function public.lrwr_theirs() from public, anon, authenticated;\n"
+    )
+    granted = supabase.postgres.run(
+        f"begin;\n{theirs}{scripts}\nselect"
+        " has_function_privilege('authenticated', 'public.lrwr_theirs()', 'execute');\n"
+        "rollback;"
+    )
+    assert granted == "f"
+
+
+KEYS = {
+    "lrwr_thread": "id",
+    "lrwr_turn": "id",
+    "lrwr_job": "document",
+    "lrwr_record": "key",
+    "lrwr_vector": "text_hash",
+    "lrwr_reply": "key",
+}
+
+
+@pytest.mark.parametrize("table", KEYS)
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_another_account_cannot_tell_whether_a_name_exists(
+    project: GuardedProject, table: str, method: str
+) -> None:
+    (row,) = json.loads(project.rows(table))
+    stolen = {**row, "owner": project.other.id}
+    stolen.pop("id" if table == "lrwr_job" else "", None)
+    invented = {**stolen, KEYS[table]: "no such name"}
+    answers = [
+        project.ask(method, f"/rest/v1/{table}", project.other, attempt)
+        for attempt in (stolen, invented)
+    ]
+    if method == "POST":
+        assert answers[0].status == 403
+        assert answers[0].body["code"] == "42501"
+    assert answers[0] == answers[1]
+
+
+async def test_a_function_tells_another_account_nothing_of_a_name(
+    project: GuardedProject,
+) -> None:
+    said = set()
+    for hash_ in (HASH, "0" * 64):
+        async with asking(project.server, project.other) as hosted:
+            records = SupabaseRecords(hosted, project.library, "there")
+            with pytest.raises(NotFound) as caught:
+                await records.put_vectors(SPACE, {hash_: VECTOR})
+            said.add(caught.value.full_text)
+    assert len(said) == 1
+
+
+def test_the_bucket_takes_bytes_of_at_most_50_mb(project: GuardedProject) -> None:
+    limits = "select file_size_limit, allowed_mime_types from storage.buckets"
+    said = project.server.postgres.run(f"{limits} where id = 'lrwr'")
+    assert said == "52428800|{application/octet-stream}"
 
 
 @pytest.mark.parametrize("table", OWNED)

@@ -75,7 +75,7 @@ class GuardedProject:
         raw = isinstance(body, bytes)
         told = body if raw or body is None else json.dumps(body).encode()
         token = {} if who is None else {"Authorization": f"Bearer {who.token}"}
-        kind = "text/markdown" if raw else "application/json"
+        kind = "application/octet-stream" if raw else "application/json"
         request = urllib.request.Request(
             f"{self.server.url}{path}",
             data=told,

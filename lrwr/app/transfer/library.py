@@ -123,9 +123,12 @@ class LibraryTransfer:
                 f"You are not signed in at {self.host}",
                 hint="Sign in with `lrwr login`.",
             )
-        missing_migrations = find_missing_migrations(
-            await list_applied_migrations(self._project.rpc)
-        )
+        applied = await list_applied_migrations(self._project.rpc)
+        missing_migrations = [
+            migration
+            for migration in find_missing_migrations(applied)
+            if migration.is_required
+        ]
         if missing_migrations:
             raise StoreProblem(
                 f"The project at {self.host} lacks some of lrwr's tables. Missing:"

@@ -168,7 +168,7 @@ async def _check_project(
     async with aclosing(
         SupabaseRpc(sign_in.project, sign_in.auth.token, request_logger)
     ) as hosted:
-        await _check_tables(hosted, sign_in.project)
+        optional = await _check_tables(hosted, sign_in.project)
         link = load_library_link(keyring.library.database)
         if link is None:
             finding = _describe_missing_copy(is_record_store=is_record_store)
@@ -178,16 +178,24 @@ async def _check_project(
                 link, await _fetch_state(hosted, link), is_record_store=is_record_store
             )
     detail = f"{account.email} at {sign_in.project.host}. {finding.detail}"
+    if optional and finding.state is HealthState.OK:
+        detail += f" Scripts that withdraw unneeded rights were not run: {optional}."
+        return replace(
+            finding, state=HealthState.WARNING, detail=detail, remedy=_RUN_SCRIPTS
+        )
     return replace(finding, detail=detail)
 
 
-async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> None:
-    """Check that the project has run all migrations.
+_RUN_SCRIPTS = "Run the output of `lrwr doctor --sql` in the project's SQL editor."
+
+
+async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> str:
+    """Check that the project has run all migrations; return the names of the missing
+    ones that lrwr does not require.
 
     Raises:
-        StoreProblem: Some are missing.
+        StoreProblem: A required one is missing.
     """
-    hint = "Run the output of `lrwr doctor --sql` in the project's SQL editor."
     try:
         run = await list_applied_migrations(hosted)
     except StoreProblem as error:
@@ -195,17 +203,16 @@ async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> Non
         raise StoreProblem(
             f"{project.host} has no tables for lrwr: the migrations {names} have not"
             " been run there",
-            hint=hint,
+            hint=_RUN_SCRIPTS,
         ) from error
-    missing_names = [
-        missing_migration.name for missing_migration in find_missing_migrations(run)
-    ]
-    if missing_names:
+    missing = find_missing_migrations(run)
+    names = ", ".join(migration.name for migration in missing)
+    if any(migration.is_required for migration in missing):
         raise StoreProblem(
-            f"{project.host} has an older version of lrwr's tables. Missing:"
-            f" {', '.join(missing_names)}",
-            hint=hint,
+            f"{project.host} has an older version of lrwr's tables. Missing: {names}",
+            hint=_RUN_SCRIPTS,
         )
+    return names
 
 
 def _check_home(

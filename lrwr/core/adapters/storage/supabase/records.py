@@ -359,6 +359,9 @@ def _check_digest(record: SupabaseRecord) -> None:
         )
 
 
+_OPTIONAL_MIGRATIONS = frozenset({6, 7})
+
+
 @dataclass(frozen=True, slots=True)
 class SupabaseMigration:
     """An SQL script that the owner of a Supabase project runs there.
@@ -369,6 +372,14 @@ class SupabaseMigration:
     number: int
     name: str
     sql: str
+
+    @property
+    def is_required(self) -> bool:
+        """Whether lrwr works only in a project that has run it.
+
+        The others only withdraw rights.
+        """
+        return self.number not in _OPTIONAL_MIGRATIONS
 
 
 def list_supabase_migrations() -> list[SupabaseMigration]:

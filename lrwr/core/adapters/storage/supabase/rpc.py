@@ -103,6 +103,8 @@ _SQLSTATE = re.compile("[0-9A-Z]{5}")
 _JSON_STARTS = b'{["-0123456789tfn'
 """Bytes with which a JSON value can start."""
 _NO_FUNCTION = frozenset({"PGRST202", "PGRST205"})
+_OTHERS_ROW = "new row violates row-level security policy"
+"""PostgreSQL's words, with code 42501, for a row of a library of another account."""
 _NOT_ALLOWED = frozenset({"42501", "PGRST301", "PGRST302", "PGRST303"})
 _NOT_FROM_DATABASE = frozenset({401, 408, 429})
 
@@ -249,6 +251,11 @@ def _translate_api_error(error: "APIError", project: SupabaseConnection) -> Lrwr
             f"The project at {project.host} lacks some of lrwr's tables",
             hint="Run the output of `lrwr doctor --sql` in the project's SQL editor.",
         )
+    if code == "23503" or _OTHERS_ROW in (error.message or ""):
+        return NotFound(
+            f"The library of this folder is not in your account at {project.host}",
+            hint="Run `lrwr login` to sign in with the account that owns it.",
+        )
     if code in _NOT_ALLOWED:
         return LrwrError(
             f"{project.host} does not allow this account to use the library",
@@ -256,11 +263,6 @@ def _translate_api_error(error: "APIError", project: SupabaseConnection) -> Lrwr
         )
     if code.isdecimal() and len(code) == 3:
         return translate_supabase_status(int(code), project)
-    if code == "23503":
-        return NotFound(
-            f"The library of this folder is not in your account at {project.host}",
-            hint="Run `lrwr login` to sign in with the account that owns it.",
-        )
     # The server's message may quote the request, with manuscript text and token.
     state = f" ({code})" if _SQLSTATE.fullmatch(code) else ""
     return StoreProblem(

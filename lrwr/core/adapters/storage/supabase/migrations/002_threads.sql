@@ -212,19 +212,25 @@ begin
 end
 $$;
 
--- Functions are for whoever is signed in, and do no more than they may.
-do $grant$
-declare
-  one regprocedure;
-begin
-  for one in
-    select oid from pg_catalog.pg_proc
-    where pronamespace = 'public'::regnamespace and proname like 'lrwr\_%'
-  loop
-    execute format('revoke execute on function %s from public, anon', one);
-    execute format('grant execute on function %s to authenticated', one);
-  end loop;
-end
-$grant$;
+-- Functions are for whoever is signed in, and do no more than they may. They are named
+-- one by one: a project may have functions of its own whose names begin alike.
+revoke execute on function
+  public.lrwr_speak(uuid),
+  public.lrwr_thread_digest(public.lrwr_thread),
+  public.lrwr_keep_turn(uuid, text, text, text, text, boolean),
+  public.lrwr_rename_thread(uuid, text, text),
+  public.lrwr_delete_thread(uuid, text, double precision),
+  public.lrwr_restore_thread(uuid),
+  public.lrwr_purge_threads(uuid, double precision)
+from public, anon;
+grant execute on function
+  public.lrwr_speak(uuid),
+  public.lrwr_thread_digest(public.lrwr_thread),
+  public.lrwr_keep_turn(uuid, text, text, text, text, boolean),
+  public.lrwr_rename_thread(uuid, text, text),
+  public.lrwr_delete_thread(uuid, text, double precision),
+  public.lrwr_restore_thread(uuid),
+  public.lrwr_purge_threads(uuid, double precision)
+to authenticated;
 
 insert into public.lrwr_migration (number) values (2) on conflict do nothing;

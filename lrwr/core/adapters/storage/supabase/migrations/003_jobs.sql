@@ -214,18 +214,27 @@ create or replace function public.lrwr_jobs(
   ) newest
 $$;
 
-do $grant$
-declare
-  one regprocedure;
-begin
-  for one in
-    select oid from pg_catalog.pg_proc
-    where pronamespace = 'public'::regnamespace and proname like 'lrwr\_%'
-  loop
-    execute format('revoke execute on function %s from public, anon', one);
-    execute format('grant execute on function %s to authenticated', one);
-  end loop;
-end
-$grant$;
+-- Functions are for whoever is signed in, and do no more than they may. They are named
+-- one by one: a project may have functions of its own whose names begin alike.
+revoke execute on function
+  public.lrwr_enqueue(uuid, text, integer),
+  public.lrwr_claim_job(
+    uuid, text, double precision, integer, text, text, text[], text, text[]
+  ),
+  public.lrwr_renew_job(bigint, text, integer, double precision, text),
+  public.lrwr_fail_job(bigint, text, integer, text, text),
+  public.lrwr_complete_job(bigint, text, integer),
+  public.lrwr_jobs(uuid, integer, text)
+from public, anon;
+grant execute on function
+  public.lrwr_enqueue(uuid, text, integer),
+  public.lrwr_claim_job(
+    uuid, text, double precision, integer, text, text, text[], text, text[]
+  ),
+  public.lrwr_renew_job(bigint, text, integer, double precision, text),
+  public.lrwr_fail_job(bigint, text, integer, text, text),
+  public.lrwr_complete_job(bigint, text, integer),
+  public.lrwr_jobs(uuid, integer, text)
+to authenticated;
 
 insert into public.lrwr_migration (number) values (3) on conflict do nothing;
