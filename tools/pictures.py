@@ -14,7 +14,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.ingestion import ingest_manuscript
+from lrwr.app.ingestion import ingest_manuscript, select_targets
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
@@ -83,7 +83,9 @@ async def main() -> None:
 async def ingest(folder: Path) -> None:
     """Ingest the manuscript in `folder` without embeddings."""
     async with open_workspace(settings_in(folder, "dark")) as workspace:
-        await ingest_manuscript(workspace, [folder], lambda _: None)
+        await ingest_manuscript(
+            workspace, select_targets(workspace, [folder]), lambda _: None
+        )
 
 
 def settings_in(folder: Path, theme: str) -> Settings:

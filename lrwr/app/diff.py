@@ -21,11 +21,13 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.library import Library, prepare_state_dir, resolve_library
+from lrwr.pipeline.changes import describe_missing_documents
 from lrwr.pipeline.diff import StoryDiff, build_manuscript_state, diff_states
+from lrwr.pipeline.report import MODEL_SKIPPED_TEXT
 
 if TYPE_CHECKING:
     from lrwr.core.bible.service import StoryKnowledge
-    from lrwr.core.ports.sources import ManuscriptSource, SourceListing
+    from lrwr.core.ports.sources import ManuscriptSource
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 
@@ -59,8 +61,9 @@ class ManuscriptDiff:
     """The differences in story and text between two states, `before` and `after`.
 
     `documents` are the ids of all documents of either state, sorted. The documents in
-    `left_out` were not compared. `remarks` are sentences for the user that say what
-    makes the comparison less reliable.
+    `left_out` were not compared, and neither were the `missing` ones: they have no file,
+    but an ingestion would not delete them, because they are too many. `remarks` are
+    sentences for the user that say what makes the comparison less reliable.
     """
 
     before: DiffPoint
@@ -69,6 +72,7 @@ class ManuscriptDiff:
     documents: tuple[DocumentId, ...] = ()
     left_out: tuple[SkippedDocument, ...] = ()
     remarks: tuple[str, ...] = ()
+    missing: tuple[DocumentId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class _LearnedState:
     known: "StoryKnowledge"
     left: tuple[SkippedDocument, ...] = ()
     remarks: tuple[str, ...] = ()
+    missing: tuple[DocumentId, ...] = ()
 
 
 async def diff_manuscript(
@@ -182,7 +187,11 @@ class _ScratchLibrary:
             return _LearnedState(await self._workspace.bible().knowledge())
         tree = self._trees.get(point.commit)
         limits = IngestLimits(
-            attribute_now=False, vectors=False, source=tree.source if tree else None
+            attribute_now=False,
+            vectors=False,
+            source=tree.source if tree else None,
+            # A revision may have few of the files; that is what is compared.
+            forget_missing=bool(self._trees),
         )
         service = create_processing_service(
             self._workspace, self._targets, may_ask=False, limits=limits
@@ -194,7 +203,8 @@ class _ScratchLibrary:
         ]
         skipped += tree.left if tree else ()
         knowledge = await self._workspace.bible().knowledge()
-        return _LearnedState(knowledge, tuple(skipped), _remarks(report, point))
+        remarks = _remarks(report, point)
+        return _LearnedState(knowledge, tuple(skipped), remarks, report.missing)
 
 
 async def _compare(
@@ -220,16 +230,20 @@ async def _compare(
         documents=tuple(sorted({*old.known.texts, *new.known.texts})),
         left_out=skipped,
         remarks=(*old.remarks, *new.remarks),
+        missing=(*old.missing, *new.missing),
     )
 
 
 def _remarks(report: "IngestReport", point: DiffPoint) -> tuple[str, ...]:
-    if not (report.model and report.remarks):
-        return ()
-    return (
-        f"The language model has not analysed all of {point.name}, so some differences"
-        " may be wrong.",
-    )
+    remarks = []
+    if report.missing:
+        remarks.append(describe_missing_documents(report.missing))
+    if any(remark.startswith(MODEL_SKIPPED_TEXT) for remark in report.remarks):
+        remarks.append(
+            f"The language model has not analysed all of {point.name}, so some"
+            " differences may be wrong."
+        )
+    return tuple(remarks)
 
 
 @asynccontextmanager
@@ -321,7 +335,9 @@ async def _write_tree(
         )
 
     root = destination / library.root.relative_to(shared)
-    source = _RevisionSource(root, moved, settings.manuscript.exclude)
+    existing = [target for target in moved if target.exists()]
+    absent = [target for target in moved if not target.exists()]
+    source = FolderSource(root, existing, settings.manuscript.exclude, absent)
     return _RevisionTree(source, tuple(map(to_skipped_document, unread)))
 
 
@@ -333,26 +349,3 @@ def _prepare_folder(target: Path, moved: Path) -> None:
     patterns = target / IGNORE_FILE
     if patterns.is_file() and not patterns.is_symlink():
         (moved / IGNORE_FILE).write_bytes(patterns.read_bytes())
-
-
-class _RevisionSource:
-    """The manuscript files of a revision, in which some targets may not exist."""
-
-    def __init__(
-        self, root: Path, targets: Sequence[Path], exclude: Sequence[str]
-    ) -> None:
-        existing = [target for target in targets if target.exists()]
-        self._existing = FolderSource(root, existing, exclude)
-        self._all = FolderSource(root, targets, exclude)
-
-    async def list(self) -> "SourceListing":
-        """Return all manuscript files of the revision."""
-        return await self._existing.list()
-
-    def covers(self, document: DocumentId) -> bool:
-        """Return whether `document` would be listed if the revision had it."""
-        return self._all.covers(document)
-
-    async def read(self, document: DocumentId) -> tuple[bytes, str]:
-        """Return a file's bytes and their version."""
-        return await self._existing.read(document)

@@ -23,14 +23,18 @@ from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.canon.decision import NameDecision
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
+    drop_ingested_paths,
     prepare_state_dir,
+    replace_ingested_paths,
     resolve_targets,
     store_ingested_paths,
 )
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.analysis import CachingAnalyst, ModelBudget
+from lrwr.pipeline.changes import is_in_folder
 from lrwr.pipeline.recipes import AgenticRecipe, NaiveRecipe, Recipe, RecipeTools
 from lrwr.pipeline.remote_jobs import ArchivingRunner, create_remote_input
 from lrwr.pipeline.service import (
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.chunks import TextHash
     from lrwr.core.ports.jobs import JobQueue, JobRunner
     from lrwr.core.ports.sources import ManuscriptSource
-    from lrwr.core.ports.stores import AnalysisStore
+    from lrwr.core.ports.stores import AnalysisStore, DocumentVersion
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 
 
@@ -58,8 +62,10 @@ class IngestLimits:
     `attribute_now` False, the cast and the speakers of quotations may stay outdated.
     `jobs` replaces the library's queue and `source` the manuscript's folders, unless
     None. With `vectors` False, chunks are not embedded. With `run_remotely`, documents
-    are processed at Modal if the settings say so. With `delete_missing`, documents that
-    another machine ingested and this one does not have are deleted, too.
+    are processed at Modal if the settings say so. With `forget_missing`, all documents
+    without a file are deleted: also many at once, and those that another machine
+    ingested. `absent` are the manuscript's paths that do not exist; their documents
+    count as missing.
     """
 
     calls: int = 0
@@ -68,7 +74,8 @@ class IngestLimits:
     source: "ManuscriptSource | None" = None
     vectors: bool = True
     run_remotely: bool = False
-    delete_missing: bool = False
+    forget_missing: bool = False
+    absent: Sequence[Path] = ()
 
 
 UNBOUNDED = IngestLimits()
@@ -113,7 +120,7 @@ def create_processing_service(
         runner = ArchivingRunner(runner, stores.files)
     root, exclude = workspace.library.root, settings.manuscript.exclude
     return _select_service(workspace, may_trace=may_ask)(
-        source=limits.source or FolderSource(root, targets, exclude),
+        source=limits.source or FolderSource(root, targets, exclude, limits.absent),
         parse=parse,
         recipe=recipe,
         tools=tools,
@@ -123,7 +130,7 @@ def create_processing_service(
         attributor=_create_story_attributor(workspace),
         pause=stores.pause,
         complete=limits.attribute_now,
-        missing_too=limits.delete_missing,
+        forget_missing=limits.forget_missing,
         runner=runner,
     )
 
@@ -140,37 +147,231 @@ def _select_service(
     return partial(TracedProcessingService, tracer, workspace.now)
 
 
-async def ingest_manuscript(
-    workspace: Workspace, targets: Sequence[Path], emit: "EmitIngestEvent"
-) -> "IngestReport":
-    """Ingest the files and folders `targets`; if empty, those of earlier ingestions.
+@dataclass(frozen=True, slots=True)
+class IngestTargets:
+    """The files and folders of an ingestion, as absolute paths.
 
-    New targets are stored for later ingestions unless `manuscript.folders` is set.
-    `emit` receives progress events.
+    `existing` ones are read. `absent` ones belong to the manuscript but do not exist.
+    `named` says whether the user named the existing ones, as arguments.
+    """
+
+    existing: tuple[Path, ...]
+    absent: tuple[Path, ...] = ()
+    named: bool = False
+
+
+def select_targets(
+    workspace: Workspace, paths: Sequence[Path], *, forget_missing: bool = False
+) -> IngestTargets:
+    """Return what to ingest: `paths`, or the manuscript's folders if there are none.
+
+    With `forget_missing`, all folders of the manuscript may be absent.
 
     Raises:
-        NotFound: No target is known, or one does not exist.
+        NotFound: No folder is known, one of `paths` does not exist, or no folder of the
+            manuscript does.
+    """
+    folders = workspace.manuscript()
+    absent = tuple(folder for folder in folders if not folder.exists())
+    if paths:
+        return IngestTargets(tuple(resolve_targets(paths)), absent, named=True)
+    existing = tuple(folder for folder in folders if folder.exists())
+    if not existing and not (absent and forget_missing):
+        if absent:
+            raise NotFound(
+                f"There is no file or folder {absent[0]}",
+                hint="Mount or restore it, or run `lrwr ingest FOLDER` with its new path."
+                " Nothing was deleted; `lrwr ingest --forget-missing` removes its"
+                " documents from the library.",
+            )
+        resolve_targets(())
+    return IngestTargets(existing, absent)
+
+
+async def check_named_targets(
+    workspace: Workspace, targets: IngestTargets
+) -> IngestTargets:
+    """Return `targets` without named folders that hold no document, now or before.
+
+    Raises:
+        NotFound: None of the named folders holds a document. Nothing was stored.
+    """
+    if not targets.named:
+        return targets
+    source = FolderSource(
+        workspace.library.root, targets.existing, workspace.settings.manuscript.exclude
+    )
+    listing = await source.list()
+    document_ids = [file.id for file in listing.found]
+    if workspace.is_ingested:
+        document_ids += [version.id for version in await _load_versions(workspace)]
+    name_of = workspace.library.name_of_document
+    used = tuple(
+        target
+        for target in targets.existing
+        if any(is_in_folder(document, name_of(target)) for document in document_ids)
+    )
+    if not used:
+        names = " and ".join(map(str, targets.existing))
+        skipped = listing.skipped[0] if listing.skipped else None
+        example = (
+            f", only files such as {skipped.path}: {skipped.reason}" if skipped else ""
+        )
+        raise NotFound(
+            f"No .md, .docx or .txt files found in {names}{example}",
+            hint="Run `lrwr ingest FOLDER` with the folder of your chapters. The library"
+            " was not changed.",
+        )
+    return replace(targets, existing=used)
+
+
+async def find_documents_outside(
+    workspace: Workspace, targets: IngestTargets
+) -> list[DocumentId]:
+    """Return the documents that are in no folder of the manuscript any more, sorted.
+
+    Empty if the user named what to ingest, and without a library. A document that only
+    another machine ingested is left out.
+    """
+    if targets.named or not workspace.is_ingested:
+        return []
+    folders = [
+        workspace.library.name_of_document(folder)
+        for folder in (*targets.existing, *targets.absent)
+    ]
+    return [
+        version.id
+        for version in await _load_versions(workspace)
+        if version.revision
+        and not any(is_in_folder(version.id, folder) for folder in folders)
+    ]
+
+
+async def _load_versions(workspace: Workspace) -> "Sequence[DocumentVersion]":
+    pipeline = workspace.settings.pipeline
+    return await workspace.stores.knowledge.document_versions(pipeline)
+
+
+def describe_documents_outside(documents: Sequence[DocumentId]) -> str:
+    """Return a remark about `documents`, at least one, that are in no folder of the
+    manuscript any more.
+    """
+    others = len(documents) - 1
+    more = f" and {others:,} more" if others else ""
+    return (
+        f"{documents[0]}{more}: no longer in a folder of the manuscript; left unchanged."
+        " Run `lrwr ingest --forget-missing` to remove them from the library."
+    )
+
+
+def record_targets(workspace: Workspace, targets: IngestTargets) -> None:
+    """Store the named targets for later ingestions, unless `manuscript.folders` is set.
+
+    Raises:
+        StoreProblem: The list of folders cannot be written.
+    """
+    if targets.named and not workspace.settings.manuscript.folders:
+        store_ingested_paths(workspace.library, targets.existing)
+
+
+def _settle_absent_targets(
+    workspace: Workspace, targets: IngestTargets, report: "IngestReport"
+) -> None:
+    """Remove absent folders from the list of later ingestions, except those whose
+    documents are still in the library; remark on those that the settings name.
+    """
+    name_of = workspace.library.name_of_document
+    settled = [
+        folder
+        for folder in targets.absent
+        if not any(is_in_folder(d, name_of(folder)) for d in report.missing)
+    ]
+    if workspace.settings.manuscript.folders:
+        report.remarks += [
+            f"There is no file or folder {folder}, which `manuscript.folders` names."
+            for folder in settled
+        ]
+    elif settled and not report.dry_run:
+        drop_ingested_paths(workspace.library, settled)
+
+
+async def ingest_manuscript(
+    workspace: Workspace,
+    targets: IngestTargets,
+    emit: "EmitIngestEvent",
+    limits: IngestLimits = UNBOUNDED,
+    *,
+    dry_run: bool = False,
+    verify: bool = False,
+) -> "IngestReport":
+    """Ingest `targets`; store named ones for later ingestions.
+
+    `emit` receives progress events. With `dry_run`, nothing is stored; `verify` reads
+    every file.
+
+    Raises:
         StoreProblem: The state folder cannot be written.
+        SettingsProblem: The configured language model has no key or no name.
     """
-    resolved = resolve_targets(targets or workspace.manuscript())
-    service = create_processing_service(workspace, resolved)
-    if targets and not workspace.settings.manuscript.folders:
-        store_ingested_paths(workspace.library, resolved)
-    return await service.process(emit)
+    outside = await find_documents_outside(workspace, targets)
+    forgotten = outside if limits.forget_missing else []
+    root = workspace.library.root
+    absent = (*targets.absent, *(root / document for document in forgotten))
+    service = create_processing_service(
+        workspace,
+        targets.existing,
+        may_ask=not dry_run,
+        limits=replace(limits, absent=absent),
+    )
+    if not dry_run:
+        record_targets(workspace, targets)  # before the work, which may be interrupted
+    report = await service.process(emit, dry_run=dry_run, verify=verify)
+    if outside and not forgotten:
+        report.remarks.append(describe_documents_outside(outside))
+    _settle_absent_targets(workspace, targets, report)
+    if forgotten and not dry_run:
+        replace_ingested_paths(workspace.library, targets.existing)
+    return report
 
 
-async def count_unread(workspace: Workspace) -> int:
-    """Return the number of files that the next ingestion would process or delete.
-
-    They were changed, added or deleted, or were ingested with other settings. Contents
-    are not compared, only sizes and times. Files in a missing folder are not counted.
-    0 if nothing was ingested yet.
+@dataclass(frozen=True, slots=True)
+class PendingCounts:
+    """Numbers of documents that the next ingestion would process or delete (`changed`),
+    and of those without a file that it would not delete (`missing`).
     """
-    targets = [target for target in workspace.manuscript() if target.exists()]
-    if not workspace.is_ingested or not targets:
-        return 0
-    changes = await create_processing_service(workspace, targets, may_ask=False).scan()
-    return len(changes.changed) + len(changes.stale) + len(changes.gone)
+
+    changed: int = 0
+    missing: int = 0
+
+
+async def count_pending(workspace: Workspace) -> PendingCounts:
+    """Count what the next ingestion would do; zeros if nothing was ingested yet.
+
+    Changed documents are new, changed or deleted, or were ingested with other settings.
+    Contents are not compared, only sizes and times.
+    """
+    folders = workspace.manuscript()
+    if not workspace.is_ingested or not any(folder.exists() for folder in folders):
+        return PendingCounts()
+    changes = await create_scanning_service(workspace).scan()
+    changed = len(changes.changed) + len(changes.stale) + len(changes.gone)
+    return PendingCounts(changed, len(changes.missing))
+
+
+def create_scanning_service(workspace: Workspace) -> DocumentProcessingService:
+    """Return the service that compares the manuscript's folders with the library.
+
+    No service is contacted. Documents of folders that do not exist count as missing.
+
+    Raises:
+        NotFound: No folder is known, or none exists.
+        StoreProblem: The state folder cannot be created.
+    """
+    targets = select_targets(workspace, ())
+    limits = IngestLimits(absent=targets.absent)
+    return create_processing_service(
+        workspace, targets.existing, may_ask=False, limits=limits
+    )
 
 
 async def _claim_all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
@@ -222,25 +423,6 @@ def _create_modal_runner(
     )
     remote_input = create_remote_input(recipe, tools, store)
     return runner.ModalRunner(options, parse, remote_input, calls)
-
-
-async def count_pending_documents(workspace: Workspace) -> int:
-    """Return how many documents the next ingestion would process or delete.
-
-    Found by file times and sizes; no document is read. 0 if the folder is missing.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    folders = workspace.manuscript()
-    if not folders:
-        return 0
-    try:
-        service = create_processing_service(workspace, folders, may_ask=False)
-        changes = await service.scan()
-    except NotFound:
-        return 0
-    return len(changes.changed) + len(changes.stale) + len(changes.gone)
 
 
 async def has_pending_names(workspace: Workspace) -> bool:

@@ -1,13 +1,23 @@
-"""Changes between the manuscript's files and the library, and the ingestion plan."""
+"""Changes between the manuscript's files and the library, and the ingestion plan.
 
-from collections.abc import Callable, Mapping, Sequence
+Many missing files at once are taken for an accident: their documents are not deleted.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from pathlib import PurePosixPath
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource, SourceListing
 from lrwr.core.ports.stores import DocumentVersion
+
+LEAST_MISSING = 3
+"""Fewer missing documents are deleted, unless they are all of a manuscript folder."""
+SHOWN = 3
+"""Number of missing documents that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +28,8 @@ class DocumentChanges:
     compared. `stale` documents are unchanged but were ingested with another recipe
     (parser, splitter or embedding model). `gone` documents were ingested and their
     files are missing. `never_here` documents were ingested on another machine and never
-    had a file on this one.
+    had a file on this one. `missing` documents have no file either, but are too many to
+    delete them without confirmation.
     """
 
     changed: tuple[DocumentId, ...]
@@ -26,6 +37,13 @@ class DocumentChanges:
     gone: tuple[DocumentId, ...]
     unchanged: tuple[DocumentId, ...]
     never_here: tuple[DocumentId, ...] = ()
+    missing: tuple[DocumentId, ...] = ()
+
+    @property
+    def is_emptied(self) -> bool:
+        """Whether documents were ingested, and none of the manuscript has a file."""
+        present = self.changed or self.stale or self.unchanged
+        return bool(self.gone or self.missing) and not present
 
 
 def detect_changes(
@@ -39,7 +57,7 @@ def detect_changes(
     missing_too: bool = False,
 ) -> DocumentChanges:
     """Compare the ingested document versions with the manuscript's files; reads no
-    file.
+    file. `missing` of the result is empty.
 
     Args:
         recipe: Name of the current recipe; a document of another recipe is stale.
@@ -158,3 +176,187 @@ async def plan_ingestion(
         touched=len(touched),
         moved=tuple(version for version in touched if version != before[version.id]),
     )
+
+
+def find_withheld_deletions(
+    missing: Collection[DocumentId],
+    stored: Collection[DocumentId],
+    *,
+    folders: Sequence[str],
+    existing: Collection[DocumentId],
+) -> tuple[DocumentId, ...]:
+    """Return the documents that must not be deleted without confirmation, sorted.
+
+    These are all of `missing` or none. All, if a manuscript folder has lost every
+    document and has no other file, or if at least `LEAST_MISSING` documents are missing
+    that are more than a third of `stored`, or all that any one folder had: an unmounted
+    drive, another git branch or a moved folder looks like this.
+
+    Args:
+        missing: Stored documents whose file does not exist, without moved ones.
+        stored: All stored documents of the manuscript, `missing` included.
+        folders: The manuscript's folders, as paths relative to the library's root.
+        existing: The manuscript's files that exist now.
+    """
+    missing = set(missing)
+    is_mass_deletion = (
+        any(_is_emptied(folder, missing, stored, existing) for folder in folders)
+        or (len(missing) >= LEAST_MISSING and 3 * len(missing) > len(stored))
+        or _has_lost_folder(missing, stored)
+    )
+    return tuple(sorted(missing)) if is_mass_deletion else ()
+
+
+def is_in_folder(document: DocumentId, folder: str) -> bool:
+    """Return whether `document` is `folder` or inside it; both are relative to the
+    library's root, which is ".".
+    """
+    if folder == ".":
+        return not (document.startswith("../") or PurePosixPath(document).is_absolute())
+    return document == folder or document.startswith(f"{folder}/")
+
+
+def _is_emptied(
+    folder: str,
+    missing: Collection[DocumentId],
+    stored: Collection[DocumentId],
+    existing: Collection[DocumentId],
+) -> bool:
+    documents = {document for document in stored if is_in_folder(document, folder)}
+    return bool(
+        documents
+        and documents <= set(missing)
+        and not any(is_in_folder(document, folder) for document in existing)
+    )
+
+
+def _has_lost_folder(
+    missing: Collection[DocumentId], stored: Collection[DocumentId]
+) -> bool:
+    """Return whether a folder that had at least `LEAST_MISSING` documents has none."""
+    stored_counts = _count_by_folder(stored)
+    return any(
+        count >= LEAST_MISSING and count == stored_counts[folder]
+        for folder, count in _count_by_folder(missing).items()
+    )
+
+
+def _count_by_folder(documents: Collection[DocumentId]) -> Counter[str]:
+    """Return the number of documents in each folder, its subfolders included."""
+    return Counter(
+        folder.as_posix()
+        for document in documents
+        for folder in PurePosixPath(document).parents
+    )
+
+
+async def withhold_deletions(
+    changes: DocumentChanges,
+    document_versions: Sequence[DocumentVersion],
+    listing: SourceListing,
+    source: ManuscriptSource,
+) -> DocumentChanges:
+    """Return `changes` with mass deletions moved from `gone` to `missing`.
+
+    A document is not missing if its content stands at another path, or if its file is
+    skipped by the user's settings: it stays in `gone`. Only if a mass deletion seems
+    possible, new and changed files are read to find moved content.
+    """
+    missing = [
+        document for document in changes.gone if not _is_skipped(document, listing)
+    ]
+    before = {version.id: version for version in document_versions}
+    if not _find_mass_deletion(changes, missing, before, listing):
+        return changes
+    contents = {
+        before[document].content for document in (*changes.unchanged, *changes.stale)
+    } | await _hash_files(changes.changed, source)
+    withheld = _find_mass_deletion(
+        changes,
+        [document for document in missing if before[document].content not in contents],
+        before,
+        listing,
+    )
+    gone = tuple(document for document in changes.gone if document not in set(withheld))
+    return replace(changes, gone=gone, missing=withheld)
+
+
+def withhold_vanished(vanished: Collection[DocumentId], scan: ManuscriptScan) -> bool:
+    """Return whether documents whose files vanished since the scan must not be deleted.
+
+    They count together with those that were missing then; moved ones count, too.
+    """
+    changes, before = scan.changes, {version.id for version in scan.seen}
+    missing = {*changes.gone, *changes.missing, *vanished}
+    return bool(vanished) and bool(
+        _find_mass_deletion(changes, missing, before, scan.listing)
+    )
+
+
+def _find_mass_deletion(
+    changes: DocumentChanges,
+    missing: Collection[DocumentId],
+    before: Collection[DocumentId],
+    listing: SourceListing,
+) -> tuple[DocumentId, ...]:
+    """Return those of `missing` that must not be deleted without confirmation.
+
+    `before` are the documents of the library; see `find_withheld_deletions`.
+    """
+    stored = {
+        *changes.stale,
+        *changes.unchanged,
+        *(document for document in changes.changed if document in before),
+        *changes.gone,
+        *changes.missing,
+    }
+    existing = {file.id for file in listing.found} - set(missing)
+    return find_withheld_deletions(
+        missing, stored, folders=listing.folders, existing=existing
+    )
+
+
+def _is_skipped(document: DocumentId, listing: SourceListing) -> bool:
+    return any(
+        document == skipped.path
+        or (skipped.path.endswith("/") and document.startswith(skipped.path))
+        for skipped in listing.skipped
+    )
+
+
+async def _hash_files(
+    documents: Sequence[DocumentId], source: ManuscriptSource
+) -> set[str]:
+    """Return the SHA-256 of the content of each file that can be read, in hex."""
+    digests = set[str]()
+    for document in documents:
+        try:
+            content, _ = await source.read(document)
+        except LrwrError:
+            continue  # the ingestion will report the error
+        digests.add(sha256(content).hexdigest())
+    return digests
+
+
+def describe_missing_documents(documents: Sequence[DocumentId]) -> str:
+    """Return a remark about `documents`, at least one, which are missing and were not
+    deleted: how many, where, the first names, possible reasons, and what to do.
+    """
+    count, is_one = len(documents), len(documents) == 1
+    names = ", ".join(documents[:SHOWN])
+    more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
+    return (
+        f"{count:,} {'document is' if is_one else 'documents are'} missing{_where(documents)}"
+        f" and {'was' if is_one else 'were'} not deleted: {names}{more}. A drive may be"
+        " unmounted, git on another branch, or a folder moved. Bring the files back and"
+        " run `lrwr ingest` again, or run `lrwr ingest --forget-missing` to remove"
+        f" {'this document' if is_one else 'these documents'} from the library."
+    )
+
+
+def _where(documents: Sequence[DocumentId]) -> str:
+    """Return " from FOLDER", the innermost folder that held all; empty for the root."""
+    parents = [set(PurePosixPath(document).parents) for document in documents]
+    shared = set.intersection(*parents)
+    folder = max(shared, key=lambda path: len(path.parts), default=PurePosixPath())
+    return "" if folder.as_posix() in (".", "/") else f" from {folder}"

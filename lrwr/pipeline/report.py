@@ -40,7 +40,8 @@ class IngestReport:
     usage of the language model `model`. `attribution` is the result of speaker
     attribution, None if it did not run. `renamed` maps new ids to old ones. `remarks`
     are sentences for the user. `away` is the error of an unreachable remote runner;
-    `waiting` counts the documents that were left unchanged because of it.
+    `waiting` counts the documents that were left unchanged because of it. `missing`
+    documents have no file and were not deleted, because they are too many.
     """
 
     dry_run: bool = False
@@ -62,18 +63,21 @@ class IngestReport:
     remarks: list[str] = field(default_factory=list)
     away: LrwrError | None = None
     waiting: int = 0
+    missing: tuple[DocumentId, ...] = ()
 
 
 class IngestProgress:
     """Updates an ingestion report and emits an event for each finished document.
 
-    A document is counted once, by its first result.
+    A document is counted once, by its first result. `vanished` are the stored documents
+    whose files were deleted during the ingestion.
     """
 
     def __init__(self, report: IngestReport, emit: EmitIngestEvent) -> None:
         self._report = report
         self._done: set[DocumentId] = set()
         self.emit = emit
+        self.vanished: set[DocumentId] = set()
 
     def count_processed(self, knowledge: Knowledge) -> None:
         """Count a document that was processed and stored, with its words, chunks and
@@ -100,6 +104,11 @@ class IngestProgress:
         if self._is_first(document):
             self._report.forgotten += 1
             self.emit(DocumentFinished(document))
+
+    def record_missing(self) -> None:
+        """Add the vanished documents to the missing ones of the report."""
+        missing = {*self._report.missing, *self.vanished}
+        self._report.missing = tuple(sorted(missing))
 
     def record_failure(self, document: DocumentId, error: LrwrError) -> None:
         """Add a document that could not be read, with its error, to the problems of the

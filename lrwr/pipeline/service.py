@@ -28,18 +28,16 @@ from lrwr.core.ports.jobs import (
     JobRunner,
     RunnerUnavailable,
 )
-from lrwr.core.ports.sources import (
-    DocumentParser,
-    ManuscriptSource,
-    SkippedFile,
-    SourceListing,
-)
+from lrwr.core.ports.sources import DocumentParser, ManuscriptSource, SkippedFile
 from lrwr.core.ports.stores import DocumentVersion, KnowledgeStore
 from lrwr.pipeline.changes import (
     DocumentChanges,
     ManuscriptScan,
+    describe_missing_documents,
     detect_changes,
     plan_ingestion,
+    withhold_deletions,
+    withhold_vanished,
 )
 from lrwr.pipeline.recipes import Recipe, RecipeTools
 from lrwr.pipeline.report import (
@@ -100,6 +98,16 @@ MOST_OPEN = 100_000
 
 
 @dataclass(frozen=True, slots=True)
+class _DocumentStatus:
+    """The documents that have a file (`existing`), and those in the library
+    (`stored`).
+    """
+
+    existing: frozenset[DocumentId]
+    stored: frozenset[DocumentId]
+
+
+@dataclass(frozen=True, slots=True)
 class LocalRunner:
     """Implements `JobRunner`: parses and processes documents in this process."""
 
@@ -157,7 +165,8 @@ class DocumentProcessingService:
     Args:
         pause: Waits between two checks of jobs held by another process.
         complete: Process documents that an earlier run left unfinished.
-        missing_too: Delete documents that never had a file on this machine.
+        forget_missing: Delete all documents without a file: also many at once, and
+            those that never had one on this machine.
         runner: Processes documents; this process by default.
     """
 
@@ -174,7 +183,7 @@ class DocumentProcessingService:
         attributor: StoryAttributor | None = None,
         pause: Pause | None = None,
         complete: bool = True,
-        missing_too: bool = False,
+        forget_missing: bool = False,
         runner: JobRunner | None = None,
     ) -> None:
         self._source, self._parse = source, parse
@@ -182,7 +191,7 @@ class DocumentProcessingService:
         self._store, self._jobs, self._worker = store, jobs, worker
         self._attributor, self._complete = attributor, complete
         self._pause = pause or partial(asyncio.sleep, PAUSE)
-        self._missing_too = missing_too
+        self._forget_missing = forget_missing
         self._runner = runner or LocalRunner(parse, recipe, tools)
         self._last_scan: ManuscriptScan | None = None
         self.skipped_files: tuple[SkippedFile, ...] = ()
@@ -206,6 +215,7 @@ class DocumentProcessingService:
     ) -> IngestReport:
         """Process new and changed documents and delete missing ones.
 
+        Many missing documents are not deleted but listed in the report's `missing`.
         Afterwards all documents are searchable; speakers are not attributed yet. A
         document that cannot be read is reported and its stored version remains. Waits
         for documents that another process works on. Uses the result of an earlier
@@ -223,20 +233,21 @@ class DocumentProcessingService:
         if scan is None or verify:
             scan = await self._scan(verify=verify)
         plan = await plan_ingestion(scan, self._name(), self._source)
-        listing, gone = scan.listing, scan.changes.gone
+        gone = scan.changes.gone
         report = IngestReport(
             dry_run=dry_run,
-            found=len(listing.found),
+            found=len(scan.listing.found),
             unchanged=len(scan.changes.unchanged) + plan.touched,
             model=self._recipe.model,
             renamed=dict(plan.renamed),
-            skipped=listing.skipped,
+            skipped=scan.listing.skipped,
+            missing=scan.changes.missing,
         )
         if scan.changes.never_here:
             report.remarks.append(
                 describe_files_of_other_machines(scan.changes.never_here)
             )
-        if copies := describe_conflict_copies(listing.skipped):
+        if copies := describe_conflict_copies(scan.listing.skipped):
             report.remarks.append(copies)
         if plan.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, plan.moved)
@@ -247,11 +258,11 @@ class DocumentProcessingService:
             await estimate_ingestion(documents, source, parse, recipe, tools, report)
             report.forgotten = len(gone)
         else:
-            await self._run_jobs(
-                plan.documents, gone, listing, IngestProgress(report, emit)
-            )
-            report.remarks.sort()
-            report.problems.sort(key=lambda problem: problem.document)
+            await self._run_jobs(plan.documents, scan, IngestProgress(report, emit))
+        if report.missing:
+            report.remarks.append(describe_missing_documents(report.missing))
+        report.remarks.sort()
+        report.problems.sort(key=lambda problem: problem.document)
         return report
 
     async def attribute_speakers(self) -> AttributionSummary | None:
@@ -291,32 +302,59 @@ class DocumentProcessingService:
             recipe=self._name(),
             covers=self._source.covers,
             verify=verify,
-            missing_too=self._missing_too,
+            missing_too=self._forget_missing,
             content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
         )
+        if not self._forget_missing:
+            changes = await withhold_deletions(
+                changes, stored_versions, listing, self._source
+            )
         return ManuscriptScan(listing, stored_versions, changes)
 
     async def _run_jobs(
         self,
         plan: Sequence[DocumentId],
-        gone: Sequence[DocumentId],
-        listing: SourceListing,
+        scan: ManuscriptScan,
         progress: IngestProgress,
     ) -> None:
-        pipeline = self._recipe.pipeline
+        pipeline, gone = self._recipe.pipeline, scan.changes.gone
         orders = [JobOrder(JobKind.PROCESS, document, pipeline) for document in plan]
         orders += [JobOrder(JobKind.FORGET, document, pipeline) for document in gone]
+        await self._finish_jobs(orders, scan, progress)
+        vanished = sorted(progress.vanished)
+        if not self._forget_missing and withhold_vanished(vanished, scan):
+            progress.record_missing()
+        elif vanished:
+            forget = [JobOrder(JobKind.FORGET, name, pipeline) for name in vanished]
+            await self._finish_jobs(forget, scan, progress)
+
+    async def _finish_jobs(
+        self,
+        orders: Sequence[JobOrder],
+        scan: ManuscriptScan,
+        progress: IngestProgress,
+    ) -> None:
+        """Queue jobs, and run them and unfinished ones until none is left."""
         if orders:
             await self._jobs.enqueue(orders)
-        ids = frozenset(file.id for file in listing.found)
-        unfinished = partial(
-            _find_unfinished, self._jobs, pipeline, covers=self._source.covers
+        status = _DocumentStatus(
+            frozenset(file.id for file in scan.listing.found) - progress.vanished,
+            frozenset(version.id for version in scan.seen),
         )
-        while documents := await unfinished({*plan, *gone}):
+        unfinished = partial(
+            _find_unfinished,
+            self._jobs,
+            self._recipe.pipeline,
+            covers=self._source.covers,
+        )
+        ordered = {order.document for order in orders}
+        while documents := await unfinished(ordered):
             async with asyncio.TaskGroup() as group:
                 for number in range(self._runner.places):
                     name = f"{self._worker}/{number}"
-                    group.create_task(self._run_worker(name, documents, ids, progress))
+                    group.create_task(
+                        self._run_worker(name, documents, status, progress)
+                    )
             if document_ids := await unfinished(documents):
                 progress.emit(DocumentsPending(len(document_ids)))
                 await self._pause()
@@ -325,7 +363,7 @@ class DocumentProcessingService:
         self,
         worker: str,
         documents: Collection[DocumentId],
-        document_ids: Collection[DocumentId],
+        status: "_DocumentStatus",
         progress: IngestProgress,
     ) -> None:
         claimed = partial(
@@ -337,7 +375,7 @@ class DocumentProcessingService:
         )
         while (claim := await claimed()) is not None:
             try:
-                await self._run_job(claim, document_ids, progress)
+                await self._run_job(claim, status, progress)
             except ServiceUnavailable as error:
                 await self._jobs.fail(claim, str(error), error.hint)
                 if not isinstance(error, RunnerUnavailable):
@@ -357,10 +395,10 @@ class DocumentProcessingService:
     async def _run_job(
         self,
         claim: JobClaim,
-        document_ids: Collection[DocumentId],
+        status: "_DocumentStatus",
         progress: IngestProgress,
     ) -> None:
-        is_gone = claim.order.document not in document_ids
+        is_gone = claim.order.document not in status.existing
         if claim.order.kind is JobKind.FORGET and is_gone:
             await _delete(self._store, claim, progress)
             return
@@ -368,8 +406,12 @@ class DocumentProcessingService:
         beating = asyncio.create_task(heartbeat.beat())
         try:
             await self._process(claim, heartbeat, progress)
-        except NotFound:
-            await _delete(self._store, claim, progress)
+        except NotFound as error:
+            if claim.order.document not in status.stored:
+                await _delete(self._store, claim, progress)
+                return
+            await self._jobs.fail(claim, str(error), error.hint)
+            progress.vanished.add(claim.order.document)
         finally:
             beating.cancel()
 

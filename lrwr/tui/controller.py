@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
 from lrwr.app.egress import pending_consents, record_consent
-from lrwr.app.ingestion import count_unread
+from lrwr.app.ingestion import count_pending
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import (
@@ -134,14 +134,16 @@ class ChatController:
         Nothing is shown if the library cannot be read.
         """
         try:
-            unread = await self._services.run(count_unread)
+            pending = await self._services.run(count_pending)
         except LrwrError:
             return  # reading the library reports the same problem
-        freshness = (
-            f"{format_count(unread, 'changed file')} to read (Ctrl+L)"
-            if unread
-            else "up to date"
-        )
+        freshness = "up to date"
+        if pending.changed:
+            freshness = (
+                f"{format_count(pending.changed, 'changed file')} to read (Ctrl+L)"
+            )
+        elif pending.missing:
+            freshness = f"{format_count(pending.missing, 'file')} missing"
         self._screen.query_one(StatusLine).update_fields(index=freshness)
 
     async def fill_prompt_history(self) -> None:

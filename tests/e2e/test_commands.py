@@ -16,6 +16,7 @@ SUMMARY = {
     "processed",
     "unchanged",
     "forgotten",
+    "missing",
     "renamed",
     "words",
     "chunks",

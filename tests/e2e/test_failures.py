@@ -7,7 +7,7 @@ import pytest
 
 from lrwr.app.presenters.answers import NO_MODEL
 from lrwr.core.model.errors import ExitCode
-from tests.fakes.terminal import Terminal
+from tests.fakes.terminal import Terminal, check_refusal
 
 FAILURES = [
     (["search", "frog", "--json"], ExitCode.NOT_FOUND),
@@ -107,10 +107,13 @@ def test_the_usage_of_a_sub_command_shows_no_name_before_it(empty: Terminal) -> 
 
 
 def test_an_ingest_that_finds_no_file_says_so(empty: Terminal) -> None:
-    ran = empty.run("ingest", ".")
-    assert ran.code == ExitCode.OK
-    assert ran.out.startswith("No .md, .docx or .txt files found in ")
-    assert "hint: Run `lrwr ingest FOLDER`" in ran.out
+    check_refusal(
+        empty.run("ingest", "."),
+        ExitCode.NOT_FOUND,
+        "No .md, .docx or .txt files found in ",
+        "Run `lrwr ingest FOLDER`",
+    )
+    assert list(empty.folder.iterdir()) == []
 
 
 def test_an_unreadable_file_is_counted_apart_until_it_is_deleted(

@@ -52,6 +52,7 @@ class Desk:
         embedder: Embedder | None = None,
         worker: str = "worker",
         source: ManuscriptSource | None = None,
+        forget_missing: bool = False,
     ) -> DocumentProcessingService:
         """A service over `targets`, the whole folder by default."""
         return DocumentProcessingService(
@@ -69,6 +70,7 @@ class Desk:
             worker=worker,
             attributor=self.weaver(),
             pause=self.pause,
+            forget_missing=forget_missing,
         )
 
     @property

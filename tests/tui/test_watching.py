@@ -35,6 +35,19 @@ async def test_a_deleted_file_is_named_so(book: Path) -> None:
         assert f"{chapter.name} deleted." in room.screen.ingest_notices[0]
 
 
+async def test_chapters_that_are_suddenly_away_are_kept_and_named(book: Path) -> None:
+    async with a_room(book, opening=ChatOptions(watch=True)) as room:
+        await until_index(room, "up to date")
+        (book / "chapters").rename(book.parent / "away")
+        while not room.screen.ingest_notices:
+            await room.pilot.pause(0.02)
+        (notice,) = room.screen.ingest_notices
+        assert "documents are missing from chapters and were not deleted" in notice
+        assert "`lrwr ingest --forget-missing`" in notice
+        await room.ask("Who keeps the ledger?")
+        assert room.transcript.views[0].citations
+
+
 async def test_a_notice_names_the_threads_that_cite_a_changed_passage(
     book: Path,
 ) -> None:

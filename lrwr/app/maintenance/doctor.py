@@ -9,7 +9,7 @@ from pathlib import Path
 from lrwr import __version__
 from lrwr.app.container import open_workspace
 from lrwr.app.egress import Keyring
-from lrwr.app.ingestion import create_processing_service
+from lrwr.app.ingestion import create_scanning_service
 from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
@@ -325,10 +325,9 @@ async def _check_manuscript(
                 folder_names = ", ".join(str(folder) for folder in folders)
                 detail = f"{folder_names}: not compared, because the database is not in order."
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
-            changes = await create_processing_service(
-                workspace, folders, may_ask=False
-            ).scan()
-            return check_changes(folders, changes)
+            return check_changes(
+                folders, await create_scanning_service(workspace).scan()
+            )
     except LrwrError as error:
         return finding_from_error(PART, error)
 

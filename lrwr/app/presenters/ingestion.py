@@ -145,6 +145,8 @@ def _describe_changes(report: "IngestReport") -> str:
     forgotten = report.forgotten - len(report.renamed)
     text = f", {len(report.renamed):,} renamed" if report.renamed else ""
     text += f", {forgotten:,} deleted" if forgotten > 0 else ""
+    missing = len(report.missing)
+    text += f", {missing:,} missing and not deleted" if missing else ""
     text += f", {report.waiting:,} waiting" if report.waiting else ""
     failed = len(report.problems)
     return text + (f", {failed:,} failed" if failed else "")
@@ -158,8 +160,8 @@ def ingest_report_as_json(
 ) -> dict[str, object]:
     """Return the report of an ingestion as JSON; `seconds` is the duration of the run.
 
-    It has numbers of documents, words and chunks, the renamed, skipped and failed
-    documents, `remarks`, `model` (usage and price; None without a model), the number of
+    It has numbers of documents, words and chunks, the renamed, missing, skipped and
+    failed documents, `remarks`, `model` (usage and price; None without a model), the number of
     `characters` (None if not updated) and `library`. The latter is `counts`, the
     content of the library afterwards; None if there is no library.
     """
@@ -180,6 +182,7 @@ def _work_as_json(report: "IngestReport") -> dict[str, object]:
         "processed": report.processed,
         "unchanged": report.unchanged,
         "forgotten": report.forgotten,
+        "missing": report.missing,
         "waiting": report.waiting,
         "renamed": [
             {"from": old, "to": new} for new, old in sorted(report.renamed.items())

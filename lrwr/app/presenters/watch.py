@@ -233,7 +233,7 @@ def _summarize_save(
 ) -> tuple[str, str]:
     documents = report.learned.documents
     if not documents:
-        return " ".join(report.remarks), ""
+        return sanitize_line(" ".join(report.remarks)), ""
     others_text = f" and {len(documents) - 1} more" if len(documents) > 1 else ""
     verb = "deleted" if all(document.gone for document in documents) else "read"
     name = _file_name(documents[0].document)
@@ -253,6 +253,8 @@ def _describe_notice(report: SaveReport, titles: Mapping[ThreadId, str]) -> str:
     sentences += _list_shifts("Deleted fact", gone)
     sentences += _list_shifts("New open question", changes.gaps_opened)
     sentences += _list_shifts("Settled question", changes.gaps_closed)
+    if report.missing:
+        sentences += [remark.rstrip(".") for remark in report.remarks]
     threads = report.unsettled.threads
     if threads:
         names = ", ".join(f"“{titles.get(t, '(no title)')}”" for t in threads[:SHOWN])
@@ -352,6 +354,7 @@ def _save_report_as_json(report: SaveReport) -> dict[str, object]:
         "unread_by_model": report.unread,
         "problems": report.problems,
         "remarks": report.remarks,
+        "missing": report.missing,
         "answers": {
             "changed": report.unsettled.answers,
             "threads": report.unsettled.threads,

@@ -144,6 +144,7 @@ def _report_facts(report: IngestReport) -> dict[str, TraceFactValue]:
         "processed": report.processed,
         "unchanged": report.unchanged,
         "forgotten": report.forgotten,
+        "missing": len(report.missing),
         "problems": len(report.problems),
         "words": report.words,
         "chunks": report.chunks,

@@ -12,7 +12,7 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.continuity import create_pair_judge
 from lrwr.app.egress import create_price_lookup
-from lrwr.app.ingestion import count_pending_documents
+from lrwr.app.ingestion import count_pending
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
     render_contradictions,
@@ -227,7 +227,7 @@ def _check_by_rules(
 async def _warn_of_changes(settings: Settings, output: Output) -> None:
     """Say how many documents changed since the text that was checked was ingested."""
     async with open_workspace(settings) as workspace:
-        changed = await count_pending_documents(workspace)
+        changed = (await count_pending(workspace)).changed
     if changed:
         output.answer(
             f"Not checked: {format_count(changed, 'document')} changed since the last"

@@ -118,7 +118,7 @@ def diff_command(
 def _show_story_diff(manuscript_diff: ManuscriptDiff, output: Output) -> None:
     _show_differences(manuscript_diff, output)
     for remark in manuscript_diff.remarks:
-        output.notice_warning(remark)
+        output.notice_warning(sanitize_line(remark))
     for skipped in manuscript_diff.left_out:
         output.notice_warning(
             sanitize_line(f"{skipped.document} was not compared: {skipped.reason}")
@@ -198,10 +198,17 @@ def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
                 for contradiction in difference.vanished
             ],
         },
+        **_exclusions_as_json(manuscript_diff),
+    }
+
+
+def _exclusions_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
+    return {
         "not_compared": [
             {"file": skipped.document, "reason": skipped.reason}
             for skipped in manuscript_diff.left_out
         ],
+        "missing": manuscript_diff.missing,
     }
 
 

@@ -11,7 +11,12 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import open_workspace
-from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.app.ingestion import (
+    IngestLimits,
+    check_named_targets,
+    ingest_manuscript,
+    select_targets,
+)
 from lrwr.app.maintenance.damage import discard_damage
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
@@ -33,17 +38,14 @@ from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.drives import describe_unsafe_folder
-from lrwr.core.settings.library import (
-    resolve_library,
-    resolve_targets,
-    store_ingested_paths,
-)
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.report import IngestReport
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
-    " lrwr ingest --dry-run --json"
+    " lrwr ingest --dry-run --json · lrwr ingest --forget-missing (after deleting many"
+    " files)"
 )
 
 
@@ -89,8 +91,8 @@ ForgetMissingOption = Annotated[
     bool,
     typer.Option(
         "--forget-missing",
-        help="Also remove from the library documents that another machine ingested and"
-        " whose files are not on this machine.",
+        help="Remove all documents without a file from the library: also many at once, a"
+        " whole folder, and those that only another machine has.",
     ),
 ]
 
@@ -119,7 +121,7 @@ def ingest_command(
             writable,
             output,
             paths or [],
-            IngestLimits(run_remotely=True, delete_missing=forget_missing),
+            IngestLimits(run_remotely=True, forget_missing=forget_missing),
             dry_run=dry_run,
             verify=verify,
             as_json=as_json,
@@ -129,7 +131,7 @@ def ingest_command(
         if not as_json:  # else it is part of the JSON object
             output.error(report.away)
         raise typer.Exit(int(report.away.exit_code))
-    if report.problems:
+    if report.problems or report.missing:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
@@ -157,7 +159,8 @@ async def _ingest(
 ) -> IngestReport:
     began = time.monotonic()
     async with open_workspace(settings, say=output.info) as workspace:
-        targets = resolve_targets(paths or workspace.manuscript())
+        targets = select_targets(workspace, paths, forget_missing=limits.forget_missing)
+        targets = await check_named_targets(workspace, targets)
         warning = describe_unsafe_folder(workspace.library.state_dir)
         if warning and not workspace.library.database.exists():
             output.warn(warning)
@@ -165,20 +168,16 @@ async def _ingest(
         if settings.pipeline == "b" and not dry_run:
             services.extend(MODEL_SERVICES)
         prompt_for_consent(workspace, output, *services, as_json=as_json)
-        service = create_processing_service(
-            workspace, targets, may_ask=not dry_run, limits=limits
-        )
         announce_first_use(workspace, output, *services)
-        if paths and not dry_run and not settings.manuscript.folders:
-            store_ingested_paths(
-                workspace.library, targets
-            )  # before the work, which may be interrupted
         if verify and not dry_run and workspace.is_ingested:
             for sentence in discard_damage(workspace.library.database):
                 output.info(sentence)
         with output.progress("Reading the manuscript", None) as advance:
-            report = await service.process(
+            report = await ingest_manuscript(
+                workspace,
+                targets,
                 create_progress_listener(advance, output),
+                limits,
                 dry_run=dry_run,
                 verify=verify,
             )
@@ -187,13 +186,13 @@ async def _ingest(
             counts = await workspace.passages.counts(settings.pipeline)
         seconds = time.monotonic() - began
         if not as_json and not report.found:
-            _print_nothing_found(targets, output)
+            _print_nothing_found(targets.existing, output)
         _show(report, counts, settings, output, seconds, as_json=as_json)
     return report
 
 
 def _print_nothing_found(targets: Sequence[Path], output: Output) -> None:
-    names = " and ".join(map(str, targets))
+    names = " and ".join(map(str, targets)) or "the manuscript"
     output.answer(f"No .md, .docx or .txt files found in {names}.")
     hint = "Run `lrwr ingest FOLDER` with the folder of your chapters."
     output.answer(StyledText("hint: ", "strong"), hint, indent=2)
@@ -221,7 +220,7 @@ def _show(
         output.notice_warning(message, problem.hint)
     for skipped in report.skipped:
         output.answer(sanitize_line(f"Skipped {skipped.path}: {skipped.reason}"))
-    if not report.found and not report.forgotten:
+    if not (report.found or report.forgotten or report.missing):
         return
     for line in describe_ingest_report(report, counts, settings):
         output.answer(line)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.ingestion import create_processing_service, has_pending_names
+from lrwr.app.ingestion import create_scanning_service, has_pending_names
 from lrwr.app.maintenance.check_result import end_with_full_stop
 from lrwr.app.presenters.text import (
     TURN_ON_MODEL,
@@ -26,14 +26,15 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.jobs import Job, JobState
-from lrwr.core.ports.sources import SkipCause
+from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.changes import DocumentChanges
+from lrwr.pipeline.changes import DocumentChanges, describe_missing_documents
 
 STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
 
+NOT_RECORDED = "The location of the manuscript folder is not recorded"
 _MAX_JOBS = 2_000
 _MAX_SKIPPED = 20
 
@@ -104,12 +105,13 @@ async def collect_status(
 ) -> dict[str, object]:
     """Return the contents of the library and the changes to ingest, as for `--json`.
 
-    `changed` and `gone` count the documents that an ingestion would process or delete.
-    They are found by file times and sizes; no document is read and no service
-    contacted. `skipped` lists conflict copies, folders that lrwr created, and files
-    marked `lrwr: ignore`. `names_pending` is whether a decision about names waits for
-    an ingestion. `problem` is a sentence if the manuscript cannot be found, else empty.
-    `say` receives notices of the library.
+    `changed` and `gone` count the documents that an ingestion would process or delete;
+    `missing` lists those without a file that it would not delete, because they are too
+    many. They are found by file times and sizes; documents are read only to tell moved
+    files from missing ones, and no service is contacted. `skipped` lists conflict
+    copies, folders that lrwr created, and files marked `lrwr: ignore`. `names_pending`
+    is whether a decision about names waits for an ingestion. `problem` is a sentence if
+    the manuscript cannot be found, else empty. `say` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here.
@@ -120,14 +122,14 @@ async def collect_status(
         counts = await workspace.passages.counts(settings.pipeline)
         order = await workspace.finder().story_order()
         labelled = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
-        changes, problem = DocumentChanges((), (), (), ()), ""
-        service = create_processing_service(workspace, folders, may_ask=False)
-        if not folders:
-            problem = "The location of the manuscript folder is not recorded"
+        changes, skipped = DocumentChanges((), (), (), ()), tuple[SkippedFile, ...]()
+        problem = "" if folders else NOT_RECORDED
         try:
+            service = create_scanning_service(workspace)
             changes = await service.scan()
+            skipped = service.skipped_files
         except NotFound as error:
-            problem = str(error)
+            problem = problem or str(error)
         unreadable = await _count_unreadable(workspace, changes.changed)
         return {
             "root": workspace.library.root,
@@ -144,10 +146,11 @@ async def collect_status(
             "embedded": counts.embedded,
             "changed": len(changes.changed) + len(changes.stale),
             "gone": len(changes.gone),
+            "missing": list(changes.missing),
             "unreadable": unreadable,
             "skipped": [
                 {"path": file.path, "cause": file.cause, "reason": file.reason}
-                for file in service.skipped_files
+                for file in skipped
                 if file.cause is not SkipCause.OTHER
             ],
             "newest": counts.newest,
@@ -227,17 +230,22 @@ def _print_changes(facts: dict[str, object], output: Output) -> None:
             f"{format_count(unreadable, 'file')} could not be read;"
             " `lrwr jobs --state failed` says why."
         )
-    if (changed := _count_readable_changes(facts)) or facts["gone"]:
+    missing = facts["missing"]
+    if isinstance(missing, list) and missing:
+        output.answer(sanitize_line(describe_missing_documents(missing)))
+    changed, gone = _count_readable_changes(facts), _number(facts, "gone")
+    if changed or gone:
+        deletes = f" It deletes {format_count(gone, 'document')} without a file."
         output.answer(
             f"To ingest: {format_count(changed, 'document')} (new, changed or not"
-            f" analysed with the current settings); {facts['gone']} deleted."
-            " Run `lrwr ingest`."
+            " analysed with the current settings). Run `lrwr ingest`."
+            f"{deletes if gone else ''}"
         )
     elif facts["names_pending"]:
         output.answer(
             "Your last decisions about names are not applied yet. Run `lrwr ingest`."
         )
-    elif not unreadable:
+    elif not (unreadable or missing):
         output.answer("The library is up to date with the manuscript.")
 
 

@@ -129,7 +129,9 @@ async def _watch(
     once: bool,
     as_json: bool,
 ) -> bool:
-    """Watch until stopped; with `once`, return whether a file could not be processed."""
+    """Watch until stopped; with `once`, return whether a file could not be processed or
+    is missing.
+    """
     async with open_workspace(settings, say=output.info) as workspace:
         targets = resolve_targets(paths or workspace.manuscript())
         _warn_of_sync(workspace, output)
@@ -156,7 +158,7 @@ async def _watch(
             if not once:
                 guarded = _guard_printer(workspace, show, output, as_json=as_json)
                 await service.run(await guarded)
-            return any(isinstance(save, SaveReport) and save.problems for save in sweep)
+            return any(map(_is_partial, sweep))
 
         if once:
             return await work()
@@ -165,6 +167,11 @@ async def _watch(
             "Stopped. The library is up to date with the saves processed so far."
         )
         return False
+
+
+def _is_partial(event: WatchEvent) -> bool:
+    """Return whether a file could not be processed in a save, or is missing."""
+    return isinstance(event, SaveReport) and bool(event.problems or event.missing)
 
 
 def _warn_of_sync(workspace: Workspace, output: Output) -> None:

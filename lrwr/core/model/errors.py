@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     STORE = 5
     SERVICE = 6
     PARTIAL = 7
-    """The command finished, but some documents could not be read."""
+    """The command finished, but some documents could not be read, or are missing."""
     CONTRADICTIONS = 9
     """`lrwr check` found contradictions of confirmed canon that are not intended."""
     CHANGED = 10

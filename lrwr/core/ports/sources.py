@@ -48,10 +48,14 @@ class SkippedFile:
 class SourceListing:
     """The files of a source: manuscript files (`found`) sorted by id, and skipped
     files.
+
+    `folders` are the folders and files that the source consists of, existing or not, as
+    paths like those of documents; the library's root is ".".
     """
 
     found: tuple[ManuscriptFile, ...]
     skipped: tuple[SkippedFile, ...]
+    folders: tuple[str, ...] = ()
 
 
 class ManuscriptSource(Protocol):
@@ -70,8 +74,8 @@ class ManuscriptSource(Protocol):
         """Return whether `document`, if `list` does not return it, has been deleted or
         excluded.
 
-        False if it is outside this source, or in a folder that cannot be read: then it
-        may still exist.
+        False if it is outside this source, in a folder that cannot be read, or behind a
+        broken link: then it may still exist.
         """
         ...
 

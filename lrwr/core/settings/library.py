@@ -120,6 +120,15 @@ class Library:
             return path.relative_to(self.root).as_posix()
         return path.as_posix()
 
+    def name_of_document(self, path: Path) -> str:
+        """Return the absolute `path` as ids of documents are written: relative to
+        `root`, also if it is outside, with `/` separators.
+        """
+        try:
+            return Path(os.path.relpath(path, self.root)).as_posix()
+        except ValueError:  # another drive
+            return path.as_posix()
+
 
 def resolve_library(settings: Settings) -> Library:
     """Return the library that the settings describe; nothing is created or written.
@@ -316,13 +325,31 @@ def store_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
     """
     ingested_paths = load_ingested_paths(library)
     resolved = [*ingested_paths, *(folder.resolve() for folder in folders)]
-    outermost = tuple(_outermost(resolved))
-    if outermost == ingested_paths:
+    replace_ingested_paths(library, tuple(_outermost(resolved)))
+
+
+def drop_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
+    """Remove `folders` from the list of ingested paths; others are ignored.
+
+    Raises:
+        StoreProblem: The list cannot be read or written.
+    """
+    ingested_paths = load_ingested_paths(library)
+    remaining = tuple(path for path in ingested_paths if path not in folders)
+    replace_ingested_paths(library, remaining)
+
+
+def replace_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
+    """Store `folders`, absolute paths, as the list of ingested paths.
+
+    Raises:
+        StoreProblem: The list cannot be read or written.
+    """
+    if tuple(folders) == load_ingested_paths(library):
         return
     prepare_state_dir(library)
-    names = [library.name_of(folder) for folder in outermost]
-    memory: dict[str, object] = {"folders": names}
-    if not all(folder.is_relative_to(library.root) for folder in outermost):
+    memory: dict[str, object] = {"folders": [library.name_of(path) for path in folders]}
+    if not all(folder.is_relative_to(library.root) for folder in folders):
         memory["folder"] = _folder_inode(library)
     text = json.dumps(memory, ensure_ascii=False, indent=2) + "\n"
     with _translate_errors(library.memory):

@@ -184,7 +184,8 @@ class SaveReport:
     `learned` are the changes of the library. `model` is the language model that `usage`
     counts; empty if none ran. `unread` means that a configured language model has not
     analysed the change yet. `problems` and `remarks` are those not reported before.
-    `unsettled` lists saved answers that cite changed text.
+    `unsettled` lists saved answers that cite changed text. `missing` documents have no
+    file but were not deleted, because they are too many.
     """
 
     cause: WatchCause
@@ -196,6 +197,7 @@ class SaveReport:
     problems: tuple[DocumentProblem, ...] = ()
     remarks: tuple[str, ...] = ()
     unsettled: StaleAnswers = field(default_factory=StaleAnswers)
+    missing: tuple[DocumentId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

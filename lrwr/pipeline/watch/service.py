@@ -168,6 +168,7 @@ class SaveReporter:
                     unread=_is_unread(report, asks_model=run.asked_model),
                     problems=run.problems,
                     remarks=run.remarks,
+                    missing=report.missing,
                 )
             )
 
@@ -248,6 +249,7 @@ class WatchService:
         self._progress = progress or _ignore
         self._reported_problems: dict[DocumentId, str] = {}
         self._reported_remarks: frozenset[str] = frozenset()
+        self._missing: tuple[DocumentId, ...] = ()
         self._polling_reason = ""
         self._attempts = AttemptRunner(dependencies.is_same_library)
         self._queue = dependencies.create_queue()
@@ -270,7 +272,8 @@ class WatchService:
             if once:
                 raise NotFound(
                     str(gone),
-                    hint="Restore the folder, or run `lrwr ingest` to remove its documents from the library.",
+                    hint="Restore the folder, or run `lrwr ingest --forget-missing` to remove"
+                    " its documents from the library.",
                 ) from gone
             await self._wait_for_return(str(gone), emit)
             documents = 0
@@ -407,7 +410,7 @@ class WatchService:
         return report.found if cause is WatchCause.START else report.processed
 
     async def _scan_twice(self, service: DocumentProcessingService) -> DocumentChanges:
-        """Return the changes; if files seem deleted, check again after `PATIENCE`
+        """Return the changes; if more files seem deleted, check again after `PATIENCE`
         seconds.
 
         Editors and sync tools replace a file by deleting and creating it.
@@ -418,13 +421,14 @@ class WatchService:
         changes = None
         with suppress(NotFound):
             changes = await service.scan()
-        if changes is None or changes.gone:
+        if changes is None or changes.gone or changes.missing != self._missing:
             await self._sleep(PATIENCE)
             try:
                 changes = await service.scan()
             except NotFound as error:
                 raise ManuscriptMissingError(MOVED) from error
-        if changes.gone and not (changes.changed or changes.stale or changes.unchanged):
+        self._missing = changes.missing
+        if changes.is_emptied:
             raise ManuscriptMissingError(EMPTY)
         if not self._dependencies.is_same_library():
             raise _library_replaced_error()
@@ -482,7 +486,7 @@ def _relevant_remarks(report: IngestReport, *, asks_model: bool) -> tuple[str, .
 
 
 def _has_changes(changes: DocumentChanges) -> bool:
-    return bool(changes.changed or changes.stale or changes.gone)
+    return bool(changes.changed or changes.stale or changes.gone or changes.missing)
 
 
 def _library_replaced_error() -> StoreProblem:

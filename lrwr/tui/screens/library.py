@@ -12,7 +12,11 @@ from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Footer, Input, ProgressBar, Static
 
-from lrwr.app.ingestion import ingest_manuscript
+from lrwr.app.ingestion import (
+    check_named_targets,
+    ingest_manuscript,
+    select_targets,
+)
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
@@ -218,9 +222,9 @@ class LibraryScreen(ModalSheet[bool]):
 async def _run_ingest(
     workspace: "Workspace", folder: str, report_event: Callable[[IngestEvent], None]
 ) -> list[str]:
-    report = await ingest_manuscript(
-        workspace, _resolve_targets(workspace.library.root, folder), report_event
-    )
+    paths = _resolve_targets(workspace.library.root, folder)
+    targets = await check_named_targets(workspace, select_targets(workspace, paths))
+    report = await ingest_manuscript(workspace, targets, report_event)
     counts = await workspace.passages.counts(workspace.settings.pipeline)
     return [
         *describe_ingest_report(report, counts, workspace.settings),

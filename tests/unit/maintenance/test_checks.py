@@ -266,7 +266,11 @@ def test_the_manuscript_is_missing_behind_or_as_it_was_read(tmp_path: Path) -> N
     )
     behind = check_changes([tmp_path], DocumentChanges(one, one, one, ()))
     assert behind.state is HealthState.WARNING
-    for word in ("1 new or changed", "1 ingested with other settings", "1 deleted"):
+    for word in (
+        "1 new or changed",
+        "1 ingested with other settings",
+        "1 without a file",
+    ):
         assert word in behind.detail
 
 

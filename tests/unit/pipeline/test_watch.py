@@ -305,3 +305,31 @@ async def test_a_save_makes_no_more_calls_than_it_may(watched: Watched) -> None:
         second = await watched.hear(SaveReport)
         assert (second.usage.calls, second.unread, second.remarks) == (1, True, ())
     assert analyst.calls == 2
+
+
+async def test_many_missing_files_are_told_once_and_nothing_is_forgotten(
+    watched: Watched,
+) -> None:
+    part = [f"part/{number}.md" for number in range(1, 4)]
+    for name in part:
+        watched.desk.write(name, f"# Part {name}\n\nThe bell at {name} rang.\n")
+    async with begun(watched):
+        await started(watched)
+        before = await watched.desk.told()
+        (watched.desk.folder / "part").rename(watched.desk.folder.with_name("away"))
+        watched.events.touch("part")
+        lost = await watched.hear(SaveReport)
+        assert (lost.missing, lost.learned.documents) == (tuple(part), ())
+        assert "3 documents are missing from part" in lost.remarks[0]
+        assert await watched.desk.told() == before
+        watched.desk.write("1.md", BROWN)
+        watched.events.touch("1.md")
+        saved = await watched.hear(SaveReport)
+        assert (saved.missing, saved.remarks) == (tuple(part), ())
+        assert [one.document for one in saved.learned.documents] == ["1.md"]
+        watched.desk.folder.with_name("away").rename(watched.desk.folder / "part")
+        watched.desk.write("1.md", GREY)
+        watched.events.touch("1.md")
+        assert (await watched.hear(SaveReport)).missing == ()
+    jobs = await watched.desk.library.queue.jobs(limit=99)
+    assert "forget" not in {job.order.kind for job in jobs}

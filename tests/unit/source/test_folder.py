@@ -81,7 +81,7 @@ async def test_other_files_are_passed_over_with_a_word_why(
 async def test_what_lrwr_keeps_itself_is_not_worth_a_word(home: Path) -> None:
     write(home / ".lrwr" / "records.db")
     write(home / ".lrwrignore")
-    assert await FolderSource(home, [home], ()).list() == SourceListing((), ())
+    assert await FolderSource(home, [home], ()).list() == SourceListing((), (), (".",))
 
 
 async def test_patterns_leave_files_out(home: Path) -> None:

@@ -202,6 +202,10 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
 
 PART = "manuscript"
 INGEST = "Run `lrwr ingest`."
+MISSING = (
+    "Bring the missing files back, or run `lrwr ingest --forget-missing` to remove them"
+    " from the library."
+)
 
 
 def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
@@ -226,7 +230,7 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
     """Check whether the last ingestion is up to date.
 
     `changes` are the differences between the files in `folders` and the library. New,
-    changed and deleted documents, and documents ingested with other settings, are a
+    changed, deleted and missing documents, and documents ingested with other settings, are a
     `WARNING`.
     """
     folder_names = ", ".join(str(folder) for folder in folders)
@@ -235,13 +239,16 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
         for documents, label in (
             (changes.changed, "new or changed since the last ingest"),
             (changes.stale, "ingested with other settings or another version of lrwr"),
-            (changes.gone, "deleted"),
+            (changes.gone, "without a file, which the next ingest deletes"),
         )
         if documents
     ]
+    if changes.missing:
+        differences.append(f"{len(changes.missing):,} missing and not deleted")
     if differences:
         detail = f"{folder_names}: {', '.join(differences)}."
-        return HealthFinding(PART, HealthState.WARNING, detail, INGEST)
+        remedy = MISSING if changes.missing else INGEST
+        return HealthFinding(PART, HealthState.WARNING, detail, remedy)
     document_count = format_count(len(changes.unchanged), "document")
     return HealthFinding(
         PART,

@@ -194,14 +194,20 @@ class FolderSource:
 
     Ids of documents are paths relative to `root`, the library's root. `exclude` are
     patterns as in `.gitignore`, for paths relative to `root` or to the target. A
-    `.lrwrignore` at the top of a target adds patterns.
+    `.lrwrignore` at the top of a target adds patterns. `absent` are further targets
+    that do not exist now: they are not listed, but `covers` their documents.
     """
 
     def __init__(
-        self, root: Path, targets: Sequence[Path], exclude: Sequence[str] = ()
+        self,
+        root: Path,
+        targets: Sequence[Path],
+        exclude: Sequence[str] = (),
+        absent: Sequence[Path] = (),
     ) -> None:
         self._root = _absolute(root)
         self._targets = tuple(_absolute(root / target) for target in targets)
+        self._covered = (*self._targets, *(_absolute(root / path) for path in absent))
         self._exclude = tuple(exclude)
         self._unreadable: tuple[str, ...] = ()
 
@@ -221,7 +227,7 @@ class FolderSource:
 
         True for every path under a target, also for an excluded one: excluding a file
         removes it from the library. False for a path in a folder that the last listing
-        could not open: the document may still be there.
+        could not open, and for a broken link: the document may still be there.
         """
         if any(
             document == unreadable
@@ -230,7 +236,7 @@ class FolderSource:
         ):
             return False
         path = _absolute(self._root / document)
-        return any(path.is_relative_to(target) for target in self._targets)
+        return any(path.is_relative_to(target) for target in self._covered)
 
     async def read(self, document: DocumentId) -> tuple[bytes, str]:
         """Return the bytes of `document`, and the revision of the file.
@@ -267,7 +273,7 @@ class FolderSource:
                 else:
                     revisions.setdefault(path, revision)
         self._unreadable = tuple(
-            p for p, skip_reason in skipped.items() if skip_reason == NO_PERMISSION
+            p for p, reason in skipped.items() if reason in (NO_PERMISSION, BROKEN_LINK)
         )
         copies = find_conflict_copies(self._root, revisions)
         skipped_files = [
@@ -283,6 +289,7 @@ class FolderSource:
                 if p not in copies
             ),
             skipped=tuple(sorted(skipped_files, key=lambda file: file.path)),
+            folders=tuple(_relative(target, self._root) for target in self._covered),
         )
 
     def _path_of(self, document: DocumentId) -> Path:

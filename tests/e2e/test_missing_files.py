@@ -1,0 +1,232 @@
+"""A manuscript whose files are suddenly not there: nothing is deleted unless asked."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.repositories import Kept
+from tests.fakes.terminal import Terminal, check_refusal
+from tests.fakes.watch_process import Watches
+
+NAMES = ("Nell", "Mags", "Corin", "Ruan", "Ochra", "Tamsin")
+CHAPTERS = {
+    f"book/{number:02}.md": f"# Chapter {number}\n\n“Mind the lamp,” said {name}. {name}"
+    f" walked along dyke number {number} until the bell rang {number} times.\n"
+    for number, name in enumerate(NAMES, start=1)
+}
+NOTES = {
+    "notes/nell.md": "# Nell\n\nNell's eyes are grey.\n",
+    "notes/mags.md": "# Mags\n\nMags keeps the ledger.\n",
+}
+MANUSCRIPT = {**CHAPTERS, **NOTES}
+
+
+@pytest.fixture
+def shelf(empty: Terminal) -> Terminal:
+    """Six chapters and two notes, in two folders, ingested and in git."""
+    repository = Kept(empty.folder)
+    repository.write({"readme.rst": "A book.\n", ".gitignore": ".lrwr/\n"})
+    repository.commit()
+    repository.git("branch", "early")
+    repository.write(MANUSCRIPT)
+    repository.commit()
+    assert empty.run("ingest", "book", "notes").code == 0
+    return empty
+
+
+@pytest.fixture
+def watches(shelf: Terminal) -> Iterator[Watches]:
+    with Watches(shelf) as opened:
+        yield opened
+
+
+def empty_folder(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+
+
+def empty_the_folder(shelf: Terminal) -> list[str]:
+    empty_folder(shelf.folder / "book")
+    return sorted(CHAPTERS)
+
+
+def move_the_folder_away(shelf: Terminal) -> list[str]:
+    (shelf.folder / "book").rename(shelf.folder.parent / "away")
+    return sorted(CHAPTERS)
+
+
+def empty_the_smaller_folder(shelf: Terminal) -> list[str]:
+    empty_folder(shelf.folder / "notes")
+    return sorted(NOTES)
+
+
+def check_out_another_branch(shelf: Terminal) -> list[str]:
+    repository = Kept(shelf.folder)
+    repository.git("checkout", "--quiet", "early")
+    repository.write({"book/00.md": "# Prologue\n\nThe tide was out.\n"})
+    (shelf.folder / "notes").mkdir(exist_ok=True)
+    return sorted(MANUSCRIPT)
+
+
+ACCIDENTS = [
+    empty_the_folder,
+    move_the_folder_away,
+    empty_the_smaller_folder,
+    check_out_another_branch,
+]
+
+
+@pytest.mark.parametrize("accident", ACCIDENTS)
+def test_nothing_is_deleted_until_the_flag_is_given(
+    shelf: Terminal, accident: Callable[[Terminal], list[str]]
+) -> None:
+    lost = accident(shelf)
+    status = shelf.run("status", "--json").json
+    assert (status["missing"], status["gone"]) == (lost, 0)
+    told = shelf.run("status").out
+    assert f"{len(lost)} documents are missing" in told
+    assert "`lrwr ingest --forget-missing` to remove these documents" in told
+    assert "up to date" not in told
+    ran = shelf.run("ingest")
+    assert ran.code == ExitCode.PARTIAL
+    assert f"{len(lost)} documents are missing" in ran.out
+    assert f"{len(lost)} missing and not deleted" in ran.out
+    again = shelf.run("ingest", "--json")
+    assert (again.code, again.json["missing"]) == (ExitCode.PARTIAL, lost)
+    assert again.json["forgotten"] == 0
+    compared = shelf.run("diff", "--json")
+    if accident is not move_the_folder_away:
+        assert compared.json["missing"] == lost
+        assert compared.json["lost"] == []
+    assert shelf.run("status", "--json").json["documents"] >= len(MANUSCRIPT)
+    done = shelf.run("ingest", "--forget-missing", "--json")
+    assert (done.code, done.json["forgotten"]) == (0, len(lost))
+    assert shelf.run("ingest", "--json").code == 0
+    assert shelf.run("status", "--json").json["missing"] == []
+
+
+def test_the_whole_manuscript_that_is_away_is_not_found_and_can_be_dropped(
+    shelf: Terminal,
+) -> None:
+    shutil.rmtree(shelf.folder / "notes")
+    move_the_folder_away(shelf)
+    check_refusal(
+        shelf.run("ingest"), ExitCode.NOT_FOUND, "There is no file", "--forget-missing"
+    )
+    assert shelf.run("status", "--json").json["documents"] == 8
+    done = shelf.run("ingest", "--forget-missing", "--json")
+    assert (done.code, done.json["forgotten"]) == (0, 8)
+    status = shelf.run("status", "--json").json
+    assert (status["documents"], status["folders"]) == (0, [])
+
+
+def test_an_unmounted_volume_keeps_its_documents(shelf: Terminal) -> None:
+    volume = shelf.folder.parent / "volume"
+    shutil.copytree(shelf.folder / "book", volume)
+    point = shelf.folder / "drive"
+    point.mkdir()
+    mounted = subprocess.run(
+        ["mount", "--bind", str(volume), str(point)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounts are not allowed here")
+    try:
+        shutil.rmtree(shelf.folder / "book")
+        assert shelf.run("ingest", "drive").code == 0
+    finally:
+        subprocess.run(["umount", str(point)], check=True)
+    ran = shelf.run("ingest", "--json")
+    assert (ran.code, len(ran.json["missing"])) == (ExitCode.PARTIAL, 6)
+    assert shelf.run("status", "--json").json["documents"] == 8
+
+
+def test_a_renamed_folder_is_a_move_and_its_old_name_is_dropped(
+    shelf: Terminal,
+) -> None:
+    (shelf.folder / "book").rename(shelf.folder / "novel")
+    ran = shelf.run("ingest", "novel", "--json")
+    assert (ran.code, len(ran.json["renamed"]), ran.json["missing"]) == (0, 6, [])
+    status = shelf.run("status", "--json").json
+    assert (status["documents"], status["gone"]) == (8, 0)
+    assert sorted(Path(one).name for one in status["folders"]) == ["notes", "novel"]
+    assert shelf.run("ingest").code == 0
+
+
+def test_a_renamed_root_loses_nothing(shelf: Terminal) -> None:
+    moved = shelf.folder.rename(shelf.folder.with_name("renamed"))
+    home = Path(shelf.env["HOME"])
+    there = Terminal(moved, home=home, LRWR_EMBEDDING_MODEL="off")
+    ran = there.run("ingest", "--json").json
+    assert (ran["missing"], ran["forgotten"]) == ([], 0)
+
+
+def test_files_that_come_back_are_as_before(shelf: Terminal) -> None:
+    repository = Kept(shelf.folder)
+    check_out_another_branch(shelf)
+    assert shelf.run("ingest").code == ExitCode.PARTIAL
+    (shelf.folder / "book/00.md").unlink()
+    repository.git("checkout", "--quiet", "main")
+    ran = shelf.run("ingest", "--json")
+    assert ran.code == 0
+    assert (ran.json["forgotten"], ran.json["processed"]) == (1, 0)
+    assert ran.json["unchanged"] == len(MANUSCRIPT)
+
+
+def test_watch_deletes_nothing_either_and_says_so_once(
+    shelf: Terminal, watches: Watches
+) -> None:
+    watch = watches.start()
+    watch.hear("watching")
+    empty_the_folder(shelf)
+    saved = watch.hear("saved")
+    assert (saved["missing"], saved["documents"]) == (sorted(CHAPTERS), [])
+    assert "6 documents are missing from book" in saved["remarks"][0]
+    (shelf.folder / "notes/nell.md").write_text("# Nell\n\nNell's eyes are brown.\n")
+    saved = watch.hear("saved")
+    assert saved["remarks"] == []
+    assert [one["document"] for one in saved["documents"]] == ["notes/nell.md"]
+    watch.stop()
+    assert shelf.run("status", "--json").json["documents"] == 8
+    once = shelf.run("watch", "--once")
+    assert once.code == ExitCode.PARTIAL
+    assert "6 documents are missing from book" in once.out
+
+
+def test_a_folder_that_the_settings_drop_is_named_until_it_is_forgotten(
+    shelf: Terminal,
+) -> None:
+    (shelf.folder / "lrwr.toml").write_text('[manuscript]\nfolders = ["book"]\n')
+    ran = shelf.run("ingest")
+    assert ran.code == 0
+    assert "notes/mags.md and 1 more: no longer in a folder" in ran.out
+    assert shelf.run("status", "--json").json["documents"] == 8
+    done = shelf.run("ingest", "--forget-missing", "--json")
+    assert (done.json["forgotten"], done.json["remarks"]) == (2, [])
+    assert shelf.run("status", "--json").json["documents"] == 6
+
+
+@pytest.mark.parametrize(
+    "words", [["ingest", "nothing"], ["ingest", "nothing", "--json"]]
+)
+def test_a_folder_without_text_becomes_no_library(
+    empty: Terminal, words: list[str]
+) -> None:
+    (empty.folder / "nothing").mkdir()
+    (empty.folder / "nothing" / "novel.odt").write_bytes(b"PK")
+    ran = empty.run(*words)
+    assert ran.code == ExitCode.NOT_FOUND
+    assert "No .md, .docx or .txt files found in" in ran.out + ran.err
+    assert "nothing/novel.odt: not a format lrwr reads" in ran.out + ran.err
+    assert [path.name for path in empty.folder.iterdir()] == ["nothing"]
+
+
+def test_a_wrong_folder_is_not_remembered(shelf: Terminal) -> None:
+    (shelf.folder / "wrong").mkdir()
+    ran = shelf.run("ingest", "wrong")
+    assert ran.code == ExitCode.NOT_FOUND
+    folders = shelf.run("status", "--json").json["folders"]
+    assert sorted(Path(one).name for one in folders) == ["book", "notes"]
