@@ -27,7 +27,6 @@ HEAVY = frozenset(
         "numpy",
         "onnxruntime",
         "openai",
-        "pathspec",
         "postgrest",
         "platformdirs",
         "pydantic",

@@ -6,8 +6,8 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.source.ignore_patterns import IgnorePatterns, InvalidPattern
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.adapters.source.skipped_content import (
     find_conflict_copies,
@@ -22,11 +22,10 @@ from lrwr.core.ports.sources import (
     SourceListing,
 )
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
 IGNORE_FILE_NAME = ".lrwrignore"
 """File at the top of a target with exclude patterns, one per line."""
+
+_MAX_IGNORE_FILE_BYTES = 1024 * 1024
 
 
 class ExclusionRules:
@@ -40,7 +39,7 @@ class ExclusionRules:
     def __init__(self, patterns: Sequence[str], prefix: str) -> None:
         self._prefix = prefix
         self._settings = _compile_patterns(patterns) if patterns else None
-        self._file: GitIgnoreSpec | None = None
+        self._file: IgnorePatterns | None = None
 
     def read_file(self, target: Path) -> Iterator[tuple[str, str, str]]:
         """Add the patterns in the file `.lrwrignore` of the folder `target`, if there
@@ -59,6 +58,9 @@ class ExclusionRules:
             if not stat.S_ISREG(path.lstat().st_mode):
                 yield display_path, "", "not a regular file; its patterns are ignored"
                 return
+            if path.stat().st_size > _MAX_IGNORE_FILE_BYTES:
+                yield display_path, "", "larger than 1 MB; its patterns are ignored"
+                return
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except FileNotFoundError:
             return
@@ -76,7 +78,7 @@ class ExclusionRules:
         `inner` is relative to the folder of these rules; the path of a folder ends in
         `/`.
         """
-        if self._file and self._file.check_file(inner).include:
+        if self._file and self._file.find_verdict(inner):
             return IGNORED
         return EXCLUDED if self._settings_match(inner) else ""
 
@@ -84,29 +86,16 @@ class ExclusionRules:
         if self._settings is None:
             return False
         full_path = inner if self._prefix == "." else f"{self._prefix}/{inner}"
-        verdicts = {
-            self._settings.check_file(path).include for path in (inner, full_path)
-        }
+        verdicts = {self._settings.find_verdict(path) for path in (inner, full_path)}
         return True in verdicts and False not in verdicts
 
 
-def _compile_patterns(patterns: Sequence[str]) -> "GitIgnoreSpec":
-    # Imported here: most manuscripts have no patterns.
-    from pathspec import GitIgnoreSpec
-
-    def is_invalid(pattern: str) -> bool:
-        try:
-            GitIgnoreSpec.from_lines([pattern])
-        except (ValueError, re.error):
-            return True
-        return False
-
+def _compile_patterns(patterns: Sequence[str]) -> IgnorePatterns:
     try:
-        return GitIgnoreSpec.from_lines(patterns)
-    except (ValueError, re.error) as error:
-        invalid = next(filter(is_invalid, patterns), "")
+        return IgnorePatterns(patterns)
+    except InvalidPattern as error:
         raise SettingsProblem(
-            f"The pattern {invalid!r} is not valid",
+            f"The pattern {str(error)!r} is not valid",
             hint="Write it as in a .gitignore file, or delete it from `manuscript.exclude`.",
         ) from error
 
