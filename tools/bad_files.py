@@ -183,6 +183,13 @@ _TWICE = {
 }
 
 
+_MERGE = {"merge.md": "# Fog\n\n<<<<<<< a\nIt came.\n=======\nIt went.\n>>>>>>> b\n"}
+_COPIED = {
+    "bell.md": "# Bell\n\nThe bell rang in the fog.\n",
+    "bell (1).md": "# Bell\n\nThe bell rang in the old fog.\n",
+}
+
+
 def bad_inputs() -> list[BadInput]:
     """Return every kind of bad input, in the order in which the table lists them."""
     locked = _OLE + bytes(600) + "EncryptedPackage".encode("utf-16-le")
@@ -208,6 +215,8 @@ def bad_inputs() -> list[BadInput]:
             _file("utf16.md", "# Fog\n\nIt came in.\n".encode("utf-16-le")),
         ),
         BadInput("bad front matter", _front_matter),
+        BadInput("git conflict markers", _files(_MERGE)),
+        BadInput("a copy made by a sync program", _files(_COPIED)),
         BadInput("the same title in two files", _files(_TWICE)),
         BadInput("symlink loops", _link_loops),
         BadInput("symlink to a file outside", _link_outside),

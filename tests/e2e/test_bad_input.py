@@ -29,6 +29,7 @@ PROBLEMS = {
     "sixty-megabytes.txt": "is larger than 50 MB",
     "forbidden.md": "cannot be read: Permission denied",
     "growing.md": "keeps changing while lrwr reads it",
+    "merge.md": "has git conflict markers (line 3)",
 }
 REMARKS = {
     "empty.md": "The file is empty.",
@@ -39,6 +40,7 @@ REMARKS = {
     "wrong-values.md": "The front matter's order 'soon' is not a number.",
 }
 SKIPPED = {
+    "bell (1).md": "a copy of bell.md, made by a sync program; merge them and delete it",
     "diary.md": "a link to a file outside the manuscript folder; lrwr does not follow it",
     "loop/up": "a link to a folder; lrwr does not follow it",
     "loop/here.md": "a broken link",
