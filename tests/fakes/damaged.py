@@ -46,7 +46,8 @@ def _fill(
     )
     for thread in range(threads):
         connection.execute(
-            "insert into thread values (?, ?, ?, ?, null, null, ?)",
+            "insert into thread (id, title, created_at, updated_at, state)"
+            " values (?, ?, ?, ?, ?)",
             (f"{thread:032}", f"Thread {thread}", 1e6, 1e6 + thread, _STATE),
         )
     for number in range(threads * turns):
@@ -63,7 +64,8 @@ def _fill(
             },
         )
         connection.execute(
-            "insert into reply values (?, ?, 9, 3, ?)",
+            "insert into reply (key, made, prompt_tokens, completion_tokens, finding)"
+            " values (?, ?, 9, 3, ?)",
             (f"{dice.getrandbits(256):064x}", 1e6, '["grey eyes"]' + " " * 99),
         )
         connection.execute(

@@ -79,9 +79,11 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     DatabaseCounts,
     inspect_change_feed,
     inspect_database,
-    load_indexed_chunks,
 )
-from lrwr.core.adapters.storage.sqlite.verification import verify_database
+from lrwr.core.adapters.storage.sqlite.verification import (
+    load_indexed_chunks,
+    verify_database,
+)
 from lrwr.core.adapters.vectors.edge import build_shard_name
 from lrwr.core.adapters.vectors.maintenance import (
     inspect_shard,

@@ -26,14 +26,12 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     rebuild_fts_indexes,
     recreate_fts_indexes,
 )
-from lrwr.core.adapters.storage.sqlite.passage_store import decode_chunk_changes
 from lrwr.core.adapters.storage.sqlite.verification import verify_sample
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     read_library_link,
 )
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.settings.library import create_private_file
 
 MAINTENANCE_LOCK_TIMEOUT = 3.0
@@ -75,13 +73,6 @@ select
   (select count(*) from chunk c where c.pipeline = :pipeline and c.space = :space
      and exists (select 1 from embedding e
        where e.space = c.space and e.text_hash = c.text_hash))
-"""
-
-
-_INDEXED = """
-select 0, c.id, c.document_id, c.char_end, c.kind, e.vector from chunk c
-join embedding e on e.space = c.space and e.text_hash = c.text_hash
-where c.pipeline = ? and c.space = ? order by c.id
 """
 
 
@@ -167,26 +158,6 @@ def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFee
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             return ChangeFeedReport(*connection.execute(_FEED, parameters).fetchone())
-    except (sqlite3.Error, OSError) as error:
-        raise translate_sqlite_error(
-            error, path, patience=MAINTENANCE_LOCK_TIMEOUT
-        ) from error
-
-
-def load_indexed_chunks(
-    path: Path, pipeline: Pipeline, space: str
-) -> list[ChunkChange]:
-    """Return the chunks that an up-to-date vector index contains, ordered by id.
-
-    `space` names the embedding space. Each has its vector, and `seq` is 0.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    parameters = (pipeline.value, space)
-    try:
-        with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
-            return decode_chunk_changes(connection.execute(_INDEXED, parameters))
     except (sqlite3.Error, OSError) as error:
         raise translate_sqlite_error(
             error, path, patience=MAINTENANCE_LOCK_TIMEOUT

@@ -34,6 +34,9 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     check_fts_consistency,
     rebuild_fts_indexes,
 )
+from lrwr.core.adapters.storage.sqlite.passage_store import decode_chunk_changes
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.ports.stores import ChunkChange
 
 LOCK_TIMEOUT = 3.0
 """Seconds to wait for a lock of another process."""
@@ -95,6 +98,13 @@ _INVALID_JOBS = """
 job where kind not in ('process', 'forget') or pipeline not in ('a', 'b')
   or state not in ('pending', 'running', 'complete', 'failed') or stage not in (
     'reading', 'splitting', 'analysing', 'embedding', 'storing')
+"""
+
+
+_INDEXED = """
+select 0, c.id, c.document_id, c.char_end, c.kind, e.vector from chunk c
+join embedding e on e.space = c.space and e.text_hash = c.text_hash
+where c.pipeline = ? and c.space = ? order by c.id
 """
 
 
@@ -203,6 +213,21 @@ def discard_damaged_rows(path: Path) -> VerificationReport:
         if findings.damage:
             findings.damage = _check_file(partial(_fetch, connection, []))
         return _report(findings)
+
+
+def load_indexed_chunks(
+    path: Path, pipeline: Pipeline, space: str
+) -> list[ChunkChange]:
+    """Return the chunks that an up-to-date vector index contains, ordered by id.
+
+    `space` names the embedding space. Each has its vector, and `seq` is 0.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    parameters = (pipeline.value, space)
+    with _open(path) as connection:
+        return decode_chunk_changes(connection.execute(_INDEXED, parameters))
 
 
 @contextmanager
