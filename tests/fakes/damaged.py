@@ -115,7 +115,7 @@ _COLUMNS = {
     ],
     "reply": ["key", "made", "finding"],
     "sent": ["n", "at", "service", "purpose", "outcome"],
-    "job": ["id", "kind", "document_id", "state"],
+    "job": ["id", "kind", "document_id", "state", "updated_at"],
 }
 
 
