@@ -102,6 +102,19 @@ def test_a_file_with_conflict_markers_keeps_its_last_reading(marsh: Terminal) ->
     assert told(marsh) != before
 
 
+def test_copies_that_were_read_as_chapters_are_removed(empty: Terminal) -> None:
+    text = "# One\n\nThe frog sat on the sluice gate all night and sang of the tide.\n"
+    (empty.folder / "1.md").write_text(text, encoding="utf-8")
+    copies = [empty.folder / f"1 ({number}).md" for number in range(1, 5)]
+    for copy in copies:
+        copy.write_text(f"# {copy.stem}\n\nNothing alike.\n", encoding="utf-8")
+    assert "5 documents processed" in empty.run("ingest", ".").out
+    for copy in copies:
+        copy.write_text(text, encoding="utf-8")
+    assert "4 deleted" in empty.run("ingest").out
+    assert json.loads(empty.run("status", "--json").out)["documents"] == 1
+
+
 def test_own_folders_and_marked_files_are_listed(empty: Terminal) -> None:
     for name, text in {
         "1.md": "# One\n\nThe frog is shy.",

@@ -1,13 +1,20 @@
 """Rules and borders in Word files end scenes, and a deleted paragraph mark joins."""
 
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lrwr.core.adapters.source.layout import is_scene_break
+from lrwr.core.adapters.source.markdown import parse_front_matter
 from lrwr.core.model.documents import Document
 from tests.fakes.suite import examples
 from tests.unit.source.pages import check_promises, outline, parse, scenes_of
 from tests.unit.source.word_files import changed, with_body, with_notes
 
+SAMPLE = Path(__file__).parents[3] / "examples/marsh-lantern/chapters"
 V = 'xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office"'
 RULE = (
     f'<w:p><w:r><w:pict {V}><v:rect style="width:0;height:1.5pt" o:hralign="center"'
@@ -65,17 +72,41 @@ def test_a_border_below_a_paragraph_ends_a_scene() -> None:
     assert scenes(body) == [["It rose.\n\nIt stood."], ["It fell."]]
 
 
+def test_a_border_above_a_paragraph_begins_a_scene() -> None:
+    body = p("It rose.") + p("It stood.", TOP) + p("It sat.", TOP) + p("It fell.")
+    assert scenes(body) == [["It rose."], ["It stood.\n\nIt sat.\n\nIt fell."]]
+
+
 def test_equal_borders_are_one_line_below_the_last_paragraph() -> None:
     body = p("It rose.", BOTTOM) + p("It stood.", BOTTOM) + p("It fell.")
     assert scenes(body) == [["It rose.\n\nIt stood."], ["It fell."]]
 
 
 def test_boxes_and_removed_borders_are_no_breaks() -> None:
-    for border in (BOX, NONE, TOP):
+    for border in (BOX, NONE):
         body = p("It rose.") + p("Dear Nell,", border) + p("It fell.")
         assert scenes(body) == [["It rose.\n\nDear Nell,\n\nIt fell."]]
     assert scenes(p("It rose.") + p("", NONE) + p("It fell.")) == [
         ["It rose.\n\nIt fell."]
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SAMPLE.glob("*.md")), ids=lambda path: path.stem
+)
+def test_a_chapter_that_pandoc_converts_keeps_its_scenes(path: Path) -> None:
+    """pandoc writes every scene break as a rule."""
+    text = path.read_text(encoding="utf-8")
+    body = parse_front_matter(text).end
+    blocks = [" ".join(block.split()) for block in text[body:].split("\n\n")]
+    xml = "".join(
+        RULE if is_scene_break(block)
+        else heading(block.strip("# ")) if block.startswith("#") else p(escape(block))
+        for block in blocks
+    )  # fmt: skip
+    written, converted = parse(text, path.name), parse(with_body(xml), "fog.docx")
+    assert [len(chapter.scenes) for chapter in converted.chapters] == [
+        len(chapter.scenes) for chapter in written.chapters
     ]
 
 
@@ -152,7 +183,7 @@ def test_a_deleted_mark_joins_in_footnotes_too() -> None:
 
 PIECES = st.lists(
     st.sampled_from(
-        [p("It rose."), p("It fell.", BOTTOM), p("“No,” ", DELETED), p("", BOTTOM),
+        [p("It rose."), p("It fell.", BOTTOM), p("It stood.", TOP), p("“No,” ", DELETED), p("", BOTTOM),
          p("", DELETED), RULE, heading("Chapter 1"), heading("Night"), p("* * *"), p(),
          p("Box", BOX), "<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>"]
     ),
@@ -164,5 +195,5 @@ PIECES = st.lists(
 @given(PIECES)
 def test_any_order_keeps_the_promises(pieces: list[str]) -> None:
     document = read("".join(pieces))
-    for word in ("It rose.", "It fell.", "“No,”", "Box"):
+    for word in ("It rose.", "It fell.", "It stood.", "“No,”", "Box"):
         assert document.text.count(word) == "".join(pieces).count(word)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SEPARATOR = "\n\n"
 _RULE = "---"
 """Text of a horizontal line, which is a scene break."""
-_LINE_BELOW = frozenset({"bottom"})
+_LINE_ABOVE, _LINE_BELOW = frozenset({"top"}), frozenset({"bottom"})
 _LINE_BORDERS = frozenset({"top", "bottom", "between"})
 _OFFICE_HR = "{urn:schemas-microsoft-com:office:office}hr"
 _WRAPPERS = frozenset(
@@ -100,7 +100,7 @@ class _DocxReader:
         self._footnotes: list[Footnote] = []
         self._anchors: dict[tuple[str, str], _AnchorPosition] = {}
         self._number = 0
-        self._line_below = False
+        self._line_above = self._line_below = False
         self.length = 0
 
     def read_body(self, body: "_Element") -> None:
@@ -169,8 +169,10 @@ class _DocxReader:
         anchors = DocxAnchors()
         style = self._words.style_of(paragraphs[-1])
         pieces = self._pieces(paragraphs, anchors)
-        at = self._next_start()
         words = join_runs(pieces)
+        if words and style.level is None:
+            self._add_line_above(style.borders)
+        at = self._next_start()
         if not words and _is_rule(paragraphs, style):
             self._add_rule()
         elif not style.generated:
@@ -204,6 +206,12 @@ class _DocxReader:
         """
         if self._line_below and next_borders != _LINE_BELOW:
             self._add_rule()
+
+    def _add_line_above(self, borders: frozenset[str]) -> None:
+        """Add the scene break that the border above the next paragraph is."""
+        if borders == _LINE_ABOVE and not self._line_above:
+            self._add_rule()
+        self._line_above = borders == _LINE_ABOVE
 
     def _add_words(self, words: str, text: str, style: DocxStyle) -> None:
         if not words:
