@@ -230,14 +230,13 @@ async def find_documents_outside(
 ) -> list[DocumentId]:
     """Return the documents that are in no folder of the manuscript any more, sorted.
 
-    Empty if the user named what to ingest, and without a library. A document that only
-    another machine ingested is left out.
+    Empty without a library. A document that only another machine ingested is left out.
     """
-    if targets.named or not workspace.is_ingested:
+    if not workspace.is_ingested:
         return []
     folders = [
         workspace.library.name_of_document(folder)
-        for folder in (*targets.existing, *targets.absent)
+        for folder in (*targets.existing, *workspace.manuscript())
     ]
     return [
         version.id
@@ -314,9 +313,11 @@ async def ingest_manuscript(
         SettingsProblem: The configured language model has no key or no name.
     """
     outside = await find_documents_outside(workspace, targets)
-    forgotten = outside if limits.forget_missing else []
     root = workspace.library.root
-    absent = (*targets.absent, *(root / document for document in forgotten))
+    lost = [document for document in outside if not (root / document).exists()]
+    dropped = [] if targets.named else [d for d in outside if d not in lost]
+    forgotten = dropped if limits.forget_missing else []
+    absent = (*targets.absent, *(root / document for document in (*lost, *forgotten)))
     service = create_processing_service(
         workspace,
         targets.existing,
@@ -326,8 +327,8 @@ async def ingest_manuscript(
     if not dry_run:
         record_targets(workspace, targets)  # before the work, which may be interrupted
     report = await service.process(emit, dry_run=dry_run, verify=verify)
-    if outside and not forgotten:
-        report.remarks.append(describe_documents_outside(outside))
+    if dropped and not forgotten:
+        report.remarks.append(describe_documents_outside(dropped))
     _settle_absent_targets(workspace, targets, report)
     if forgotten and not dry_run:
         replace_ingested_paths(workspace.library, targets.existing)

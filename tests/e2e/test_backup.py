@@ -2,6 +2,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.terminal import Terminal
 
@@ -53,3 +55,77 @@ def test_without_a_library_there_is_nothing_to_back_up(empty: Terminal) -> None:
     ran = empty.run("backup")
     assert ran.code == ExitCode.NOT_FOUND
     assert list(empty.folder.iterdir()) == []
+
+
+def elsewhere(terminal: Terminal, name: str) -> Terminal:
+    folder = terminal.folder.parent / "other" / name
+    folder.mkdir(parents=True)
+    return Terminal(folder, home=Path(terminal.env["HOME"]), LRWR_EMBEDDING_MODEL="off")
+
+
+def write_chapters(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for number in range(1, 5):
+        text = f"# Chapter {number}\n\nThe lamp burned for {number} nights.\n"
+        (folder / f"{number}.md").write_text(text)
+
+
+@pytest.mark.parametrize("folder", ["manuscript", "../texts"])
+def test_a_library_that_is_restored_onto_another_path_is_up_to_date(
+    empty: Terminal, folder: str
+) -> None:
+    write_chapters(empty.folder / folder)
+    assert empty.run("ingest", folder).code == 0
+    archive = empty.folder.parent / "safe.zip"
+    assert empty.run("backup", str(archive)).code == 0
+    there = elsewhere(empty, "renamed")
+    write_chapters(there.folder / folder)
+    shutil.rmtree(empty.folder)
+    shutil.rmtree(empty.folder.parent / "texts", ignore_errors=True)
+    words = () if folder == "manuscript" else ("--manuscript", folder)
+    assert there.run("restore", str(archive), *words).code == 0
+    assert there.run("status", "--json").json["missing"] == []
+    ran = there.run("ingest", "--json").json
+    assert (ran["processed"], ran["forgotten"], ran["unchanged"]) == (0, 0, 4)
+
+
+def test_a_manuscript_that_lies_elsewhere_after_a_restore_has_moved(
+    empty: Terminal,
+) -> None:
+    write_chapters(empty.folder / "manuscript")
+    assert empty.run("ingest", "manuscript").code == 0
+    archive = empty.folder.parent / "safe.zip"
+    assert empty.run("backup", str(archive)).code == 0
+    there = elsewhere(empty, "novel")
+    shutil.move(empty.folder / "manuscript", there.folder.parent / "chapters")
+    restored = there.run("restore", str(archive))
+    assert "run `lrwr ingest FOLDER`" in restored.out
+    assert "4 documents" in there.run("status").out
+    ran = there.run("ingest", "../chapters", "--json")
+    assert (ran.code, len(ran.json["renamed"]), ran.json["missing"]) == (0, 4, [])
+    assert there.run("status", "--json").json["documents"] == 4
+
+
+def test_after_a_restore_without_the_manuscript_nothing_is_deleted(
+    empty: Terminal,
+) -> None:
+    write_chapters(empty.folder / "part")
+    assert empty.run("ingest", ".").code == 0
+    archive = empty.folder.parent / "safe.zip"
+    assert empty.run("backup", str(archive)).code == 0
+    there = elsewhere(empty, "novel")
+    assert there.run("restore", str(archive)).code == 0
+    told = there.run("status").out
+    assert "4 documents are missing from part and were not deleted" in told
+    assert there.run("ingest").code == ExitCode.PARTIAL
+    assert there.run("status", "--json").json["documents"] == 4
+
+
+def test_a_backup_without_a_name_stays_out_of_the_manuscript(empty: Terminal) -> None:
+    write_chapters(empty.folder / "part")
+    assert empty.run("ingest", ".").code == 0
+    made = Path(empty.run("backup").out.strip())
+    assert made.exists()
+    assert not made.is_relative_to(empty.folder)
+    (empty.folder / "part" / made.name).write_bytes(made.read_bytes())
+    assert empty.run("ingest", "--json").json["skipped"] == []

@@ -6,7 +6,7 @@ import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -26,6 +26,7 @@ from lrwr.core.settings.library import (
     CANON_FILE_NAME,
     Library,
     create_private_file,
+    get_backups_folder,
 )
 from lrwr.pipeline.evaluation import runs as evaluation
 from lrwr.pipeline.evaluation.runs import locate_questions_file
@@ -230,13 +231,42 @@ class BackupReport:
     manifest: BackupManifest
 
 
+def choose_backup_folder(library: Library, manuscript: Sequence[Path]) -> Path:
+    """Return where a backup without a name is written, which is never in a manuscript.
+
+    That is the folder of the library, else the current folder, else a folder for this
+    library among the user's data, which is created. `manuscript` are the manuscript's
+    folders and files.
+
+    Raises:
+        StoreProblem: The folder among the user's data cannot be created.
+    """
+    for folder in (library.state_dir.parent, Path.cwd().resolve()):
+        if not any(folder.is_relative_to(path.resolve()) for path in manuscript):
+            return folder
+    folder = get_backups_folder() / (library.root.name or "library")
+    try:
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreProblem(
+            f"{folder} cannot be created: {error.strerror}",
+            hint="Name the file to write: `lrwr backup FILE`.",
+        ) from error
+    return folder
+
+
 def backup_library(
-    library: Library, target: Path | None, *, now: float
+    library: Library,
+    target: Path | None,
+    *,
+    now: float,
+    manuscript: Sequence[Path] = (),
 ) -> BackupReport:
     """Write a backup of a library to the new file `target`.
 
-    With None, the file is in the current folder and has the date of `now`, in seconds
-    since 1970, in its name. Other processes may use the library meanwhile.
+    With None, the file has the date of `now`, in seconds since 1970, in its name, and
+    is outside of the folders `manuscript`; see `choose_backup_folder`. Other processes
+    may use the library meanwhile.
 
     Raises:
         NotFound: There is no library.
@@ -248,7 +278,9 @@ def backup_library(
             f"There is no library in {library.root}",
             hint="Go to the folder of your library, or run `lrwr ingest FOLDER` first.",
         )
-    target = (target or _new_file(Path.cwd(), now)).absolute()
+    if target is None:
+        target = _new_file(choose_backup_folder(library, manuscript), now)
+    target = target.absolute()
     if target.exists():
         raise StoreProblem(
             f"{target} already exists",

@@ -3,7 +3,9 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lrwr.app.maintenance.backup import (
@@ -28,8 +30,10 @@ from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.retrieval.confidence import get_calibration_path, load_calibrations
 from lrwr.core.settings.library import (
     Library,
+    load_ingested_paths,
     parse_ingested_paths,
     prepare_state_dir,
+    replace_ingested_paths,
 )
 from lrwr.core.settings.loader import load_settings_file
 from lrwr.core.settings.model import SettingSource
@@ -46,13 +50,20 @@ class RestoreReport:
 
 
 def restore_library(
-    library: Library, source: Path, *, force: bool, now: float
+    library: Library,
+    source: Path,
+    *,
+    force: bool,
+    now: float,
+    manuscript: Sequence[Path] = (),
 ) -> RestoreReport:
     """Replace the contents of `library` with the backup `source`.
 
     With `force`, an existing library and the user's files (`lrwr.toml`,
     `lrwr.canon.toml`) are renamed first. Without it, an existing library is an error,
-    and existing files of the user stay. `now` is in seconds since 1970.
+    and existing files of the user stay. `now` is in seconds since 1970. `manuscript`
+    are the absolute paths where the manuscript is now; empty means those of the backup
+    that are inside the library's folder. If this fails, all is as before.
 
     Raises:
         NotFound: There is no such file.
@@ -77,7 +88,9 @@ def restore_library(
                     " deleted.",
                 )
             assign_replica_writer(folder / DATABASE)
-            steps = _restore_files(library, folder, manifest, force=force, now=now)
+            with _FileSwap(f"before-restore-{format_file_stamp(now)}") as swap:
+                steps = _restore_files(library, folder, manifest, swap, force=force)
+                steps += _link_manuscript(library, manuscript, swap)
     except OSError as error:
         raise StoreProblem(
             f"The backup could not be restored: {error.strerror}",
@@ -112,62 +125,132 @@ def _check_folder_list(path: Path, source: Path) -> None:
         ) from error
 
 
+class _FileSwap:
+    """Moves files into place, and undoes all of it if its `with` block fails.
+
+    A file that is in the way gets `suffix` added to its name.
+    """
+
+    def __init__(self, suffix: str) -> None:
+        self._suffix = suffix
+        self._undo: list[Callable[[], object]] = []
+
+    def __enter__(self) -> "_FileSwap":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            for step in reversed(self._undo):
+                step()
+
+    def set_aside(self, path: Path) -> Path:
+        """Rename a file, and return its new path."""
+        renamed = rename_database_aside(path, self._suffix)
+        self._undo.append(partial(_rename_back, renamed, path))
+        return renamed
+
+    def place(self, file: Path, target: Path) -> Path | None:
+        """Move `file` to `target`; return where a file that was there is now."""
+        aside = self.set_aside(target) if target.exists() else None
+        self._undo.append(partial(target.unlink, missing_ok=True))
+        if file.stat().st_dev == target.parent.stat().st_dev:
+            file.rename(target)
+        else:  # the library's folder may be on another drive than its state
+            _write(file, target)
+        return aside
+
+    def before_change(self, path: Path) -> None:
+        """Remember the content of a file, which may not exist, to undo changes."""
+        if path.exists():
+            self._undo.append(partial(path.write_bytes, path.read_bytes()))
+        else:
+            self._undo.append(partial(path.unlink, missing_ok=True))
+
+
+def _rename_back(renamed: Path, path: Path) -> None:
+    for suffix in ("-wal", "-shm", ""):
+        beside = renamed.with_name(renamed.name + suffix)
+        if beside.exists():
+            beside.replace(path.with_name(path.name + suffix))
+
+
 def _restore_files(
-    library: Library, folder: Path, manifest: BackupManifest, *, force: bool, now: float
+    library: Library,
+    folder: Path,
+    manifest: BackupManifest,
+    swap: _FileSwap,
+    *,
+    force: bool,
 ) -> list[str]:
     steps = []
-    suffix = f"before-restore-{format_file_stamp(now)}"
     if library.database.exists():
         checkpoint_database(library.database)
-        renamed = rename_database_aside(library.database, suffix)
+        renamed = swap.set_aside(library.database)
         steps.append(f"The previous library was renamed to {renamed}.")
     clear_shards(library.index_dir)
-    (folder / DATABASE).rename(library.database)
+    swap.place(folder / DATABASE, library.database)
     steps.append(f"The library of {manifest.made} was restored to {library.state_dir}.")
     if LIBRARY_JSON in manifest.files:
-        if library.memory.exists():
-            rename_database_aside(library.memory, suffix)
-        (folder / LIBRARY_JSON).rename(library.memory)
+        swap.place(folder / LIBRARY_JSON, library.memory)
     if CALIBRATION_JSON in manifest.files:
-        steps.append(_restore_calibration(library, folder / CALIBRATION_JSON, suffix))
+        steps.append(_restore_calibration(library, folder / CALIBRATION_JSON, swap))
     if QUESTIONS in manifest.files:
-        steps.append(_restore_questions(library, folder / QUESTIONS, suffix))
+        steps.append(_restore_questions(library, folder / QUESTIONS, swap))
     file_names = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
     steps += [
-        _restore_user_file(library, folder / name, suffix, force=force)
+        _restore_user_file(library, folder / name, swap, force=force)
         for name in file_names
     ]
     return steps
 
 
-def _restore_calibration(library: Library, file: Path, suffix: str) -> str:
+def _link_manuscript(
+    library: Library, manuscript: Sequence[Path], swap: _FileSwap
+) -> list[str]:
+    """Record where the manuscript is; return a step if that was given or is unknown."""
+    if manuscript:
+        swap.before_change(library.memory)
+        replace_ingested_paths(library, [path.resolve() for path in manuscript])
+        return [f"The manuscript is in {' and '.join(map(str, manuscript))}."]
+    if not library.memory.exists():
+        return []
+    names, _ = parse_ingested_paths(library.memory.read_bytes())
+    folders = load_ingested_paths(library)
+    absent = [name for name in names if library.resolve(name) not in folders]
+    absent += [str(folder) for folder in folders if not folder.exists()]
+    if not absent:
+        return []
+    return [
+        f"The manuscript was in {' and '.join(absent)}, which does not exist or is"
+        " outside of this library. If it is elsewhere now, run `lrwr ingest FOLDER`"
+        " with its folder: moved documents keep their data."
+    ]
+
+
+def _restore_calibration(library: Library, file: Path, swap: _FileSwap) -> str:
     _, problem = load_calibrations(file)
-    return _restore_file(
-        file, get_calibration_path(library), suffix, is_valid=not problem
-    )
+    target = get_calibration_path(library)
+    return _restore_file(file, target, swap, is_valid=not problem)
 
 
-def _restore_questions(library: Library, file: Path, suffix: str) -> str:
+def _restore_questions(library: Library, file: Path, swap: _FileSwap) -> str:
+    target = locate_questions_file(library)
     try:
         parse_questions(file.read_text(encoding="utf-8"), file.name)
     except (SettingsProblem, UnicodeDecodeError):
-        return _restore_file(
-            file, locate_questions_file(library), suffix, is_valid=False
-        )
-    return _restore_file(file, locate_questions_file(library), suffix, is_valid=True)
+        return _restore_file(file, target, swap, is_valid=False)
+    return _restore_file(file, target, swap, is_valid=True)
 
 
-def _restore_file(file: Path, target: Path, suffix: str, *, is_valid: bool) -> str:
+def _restore_file(file: Path, target: Path, swap: _FileSwap, *, is_valid: bool) -> str:
     if not is_valid:
         return f"{file.name} was not restored: it is damaged or from another version of lrwr."
-    if target.exists():
-        rename_database_aside(target, suffix)
-    file.rename(target)
+    swap.place(file, target)
     return f"{file.name} was restored: {target}."
 
 
 def _restore_user_file(
-    library: Library, file: Path, suffix: str, *, force: bool
+    library: Library, file: Path, swap: _FileSwap, *, force: bool
 ) -> str:
     """Restore a file of the user beside the manuscript, and return what was done.
 
@@ -179,15 +262,14 @@ def _restore_user_file(
     problem = _find_settings_problem(library, file)
     if problem:
         target = target.with_name(f"{file.name}.from-backup")
+        swap.before_change(target)
         _write(file, target)
         return f"{file.name} {problem}, so it was written to {target}."
-    if not target.exists():
-        _write(file, target)
-        return f"{file.name} was restored: {target}."
-    if not force:
+    if target.exists() and not force:
         return f"{target} was not changed. The backup contains a different version."
-    renamed = rename_database_aside(target, suffix)
-    _write(file, target)
+    renamed = swap.place(file, target)
+    if renamed is None:
+        return f"{file.name} was restored: {target}."
     return f"{file.name} was restored. The previous file is now {renamed}."
 
 

@@ -11,11 +11,17 @@ from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.settings.library import resolve_library
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.settings.library import (
+    list_manuscript_folders,
+    resolve_library,
+    resolve_targets,
+)
 
 BACKUP_EXAMPLES = "Examples: lrwr backup · lrwr backup ~/safe/my-novel.zip"
 RESTORE_EXAMPLES = (
-    "Examples: lrwr restore lrwr-backup-2026-11-22.zip · lrwr restore FILE --force"
+    "Examples: lrwr restore lrwr-backup-2026-11-22.zip · lrwr restore FILE --force ·"
+    " lrwr restore FILE --manuscript ~/novel/chapters"
 )
 
 
@@ -29,7 +35,8 @@ def backup_command(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="The file to write; lrwr-backup-DATE.zip in this folder if left out.",
+            help="The file to write. If left out: lrwr-backup-DATE.zip in the library's"
+            " folder, or among your user data if that folder is manuscript.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -40,7 +47,12 @@ def backup_command(
     lrwr commands can run meanwhile.
     """
     settings, output = start_session(context)
-    report = backup_library(resolve_library(settings), file, now=time.time())
+    library = resolve_library(settings)
+    try:
+        manuscript = list_manuscript_folders(settings, library)
+    except LrwrError:  # unknown: the backup must be possible, outside of the library
+        manuscript = (library.root,)
+    report = backup_library(library, file, now=time.time(), manuscript=manuscript)
     if as_json:
         output.json(report)
         return
@@ -62,6 +74,14 @@ def restore_command(
             "--force", help="Replace an existing library; it is renamed, not deleted."
         ),
     ] = False,
+    manuscript: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--manuscript",
+            metavar="FOLDER",
+            help="Where the manuscript is now, if not where it was; can be repeated.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Restore a library from a backup file.
@@ -70,7 +90,10 @@ def restore_command(
     """
     settings, output = start_session(context)
     library = resolve_library(settings)
-    report = restore_library(library, file, force=force, now=time.time())
+    folders = resolve_targets(manuscript) if manuscript else ()
+    report = restore_library(
+        library, file, force=force, now=time.time(), manuscript=folders
+    )
     if as_json:
         output.json(report)
         return

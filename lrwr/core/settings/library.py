@@ -39,12 +39,17 @@ def get_session_path() -> Path:
     return _user_folder("state") / "session.json"
 
 
-def _user_folder(kind: Literal["config", "state"]) -> Path:
-    # Imported here: most commands need no user folder.
-    from platformdirs import user_config_path, user_state_path
+def get_backups_folder() -> Path:
+    """Return the folder for backups that have no other place, which may not exist."""
+    return _user_folder("data") / "backups"
 
-    locate = user_config_path if kind == "config" else user_state_path
-    return locate("lrwr", appauthor=False)
+
+def _user_folder(kind: Literal["config", "data", "state"]) -> Path:
+    # Imported here: most commands need no user folder.
+    from platformdirs import PlatformDirs
+
+    folders = PlatformDirs("lrwr", appauthor=False)
+    return Path(getattr(folders, f"user_{kind}_dir"))
 
 
 def find_library_root(start: Path, *, user: Path, home: Path) -> Path:

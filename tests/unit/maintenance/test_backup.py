@@ -15,6 +15,7 @@ from lrwr.app.maintenance.backup import (
     QUESTIONS,
     SETTINGS,
     backup_library,
+    choose_backup_folder,
     unpack_archive,
 )
 from lrwr.app.maintenance.restore import restore_library
@@ -31,7 +32,7 @@ from lrwr.core.retrieval.confidence import (
     load_calibrations,
     save_calibrations,
 )
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.library import Library, load_ingested_paths
 from lrwr.pipeline.evaluation.runs import (
     locate_evaluations_folder,
     locate_questions_file,
@@ -148,7 +149,7 @@ def test_what_was_backed_up_comes_back_row_by_row(
         get_calibration_path(library)
     )
     assert locate_questions_file(elsewhere).read_text(encoding="utf-8") == ASKED
-    assert len(report.steps) == 5
+    assert len(report.steps) == 6
     names = {path.name for path in elsewhere.state_dir.iterdir()}
     assert names == {
         ".gitignore",
@@ -160,12 +161,27 @@ def test_what_was_backed_up_comes_back_row_by_row(
 
 
 def test_a_backup_without_a_name_gets_the_day_and_then_the_second(
+    library: Library,
+) -> None:
+    files = [backup_library(library, None, now=NOW).file for _ in range(2)]
+    assert {file.parent for file in files} == {library.root}
+    assert files[0].name.startswith("lrwr-backup-1970-01-1")
+    assert len(files[1].name) > len(files[0].name)
+
+
+def test_a_backup_without_a_name_is_never_in_the_manuscript(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    names = [backup_library(library, None, now=NOW).file.name for _ in range(2)]
-    assert names[0].startswith("lrwr-backup-1970-01-1")
-    assert len(names[1]) > len(names[0])
+    inside = library.root / "manuscript"
+    assert choose_backup_folder(library, [inside]) == library.root
+    assert choose_backup_folder(library, [library.root]) == tmp_path
+    monkeypatch.chdir(library.root)
+    made = backup_library(library, None, now=NOW, manuscript=[library.root])
+    assert not made.file.is_relative_to(library.root)
+    assert made.file.parent.name == "novel"
+    assert made.file.parent.stat().st_mode & 0o077 == 0
 
 
 def test_no_file_is_overwritten_by_a_backup(library: Library, archive: Path) -> None:
@@ -238,6 +254,37 @@ def test_a_library_is_only_replaced_by_force_and_then_kept(
         assert list(connection.iterdump()) == emptied
     (old,) = library.root.glob("lrwr.toml.before-restore-*")
     assert old.read_text() == "# newer\n"
+
+
+def test_a_restore_that_fails_on_the_way_leaves_all_as_it_was(
+    library: Library, archive: Path
+) -> None:
+    before = rows(library)
+    (library.root / SETTINGS).write_text("# newer\n")
+    (library.root / DECISIONS).unlink()
+    (library.root / DECISIONS).mkdir()
+    names = {path.name for path in library.state_dir.iterdir()}
+    with pytest.raises(StoreProblem, match="could not be restored") as caught:
+        restore_library(library, archive, force=True, now=NOW)
+    assert "Your library was not changed" in caught.value.hint
+    assert rows(library) == before
+    assert {path.name for path in library.state_dir.iterdir()} == names
+    assert (library.root / SETTINGS).read_text() == "# newer\n"
+    assert not list(library.root.glob("*before-restore*"))
+
+
+def test_a_restore_records_where_the_manuscript_is_now(
+    elsewhere: Library, archive: Path, tmp_path: Path
+) -> None:
+    report = restore_library(elsewhere, archive, force=False, now=NOW)
+    assert "The manuscript was in" in report.steps[-1]
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    report = restore_library(
+        elsewhere, archive, force=True, now=NOW, manuscript=[texts]
+    )
+    assert load_ingested_paths(elsewhere) == (texts,)
+    assert report.steps[-1] == f"The manuscript is in {texts}."
 
 
 def test_settings_and_decisions_that_are_there_stay_without_force(

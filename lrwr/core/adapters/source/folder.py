@@ -171,6 +171,7 @@ def explain_skipped_folder(name: str) -> str:
 FILE_LIMIT = 300 * 1024 * 1024
 """Size of the largest file that lrwr reads, in bytes."""
 _OWN_NAMES = frozenset({".lrwr", ".lrwrignore", "lrwr.toml", "lrwr.canon.toml"})
+_OWN_BACKUP = re.compile(r"lrwr-backup-[\d-]+\.zip")
 _ATTEMPTS = 5
 """Readings of a file that changes meanwhile; pauses grow by `_PAUSE_SECONDS`."""
 
@@ -356,7 +357,7 @@ class _FolderWalk:
         path = self._display_path(inner)
         if not is_encodable(entry.name):
             yield path.encode(errors="replace").decode(), "", BAD_NAME
-        elif entry.name in _OWN_NAMES:
+        elif entry.name in _OWN_NAMES or _OWN_BACKUP.fullmatch(entry.name):
             return
         elif entry.is_symlink():
             self._pending_links.append((path, inner))
