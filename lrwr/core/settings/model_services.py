@@ -48,7 +48,23 @@ class ModelSettings:
         example="http://127.0.0.1:1234/v1",
     )
     timeout: int = declare_setting(
-        300, "Seconds to wait for an answer.", low=1, high=3600
+        300,
+        "Seconds that the server may be silent: before an answer begins, and in the"
+        " middle of it.",
+        low=1,
+        high=3600,
+    )
+    answer_timeout: int = declare_setting(
+        1800,
+        "Seconds that a whole answer may take; a longer one is cut off.",
+        low=1,
+        high=86_400,
+    )
+    answer_tokens: int = declare_setting(
+        16_000,
+        "Length of the longest answer, in tokens; a longer one is cut off.",
+        low=100,
+        high=100_000,
     )
     plan_timeout: int = declare_setting(
         20,

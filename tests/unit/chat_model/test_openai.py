@@ -392,3 +392,78 @@ async def test_nothing_is_traced_whatever_the_shell_says(
 
 def test_the_key_is_not_shown() -> None:
     assert KEY not in repr(ChatConnection(MODEL, key=KEY))
+
+
+def bounded_chat(server: ModelServer, **limits: float) -> OpenAIChatModel:
+    connection = ChatConnection(MODEL, server.base_url, own=True, **limits)  # type: ignore[arg-type]
+    return OpenAIChatModel(connection, ModelServerClient(RateLimit(1)))
+
+
+async def read_until_cut(chat: OpenAIChatModel) -> tuple[str, ServiceUnavailable]:
+    """Return what a reply had before it was cut off, and why it was."""
+    pieces: list[str] = []
+    with pytest.raises(ServiceUnavailable) as caught:
+        async with aclosing(chat.stream(HELLO)) as stream:
+            async for piece in stream:
+                pieces.append(piece)  # noqa: PERF401 - kept when the stream fails
+    await chat.aclose()
+    return "".join(pieces), caught.value
+
+
+async def test_a_reply_without_end_is_cut_off(server: ModelServer) -> None:
+    server.key = ""
+    server.will(Say(*["lamp " * 50] * 100_000))
+    text, error = await read_until_cut(bounded_chat(server, most_reply=100))
+    assert "is too long" in str(error)
+    assert "`model.answer_tokens`" in error.hint
+    assert 400 <= len(text) <= 900
+    assert set(text.split()) == {"lamp"}
+
+
+async def test_a_reply_that_drips_is_cut_off_at_the_deadline(
+    server: ModelServer,
+) -> None:
+    server.key = ""
+    server.pause = 0.05
+    server.will(Say(*["lamp "] * 10_000))
+    text, error = await read_until_cut(bounded_chat(server, answer_timeout=1.0))
+    assert "had not finished its answer after 1 second" in str(error)
+    assert "`model.answer_timeout`" in error.hint
+    assert text.startswith("lamp ")
+
+
+async def test_empty_pieces_do_not_extend_the_deadline(server: ModelServer) -> None:
+    server.key = ""
+    server.pause = 0.05
+    server.will(Say(*[""] * 10_000))
+    text, error = await read_until_cut(bounded_chat(server, answer_timeout=1.0))
+    assert "had not finished" in str(error)
+    assert text == ""
+
+
+async def test_a_reply_that_the_server_cut_off_says_so(server: ModelServer) -> None:
+    server.key = ""
+    server.will(Say("The lamp", finish="length"))
+    text, error = await read_until_cut(bounded_chat(server))
+    assert text == "The lamp"
+    assert "is too long" in str(error)
+
+
+async def test_a_response_of_any_size_is_not_read_to_its_end(
+    server: ModelServer,
+) -> None:
+    server.key = ""
+    server.will(Say(*["x" * 1_000_000] * 100))
+    chat = bounded_chat(server, most_reply=100_000_000)
+    text, error = await read_until_cut(chat)
+    assert "larger than 64 MB" in str(error)
+    assert len(text) <= 64 * 1024 * 1024
+
+
+async def test_a_filled_reply_has_a_deadline_too(server: ModelServer) -> None:
+    server.key = ""
+    server.wait = 5.0
+    chat = bounded_chat(server, answer_timeout=0.5)
+    with pytest.raises(ServiceUnavailable, match="had not finished"):
+        await chat.fill(HELLO, SHAPE)
+    await chat.aclose()

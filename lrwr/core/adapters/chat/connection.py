@@ -29,7 +29,8 @@ MAX_REPLY_TOKENS = 16_000
 class ChatConnection:
     """A language model on a server, and how to call it.
 
-    `name` is the model's name on the server. `timeout` is in seconds. `effort` is a
+    `name` is the model's name on the server. `timeout` is the time in seconds for which
+    the server may be silent, `answer_timeout` that for a whole reply. `effort` is a
     reasoning effort that the model supports; if empty, none is sent. `own` says that
     the user runs the server: it gets no key, and no proxy is used. `most_reply` is the
     maximum number of tokens of a reply.
@@ -42,6 +43,7 @@ class ChatConnection:
     effort: str = ""
     own: bool = False
     most_reply: int = MAX_REPLY_TOKENS
+    answer_timeout: float = 1800.0
 
     @property
     def server(self) -> str:
@@ -210,6 +212,7 @@ class ModelServerClient:
             timeout=seconds,
             follow_redirects=False,  # a redirect would carry the key to another host
             trust_env=not is_local,
+            event_hooks={"response": [openai_sdk.limit_response]},
             verify=True if is_encrypted else create_empty_ssl_context(),
         )
         if isinstance(self._http, openai_sdk.EgressLoggingHttpClient):

@@ -200,7 +200,13 @@ def _build_openai_connection(
     if effort == "auto":
         effort = "" if name.startswith(_NO_REASONING) else "none"
     return ChatConnection(
-        name, address, key=key, timeout=float(model.timeout), effort=effort
+        name,
+        address,
+        key=key,
+        timeout=float(model.timeout),
+        effort=effort,
+        most_reply=model.answer_tokens,
+        answer_timeout=float(model.answer_timeout),
     )
 
 
@@ -218,6 +224,8 @@ def _build_local_connection(settings: Settings, name: str) -> ChatConnection:
         timeout=float(model.timeout),
         effort=effort,
         own=True,
+        most_reply=model.answer_tokens,
+        answer_timeout=float(model.answer_timeout),
     )
 
 

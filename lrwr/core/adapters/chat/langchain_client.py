@@ -28,6 +28,7 @@ from lrwr.core.adapters.http.errors import (
     HttpRequestInfo,
     ServiceCallError,
     build_interrupted_error,
+    build_long_answer_error,
 )
 from lrwr.core.ports.models import ChatMessage
 
@@ -168,16 +169,18 @@ async def _fill(
 async def _stream(
     model: ChatOpenAI, messages: list[BaseMessage], request: HttpRequestInfo
 ) -> AsyncGenerator[str]:
-    finished = False
+    finish_reason: str | None = None
     async with aclosing(
         cast("AsyncGenerator[BaseMessageChunk]", model.astream(messages))
     ) as chunks:
         async for chunk in chunks:
             _stop_if_cancelled()
-            finished = finished or "finish_reason" in chunk.response_metadata
+            finish_reason = chunk.response_metadata.get("finish_reason", finish_reason)
             if chunk.text:
                 yield str(chunk.text)
-    if not finished:
+    if finish_reason == "length":
+        raise build_long_answer_error(request)
+    if finish_reason is None:
         raise build_interrupted_error(request)
 
 

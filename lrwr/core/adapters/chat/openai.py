@@ -3,12 +3,18 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.http.egress_log import EgressLogEntry
-from lrwr.core.adapters.http.errors import ServiceCallError, build_interrupted_error
+from lrwr.core.adapters.http.errors import (
+    AnswerCutOff,
+    ServiceCallError,
+    build_interrupted_error,
+    build_late_answer_error,
+    build_long_answer_error,
+)
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
@@ -17,6 +23,10 @@ if TYPE_CHECKING:
     from openai import DefaultAsyncHttpxClient
 
     from lrwr.core.adapters.chat.langchain_client import LangChainClient
+
+_MAX_TOKEN_CHARS = 8
+"""Characters of a reply that count as one token at most. Tokens of English text have
+four on average; the server, which knows them, should stop before lrwr does."""
 
 
 class OpenAIChatModel:
@@ -61,9 +71,10 @@ class OpenAIChatModel:
         rules forbid a reply.
 
         Raises:
-            ServiceCallError: The server did not answer or refused.
+            ServiceCallError: The server did not answer in time, or refused.
         """
         langchain = await self._open()
+        deadline = self._find_deadline()
         response_format = {
             "type": "json_schema",
             "json_schema": {
@@ -77,7 +88,8 @@ class OpenAIChatModel:
         async def call() -> ChatReply:
             async with aclosing(self._client.new_log_entry(self._about)) as entry:
                 with self._client.log_to(entry):
-                    text, tokens = await langchain.fill(messages, response_format)
+                    async with self._until(deadline):
+                        text, tokens = await langchain.fill(messages, response_format)
                 reply = ChatReply(text, *(tokens or (estimate, _estimate_tokens(text))))
                 entry.record_usage(reply.prompt_tokens, reply.completion_tokens)
             return reply
@@ -91,14 +103,16 @@ class OpenAIChatModel:
         piece.
 
         Raises:
-            ServiceCallError: The server did not answer, refused or stopped early.
+            ServiceCallError: The server did not answer, refused or stopped early, or
+                the reply is too long or takes too long. It is then cut off.
         """
         langchain = await self._open()
+        deadline = self._find_deadline()
         prompt_tokens, reply_chars = _estimate_prompt(messages), 0
         limiter = self._client.rate_limiter
         async with limiter.slot():
             first, pieces, entry = await limiter.call_with_retries(
-                lambda: self._begin(langchain, messages), self._patience
+                lambda: self._begin(langchain, messages, deadline), self._patience
             )
             async with aclosing(entry), aclosing(pieces):
                 piece: str | None = first
@@ -106,8 +120,9 @@ class OpenAIChatModel:
                     reply_chars += len(piece)
                     # Recorded with each piece, so that a stopped reply is counted, too.
                     entry.record_usage(prompt_tokens, -(-reply_chars // 4))
+                    self._check_length(reply_chars)
                     yield piece
-                    piece = await self._next(langchain, pieces)
+                    piece = await self._next(langchain, pieces, deadline)
                 entry.mark_complete()
 
     async def aclose(self) -> None:
@@ -117,26 +132,56 @@ class OpenAIChatModel:
         self._langchain = None
         await self._client.aclose()
 
+    @asynccontextmanager
+    async def _until(self, deadline: float) -> AsyncGenerator[None]:
+        """Cancel what runs inside at `deadline`, and raise `ServiceCallError`."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                yield
+        except TimeoutError as error:
+            connection = self._connection
+            raise build_late_answer_error(
+                connection.request_info, connection.answer_timeout
+            ) from error
+
+    def _find_deadline(self) -> float:
+        """Return when a reply that begins now must be finished, by the loop's clock."""
+        return asyncio.get_running_loop().time() + self._connection.answer_timeout
+
     async def _begin(
-        self, langchain: "LangChainClient", messages: Sequence[ChatMessage]
+        self,
+        langchain: "LangChainClient",
+        messages: Sequence[ChatMessage],
+        deadline: float,
     ) -> tuple[str | None, AsyncGenerator[str], EgressLogEntry]:
         """Return the first piece (None if there is none), the rest, and the log entry."""
         pieces = langchain.stream(messages)
         entry = self._client.new_log_entry(self._about)
         try:
             with self._client.log_to(entry):
-                first = await langchain.next_piece(pieces)
+                async with self._until(deadline):
+                    first = await langchain.next_piece(pieces)
         except BaseException:  # a cancellation, too, must not leave anything open
             await pieces.aclose()
             await entry.aclose()
             raise
         return first, pieces, entry
 
+    def _check_length(self, reply_chars: int) -> None:
+        if reply_chars > self._connection.most_reply * _MAX_TOKEN_CHARS:
+            raise build_long_answer_error(self._connection.request_info)
+
     async def _next(
-        self, langchain: "LangChainClient", pieces: AsyncGenerator[str]
+        self,
+        langchain: "LangChainClient",
+        pieces: AsyncGenerator[str],
+        deadline: float,
     ) -> str | None:
         try:
-            return await langchain.next_piece(pieces)
+            async with self._until(deadline):
+                return await langchain.next_piece(pieces)
+        except AnswerCutOff:
+            raise
         except ServiceCallError as error:
             raise build_interrupted_error(self._connection.request_info) from error
 

@@ -5,7 +5,7 @@ It takes a second to import: import this module in the function that opens a con
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,6 +15,7 @@ import openai
 
 from lrwr.core.adapters.http.egress_log import EgressLogEntry
 from lrwr.core.adapters.http.errors import (
+    AnswerCutOff,
     HttpErrorResponse,
     HttpRequestInfo,
     ServiceCallError,
@@ -25,6 +26,41 @@ from lrwr.core.adapters.http.errors import (
     find_service_call_error,
     translate_http_status,
 )
+
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+"""Largest response of a model server, as sent. The vectors of one request have at most
+half of this."""
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """The body of a response; reading it fails after `MAX_RESPONSE_BYTES`."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        received = 0
+        async for part in self._stream:
+            received += len(part)
+            if received > MAX_RESPONSE_BYTES:
+                raise AnswerCutOff(
+                    "The response of the model server is larger than 64 MB",
+                    hint="Check `base_url`, and what runs on the server.",
+                    retryable=False,
+                )
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def limit_response(response: httpx2.Response) -> None:
+    """Limit the size of a response whose body was not read yet.
+
+    For the list `event_hooks["response"]` of an HTTP client.
+    """
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _BoundedStream(response.stream)
 
 
 class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):

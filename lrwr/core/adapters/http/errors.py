@@ -50,6 +50,10 @@ class ServiceCallError(ServiceUnavailable):
         self.after = after
 
 
+class AnswerCutOff(ServiceCallError):
+    """A reply was ended before its end: it is too long, or takes too long."""
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorHints:
     """Names of settings for the hints of errors, one set for each service.
@@ -118,6 +122,24 @@ def build_timeout_error(request: HttpRequestInfo) -> ServiceCallError:
         f"{request.server} did not answer within {format_seconds(request.timeout)}",
         hint=f"Try again, or raise `{request.hints.section}.timeout`.",
         retryable=True,
+    )
+
+
+def build_late_answer_error(request: HttpRequestInfo, seconds: float) -> AnswerCutOff:
+    """Return the error for a reply that was not finished within `seconds`."""
+    return AnswerCutOff(
+        f"{request.server} had not finished its answer after {format_seconds(seconds)}",
+        hint="Ask for less, or raise `model.answer_timeout`.",
+        retryable=False,
+    )
+
+
+def build_long_answer_error(request: HttpRequestInfo) -> AnswerCutOff:
+    """Return the error for a reply that is longer than the limit."""
+    return AnswerCutOff(
+        f"The answer of {request.model} is too long",
+        hint="Ask for less, or raise `model.answer_tokens` and the server's own limit.",
+        retryable=False,
     )
 
 
