@@ -233,7 +233,7 @@ def _summarize_save(
 ) -> tuple[str, str]:
     documents = report.learned.documents
     if not documents:
-        return sanitize_line(" ".join(report.remarks)), ""
+        return sanitize_line(" ".join(_list_warnings(report))), ""
     others_text = f" and {len(documents) - 1} more" if len(documents) > 1 else ""
     verb = "deleted" if all(document.gone for document in documents) else "read"
     name = _file_name(documents[0].document)
@@ -253,8 +253,7 @@ def _describe_notice(report: SaveReport, titles: Mapping[ThreadId, str]) -> str:
     sentences += _list_shifts("Deleted fact", gone)
     sentences += _list_shifts("New open question", changes.gaps_opened)
     sentences += _list_shifts("Settled question", changes.gaps_closed)
-    if report.missing:
-        sentences += [remark.rstrip(".") for remark in report.remarks]
+    sentences += [warning.rstrip(".") for warning in _list_warnings(report)]
     threads = report.unsettled.threads
     if threads:
         names = ", ".join(f"“{titles.get(t, '(no title)')}”" for t in threads[:SHOWN])
@@ -262,6 +261,15 @@ def _describe_notice(report: SaveReport, titles: Mapping[ThreadId, str]) -> str:
         more = _format_hidden_count(len(threads))
         sentences.append(f"Cited in the {noun} {names}{more}")
     return sanitize_line(" ".join(f"{sentence}." for sentence in sentences))
+
+
+def _list_warnings(report: SaveReport) -> list[str]:
+    """Return the problems with their hints, then the remarks, as sentences."""
+    problems = [
+        f"{message}. {hint}".rstrip()
+        for message, hint in describe_save_problems(report)
+    ]
+    return [*problems, *report.remarks]
 
 
 def _notice_of_documents(documents: Sequence[DocumentDelta]) -> str:

@@ -25,8 +25,8 @@ revised."""
 COMPARED_BYTES = 256 * 1024
 """Bytes at the start of a text that are compared."""
 COMPARED_LIMIT = 32 * 1024 * 1024
-"""Bytes that one listing reads for comparisons; further candidates are not compared."""
-_DOCX_BYTES = 32 * 1024 * 1024
+"""Bytes that one listing compares; further candidates are read as other files are."""
+_DOCX_BYTES = 16 * 1024 * 1024
 _XML_BYTES = 4 * 1024 * 1024
 _SHINGLE_WORDS = 3
 
@@ -98,7 +98,7 @@ def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, 
     A file is one if its name is derived from that of a file in the same folder, and
     their texts are similar (see `measure_similarity`). `revisions` maps the paths of
     all files, relative to `root`, to texts that change when the file changes. Other
-    files are not opened; at most `COMPARED_LIMIT` bytes are read.
+    files are not opened; at most `COMPARED_LIMIT` bytes are compared.
     """
     copies: dict[str, str] = {}
     remaining = COMPARED_LIMIT
@@ -128,7 +128,7 @@ def _list_originals(
 def _compare(
     root: Path, path: str, original: str, versions: tuple[str, str]
 ) -> tuple[float, int]:
-    """Return the similarity of two files, and how many bytes were read.
+    """Return the similarity of two files, and how many bytes were compared.
 
     `versions` are part of the key of the cache, which `lrwr watch` uses.
     """
@@ -137,7 +137,7 @@ def _compare(
         contents = _read_start(root / path), _read_start(root / original)
     except OSError:
         return 0.0, 0
-    size = sum(map(len, contents))
+    size = sum(min(len(content), COMPARED_BYTES) for content in contents)
     if contents[0] == contents[1]:
         return 1.0, size
     try:
