@@ -27,7 +27,7 @@ install_only = $(PY) -m pip install --quiet --disable-pip-version-check \
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint check bench figures real-model eval-extra supabase-tests docs lock clean
+.PHONY: help demo test test-all lint check audit bench figures real-model eval-extra supabase-tests docs lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,7 +57,11 @@ lint: $(VENV)/dev.stamp ## Check format, style, types and import contracts
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
 
-check: lint test ## Run the gate: lint and the fast tests
+check: lint test audit ## Run the gate: lint, the fast tests and the audit
+
+# Offline, the audit says that it was skipped, and succeeds.
+audit: $(VENV)/dev.stamp ## Compare the pinned packages with the list of osv.dev
+	@$(PY) -m tools.audit
 
 bench: $(VENV)/dev.stamp ## Run the benchmarks; DATA=FOLDER sets the data
 	@$(PY) -m bench --data "$(DATA)"
