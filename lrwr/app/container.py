@@ -17,7 +17,7 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteStoryStore,
 )
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.canon.file import CanonFile
+from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.errors import NotFound
 from lrwr.core.retrieval.freshness import FreshnessService
@@ -298,7 +298,7 @@ class Workspace:
         state = self.library.state_dir
         return CanonService(
             self.library.root / CANON_FILE_NAME,
-            history=state / "canon-history.jsonl",
+            history=state / CANON_HISTORY_FILE_NAME,
             lock=partial(FileLock, state / "canon.lock"),
             prepare=partial(prepare_state_dir, self.library),
             now=self.now,

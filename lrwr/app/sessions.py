@@ -24,7 +24,7 @@ from lrwr.core.chat.generation.avatars import (
     ModelAvatar,
 )
 from lrwr.core.chat.graph import TurnModels, plan_without_model
-from lrwr.core.chat.history import MeteredChatModel
+from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
 from lrwr.core.chat.planning.model import ModelPlanner
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import AvatarSessionService
@@ -136,7 +136,8 @@ def _create_turn_models(
     answerer = create_chat_model(settings, ModelRole.AVATAR, access)
     if planner is None or answerer is None:
         return partial(TurnModels, plan_without_model, extractive)
-    return partial(_use_language_models, settings, planner, answerer, source)
+    budget = QuestionBudget(create_price_lookup(settings), settings.model.budget)
+    return partial(_use_language_models, settings, planner, answerer, source, budget)
 
 
 def _use_language_models(
@@ -144,8 +145,10 @@ def _use_language_models(
     planner: "ChatModel",
     answerer: "ChatModel",
     source: PassageSource,
+    budget: QuestionBudget,
 ) -> TurnModels:
-    planning, answering = MeteredChatModel(planner), MeteredChatModel(answerer)
+    planning = MeteredChatModel(planner, budget)
+    answering = MeteredChatModel(answerer, budget)
     model = settings.model
     plans = ModelPlanner(planning, model.plan_timeout)
 

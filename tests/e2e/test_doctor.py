@@ -83,3 +83,20 @@ def test_help_has_examples(empty: Terminal) -> None:
         assert ran.code == 0
         assert f"lrwr {' '.join(words)}" in ran.out
         assert "Example" in ran.out
+
+
+def test_a_decision_that_cannot_be_read_is_named_with_its_line(empty: Terminal) -> None:
+    (empty.folder / "1.md").write_text("# One\n\nThe frog.", encoding="utf-8")
+    empty.run("ingest", ".")
+    assert states(empty)["decisions"] == "ok"
+    canon = empty.folder / "lrwr.canon.toml"
+    canon.write_text('[types]\n"1.md" = "dragon"\n', encoding="utf-8")
+    ran = empty.run("doctor")
+    assert ran.code == ExitCode.FAILED
+    assert "lrwr.canon.toml:2" in ran.out
+    assert states(empty)["decisions"] == "broken"
+    canon.write_text("", encoding="utf-8")
+    (empty.folder / ".lrwr/canon-history.jsonl").write_text("[\n", encoding="utf-8")
+    ran = empty.run("doctor")
+    assert ran.code == 0
+    assert "canon-history.jsonl:1" in ran.out

@@ -127,3 +127,18 @@ def test_a_library_without_its_vector_index_answers_without_a_word(
     assert (after.out, after.err, after.code) == (before.out, before.err, 0)
     assert marsh.run("repair").code == 0
     assert list(index.rglob("junk")) == []
+
+
+def test_a_question_obeys_the_budget_and_says_so(book: Terminal) -> None:
+    ran = book.run(
+        "ask",
+        "Who is shy?",
+        LRWR_MODEL_USE="local",
+        LRWR_MODEL_NAME="priced",
+        LRWR_MODEL_BASE_URL="http://127.0.0.1:9/v1",
+        LRWR_MODEL_PRICES="priced 1000 1000",
+        LRWR_MODEL_BUDGET="0.01",
+    )
+    assert ran.code == 0
+    assert "shy" in ran.out
+    assert "exceed the budget of $0.01" in ran.out + ran.err

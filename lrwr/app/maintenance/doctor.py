@@ -29,6 +29,7 @@ from lrwr.app.maintenance.checks.database import (
     check_word_index,
 )
 from lrwr.app.maintenance.checks.environment import (
+    check_decisions,
     check_python,
     check_root,
     check_settings,
@@ -155,6 +156,7 @@ async def _check_library(
     findings = [check_settings(settings, files)]
     findings.append(check_root(library, inspect_folder(library.root)))
     findings.append(check_state(inspect_folder(library.state_dir)))
+    findings.append(check_decisions(library))
     keyring = Keyring(
         settings, library, ConsentStore(get_consent_folder()), context.env
     )

@@ -21,6 +21,9 @@ from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.model.untrusted_text import InvalidText, parse_json, read_limited_file
 from lrwr.core.settings.library import create_private_file
 
+CANON_HISTORY_FILE_NAME = "canon-history.jsonl"
+"""Name of the file of a `DecisionLog` in the state folder."""
+
 MAX_CANON_BYTES = 4 * 1024 * 1024
 """Maximum size of the file in bytes; a decision takes about 50."""
 

@@ -3,7 +3,7 @@ use of language models.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -215,8 +215,57 @@ async def recall_history(
     return RecalledHistory(history, before, outdated)
 
 
+class QuestionBudget:
+    """Limits what the questions of one run (a command or a chat) may cost.
+
+    `price` returns the price of a usage of the named model in US dollars, None if it is
+    unknown. `limit` is in US dollars; 0 means no limit. Calls in progress count at
+    their estimate.
+    """
+
+    def __init__(
+        self, price: Callable[[Usage, str], float | None], limit: float
+    ) -> None:
+        self._price, self._limit = price, limit
+        self._spent = 0.0
+
+    def reserve(self, model: str, prompt_tokens: int) -> float:
+        """Reserve the price of one call of the named model; return it for `settle`.
+
+        Raises:
+            ServiceUnavailable: The call could exceed the limit, or its price is
+                unknown: it must not be made.
+        """
+        if not self._limit:
+            return 0.0
+        price = self._price(Usage(1, prompt_tokens, _REPLY_TOKENS), model)
+        if price is None:
+            raise ServiceUnavailable(
+                f"There is a budget, but the price of {model} is unknown",
+                hint="Set `model.prices`, or remove `model.budget`.",
+            )
+        if self._spent + price > self._limit:
+            raise ServiceUnavailable(
+                f"The next call would exceed the budget of ${self._limit:,.2f}",
+                hint="Raise `model.budget`.",
+            )
+        self._spent += price
+        return price
+
+    def settle(self, reserved: float, model: str, usage: Usage) -> None:
+        """Replace `reserved`, a result of `reserve`, by the price of `usage`."""
+        if self._limit:
+            self._spent += (self._price(usage, model) or 0.0) - reserved
+
+
+_REPLY_TOKENS = 1_000
+"""Tokens that a reply is expected to have at most; few answers are longer."""
+
+
 class MeteredChatModel:
     """Wraps the chat model `chat` and counts its calls and tokens. Use one per turn.
+
+    Calls that `budget` does not allow raise `ServiceUnavailable`, and are not counted.
 
     Tokens of `fill` are those reported by the server. Streamed and cancelled calls
     report none; they are estimated as characters / 4. A call that fails before its
@@ -224,8 +273,9 @@ class MeteredChatModel:
     `ServiceUnavailable`.
     """
 
-    def __init__(self, chat: ChatModel) -> None:
+    def __init__(self, chat: ChatModel, budget: QuestionBudget | None = None) -> None:
         self._chat = chat
+        self._budget = budget
         self._usage = Usage()
 
     @property
@@ -249,19 +299,23 @@ class MeteredChatModel:
         """Return the model's reply in the JSON `shape`, and count its tokens.
 
         Raises:
-            ServiceUnavailable: The server did not answer or refused.
+            ServiceUnavailable: The server did not answer or refused, or the budget is
+                used up.
         """
+        sent = _estimate_prompt_tokens(messages, shape)
+        reserved = self._reserve(sent)
+        usage = Usage()
         try:
             reply = await self._chat.fill(messages, shape)
+            usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
         except ServiceUnavailable:
-            self._usage += Usage(calls=1, failed=1)
+            usage = Usage(calls=1, failed=1)
             raise
         except asyncio.CancelledError:
-            self._usage += Usage(
-                calls=1, prompt_tokens=_estimate_prompt_tokens(messages, shape)
-            )
+            usage = Usage(calls=1, prompt_tokens=sent)
             raise
-        self._usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
+        finally:
+            self._count(reserved, usage)
         return reply
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
@@ -270,9 +324,10 @@ class MeteredChatModel:
 
         Raises:
             ServiceUnavailable: The server did not answer, refused, or stopped in the
-                middle.
+                middle, or the budget is used up.
         """
         sent, answer_chars, failed = _estimate_prompt_tokens(messages), 0, 0
+        reserved = self._reserve(sent)
         try:
             async with aclosing(self._chat.stream(messages)) as pieces:
                 async for piece in pieces:
@@ -282,7 +337,18 @@ class MeteredChatModel:
             sent, failed = sent if answer_chars else 0, 1
             raise
         finally:
-            self._usage += Usage(1, sent, _estimate_tokens(answer_chars), failed=failed)
+            usage = Usage(1, sent, _estimate_tokens(answer_chars), failed=failed)
+            self._count(reserved, usage)
+
+    def _reserve(self, prompt_tokens: int) -> float:
+        if self._budget is None:
+            return 0.0
+        return self._budget.reserve(self.name, prompt_tokens)
+
+    def _count(self, reserved: float, usage: Usage) -> None:
+        self._usage += usage
+        if self._budget is not None:
+            self._budget.settle(reserved, self.name, usage)
 
 
 def _estimate_prompt_tokens(

@@ -98,7 +98,8 @@ class ModelSettings:
     budget: float = declare_setting(
         0.0,
         "The most that a run may cost, in US dollars; 0 means no limit. Ingesting stops"
-        " before it costs more; the results so far are stored.",
+        " before it costs more; the results so far are stored. A chat is one run: when"
+        " its budget is used up, answers consist of quotations.",
         low=0,
         high=10_000,
     )

@@ -4,7 +4,7 @@ from contextlib import aclosing
 
 import pytest
 
-from lrwr.core.chat.history import MeteredChatModel
+from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
@@ -124,3 +124,61 @@ async def test_calls_that_are_cancelled_cost_what_was_sent() -> None:
 
 async def _text(chat: ChatModel) -> str:
     return (await chat.fill(ASKED, SHAPE)).text
+
+
+def a_price(usage: Usage, model: str) -> float | None:
+    """A dollar for 1,000 tokens of the known model."""
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return tokens / 1000 if model == "known" else None
+
+
+async def test_a_call_that_could_exceed_the_budget_is_not_made() -> None:
+    budget = QuestionBudget(a_price, 1.5)
+    model = ScriptedChat(["Lamp"], ["Fog"], name="known")
+    chat = MeteredChatModel(model, budget)
+    assert await heard(chat) == "Lamp"
+    assert await heard(MeteredChatModel(model, budget)) == "Fog"
+    tight = MeteredChatModel(
+        ScriptedChat(["Lamp"], name="known"), QuestionBudget(a_price, 0.9)
+    )
+    with pytest.raises(ServiceUnavailable, match=r"the budget of \$0\.90") as caught:
+        await heard(tight)
+    assert "model.budget" in caught.value.hint
+    assert tight.usage == Usage()
+
+
+async def test_calls_of_all_turns_count_against_one_budget() -> None:
+    class Telling(Silent):
+        name = "known"
+
+        async def fill(
+            self, messages: Sequence[ChatMessage], shape: ReplyShape
+        ) -> ChatReply:
+            return ChatReply("{}", 600, 0)
+
+    budget = QuestionBudget(a_price, 2.0)
+    for _ in range(2):
+        await MeteredChatModel(Telling(), budget).fill(ASKED, SHAPE)
+    with pytest.raises(ServiceUnavailable):
+        await MeteredChatModel(Telling(), budget).fill(ASKED, SHAPE)
+
+
+async def test_calls_in_progress_count_at_their_estimate() -> None:
+    budget = QuestionBudget(a_price, 2.0)
+    reserved = budget.reserve("known", 100)
+    with pytest.raises(ServiceUnavailable):
+        budget.reserve("known", 100)
+    budget.settle(reserved, "known", Usage())
+    assert budget.reserve("known", 100) == reserved
+
+
+async def test_without_a_price_nothing_is_sent_under_a_budget() -> None:
+    chat = MeteredChatModel(
+        ScriptedChat(["Lamp"], name="new"), QuestionBudget(a_price, 1.0)
+    )
+    with pytest.raises(ServiceUnavailable, match="price of new is unknown"):
+        await heard(chat)
+    free = MeteredChatModel(
+        ScriptedChat(["Lamp"], name="new"), QuestionBudget(a_price, 0)
+    )
+    assert await heard(free) == "Lamp"

@@ -222,15 +222,26 @@ async def test_scripts_that_were_not_run_are_named(
     folder: Path, project: ProjectServer
 ) -> None:
     sign_in(project.origin)
-    project.told["migrations"] = ALL[:-1]
+    project.told["migrations"] = ALL[1:]
     some = await row(folder, env_of(project.origin))
     assert some.state is HealthState.BROKEN
-    assert LAST in some.detail
+    assert "001_libraries.sql" in some.detail
     assert "SQL editor" in some.remedy
     del project.told["migrations"]
     none = await row(folder, env_of(project.origin))
     assert "no tables for lrwr" in none.detail
     assert f"001_libraries.sql to {LAST}" in none.detail
+
+
+async def test_a_project_without_a_script_that_only_withdraws_rights_is_warned(
+    folder: Path, project: ProjectServer
+) -> None:
+    sign_in(project.origin)
+    project.told["migrations"] = ALL[:-1]
+    some = await row(folder, env_of(project.origin, kept=False))
+    assert some.state is HealthState.WARNING
+    assert LAST in some.detail
+    assert "SQL editor" in some.remedy
 
 
 async def test_a_newer_project_than_lrwr_knows_lacks_nothing(

@@ -11,11 +11,14 @@ from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
     end_with_full_stop,
+    finding_from_error,
     format_size,
 )
 from lrwr.app.presenters.text import format_count
+from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile, DecisionLog
+from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.settings.drives import describe_unsafe_folder
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.library import CANON_FILE_NAME, Library
 from lrwr.core.settings.model import Settings, SettingSource
 
 LITTLE_SPACE = 500_000_000
@@ -81,6 +84,24 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
             "settings", HealthState.WARNING, f"{detail} {warnings}", remedy
         )
     return HealthFinding("settings", HealthState.OK, detail)
+
+
+def check_decisions(library: Library) -> HealthFinding:
+    """Check that the user's decisions, and the history to undo them, can be read."""
+    part, file = "decisions", CanonFile(library.root / CANON_FILE_NAME)
+    try:
+        text = file.text()
+        file.canon(text)
+    except SettingsProblem as error:
+        return finding_from_error(part, error)
+    if text is None:
+        return HealthFinding(part, HealthState.OK, f"There is no {CANON_FILE_NAME}.")
+    try:
+        DecisionLog(library.state_dir / CANON_HISTORY_FILE_NAME).stacks(text)
+    except StoreProblem as error:
+        detail = end_with_full_stop(str(error))
+        return HealthFinding(part, HealthState.WARNING, detail, error.hint)
+    return HealthFinding(part, HealthState.OK, f"{file.path} can be read.")
 
 
 def inspect_folder(path: Path) -> FolderFacts:

@@ -178,8 +178,9 @@ async def _check_project(
                 link, await _fetch_state(hosted, link), is_record_store=is_record_store
             )
     detail = f"{account.email} at {sign_in.project.host}. {finding.detail}"
-    if optional and finding.state is HealthState.OK:
+    if optional:
         detail += f" Scripts that withdraw unneeded rights were not run: {optional}."
+    if optional and finding.state is HealthState.OK:
         return replace(
             finding, state=HealthState.WARNING, detail=detail, remedy=_RUN_SCRIPTS
         )
