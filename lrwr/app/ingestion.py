@@ -22,9 +22,10 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.canon.decision import NameDecision
+from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.library import (
     drop_ingested_paths,
     prepare_state_dir,
@@ -36,7 +37,12 @@ from lrwr.core.settings.model import Settings
 from lrwr.pipeline.analysis import CachingAnalyst, ModelBudget
 from lrwr.pipeline.changes import is_in_folder
 from lrwr.pipeline.recipes import AgenticRecipe, NaiveRecipe, Recipe, RecipeTools
-from lrwr.pipeline.remote_jobs import ArchivingRunner, create_remote_input
+from lrwr.pipeline.remote_jobs import (
+    ArchivingRunner,
+    DecidedRunner,
+    create_remote_input,
+)
+from lrwr.pipeline.report import describe_documents_outside
 from lrwr.pipeline.service import (
     DocumentProcessingService,
     LocalRunner,
@@ -103,19 +109,17 @@ def create_processing_service(
     calls = egress.modal_calls() if limits.run_remotely and may_ask else None
     if calls is not None:
         access = replace(access, may_ask=False)  # models are asked from Modal, too
-    find_known_vectors = (
-        stores.knowledge.known_vectors if limits.vectors else _claim_all_known
-    )
+    find_known = stores.knowledge.known_vectors if limits.vectors else _claim_all_known
     embedders = workspace.embedders
-    tools = RecipeTools(
-        embedders.local.count_tokens, embedders.configured, find_known_vectors
-    )
+    tools = RecipeTools(embedders.local.count_tokens, embedders.configured, find_known)
     analyst = create_caching_analyst(settings, stores.analysis, access, limits.calls)
     recipe = create_recipe(settings, stores.analysis, analyst)
-    parse = ManuscriptParser()
+    find_type = _load_type_decisions(workspace)
+    parse = ManuscriptParser(find_type=find_type)
     runner: JobRunner = LocalRunner(parse, recipe, tools)
     if calls is not None:
-        runner = _create_modal_runner(settings, recipe, tools, stores.analysis, calls)
+        remote = _create_modal_runner(workspace, recipe, tools, calls)
+        runner = DecidedRunner(runner, remote, find_type)
     if stores.files is not None:
         runner = ArchivingRunner(runner, stores.files)
     root, exclude = workspace.library.root, settings.manuscript.exclude
@@ -132,7 +136,23 @@ def create_processing_service(
         complete=limits.attribute_now,
         forget_missing=limits.forget_missing,
         runner=runner,
+        decision_of=lambda document: find_type(document) or "",
     )
+
+
+def _load_type_decisions(
+    workspace: Workspace,
+) -> Callable[[DocumentId], DocumentType | None]:
+    """Return a function that returns the type that the user decided for a document.
+
+    If `lrwr.canon.toml` is invalid, there are no decisions: the attribution of speakers
+    reports the error.
+    """
+    try:
+        types = workspace.canon_file.load().types
+    except SettingsProblem:
+        types = {}
+    return lambda document: types.get(normalize_canon_path(document))
 
 
 def _select_service(
@@ -249,18 +269,6 @@ async def find_documents_outside(
 async def _load_versions(workspace: Workspace) -> "Sequence[DocumentVersion]":
     pipeline = workspace.settings.pipeline
     return await workspace.stores.knowledge.document_versions(pipeline)
-
-
-def describe_documents_outside(documents: Sequence[DocumentId]) -> str:
-    """Return a remark about `documents`, at least one, that are in no folder of the
-    manuscript any more.
-    """
-    others = len(documents) - 1
-    more = f" and {others:,} more" if others else ""
-    return (
-        f"{documents[0]}{more}: no longer in a folder of the manuscript; left unchanged."
-        " Run `lrwr ingest --forget-missing` to remove them from the library."
-    )
 
 
 def record_targets(workspace: Workspace, targets: IngestTargets) -> None:
@@ -400,10 +408,9 @@ def create_recipe(
 
 
 def _create_modal_runner(
-    settings: Settings,
+    workspace: Workspace,
     recipe: Recipe,
     tools: RecipeTools,
-    store: "AnalysisStore",
     calls: "ModalFunctionClient",
 ) -> "JobRunner":
     """Return the runner that processes documents at Modal; nothing is sent yet.
@@ -413,6 +420,7 @@ def _create_modal_runner(
     """
     from lrwr.core.adapters.modal import factory, runner
 
+    settings, store = workspace.settings, workspace.stores.analysis
     parse, embedder = ManuscriptParser(), tools.embedder
     options = runner.ModalRunOptions(
         settings=factory.select_remote_settings(settings),

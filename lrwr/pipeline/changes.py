@@ -20,6 +20,20 @@ SHOWN = 3
 """Number of missing documents that a message names."""
 
 
+DecisionOf = Callable[[DocumentId], str]
+"""Returns what the user decided on how a document is read; empty if nothing."""
+
+
+def add_decision(
+    recipe: str, document: DocumentId, decision_of: DecisionOf | None
+) -> str:
+    """Return the name of the recipe for `document`: `recipe`, and the user's decision
+    on how it is read, if there is one.
+    """
+    decision = decision_of(document) if recipe and decision_of else ""
+    return f"{recipe}/{decision}" if decision else recipe
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentChanges:
     """Documents by the action they need; each tuple is sorted by id.
@@ -55,6 +69,7 @@ def detect_changes(
     verify: bool = False,
     content_with: str = "",
     missing_too: bool = False,
+    decision_of: DecisionOf | None = None,
 ) -> DocumentChanges:
     """Compare the ingested document versions with the manuscript's files; reads no
     file. `missing` of the result is empty.
@@ -65,6 +80,7 @@ def detect_changes(
         verify: Ignore file revisions: treat every existing file as changed.
         content_with: A second recipe name that counts as current.
         missing_too: Treat documents that never had a file on this machine as gone.
+        decision_of: Returns the decision that is part of a document's recipe.
     """
     before = {
         document_version.id: document_version for document_version in document_versions
@@ -74,7 +90,9 @@ def detect_changes(
         version = before.pop(file.id, None)
         if version is None or version.revision != file.revision or verify:
             changed.append(file.id)
-        elif version.recipe not in (recipe, content_with):
+        elif version.recipe not in {
+            add_decision(name, file.id, decision_of) for name in (recipe, content_with)
+        }:
             stale.append(file.id)
         else:
             unchanged.append(file.id)
@@ -144,7 +162,10 @@ class IngestPlan:
 
 
 async def plan_ingestion(
-    scan: ManuscriptScan, recipe: str, source: ManuscriptSource
+    scan: ManuscriptScan,
+    recipe: str,
+    source: ManuscriptSource,
+    decision_of: DecisionOf | None = None,
 ) -> IngestPlan:
     """Return the plan of an ingestion with the recipe called `recipe`.
 
@@ -164,7 +185,8 @@ async def plan_ingestion(
             documents.append(document)  # its job will report the error
             continue
         digest = sha256(content).hexdigest()
-        if version and (version.content, version.recipe) == (digest, recipe):
+        expected = digest, add_decision(recipe, document, decision_of)
+        if version and (version.content, version.recipe) == expected:
             touched.append(replace(version, revision=revision))
             continue
         documents.append(document)

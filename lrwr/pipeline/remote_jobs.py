@@ -1,5 +1,6 @@
 """Processing on other machines: reuse of local results, and storage of source files."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lrwr.core.model.chunks import Knowledge, TextHash
@@ -208,3 +209,41 @@ class ArchivingRunner:
     async def aclose(self) -> None:
         """Close `runner`. `files` is closed by its owner."""
         await self.runner.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedRunner:
+    """Implements `JobRunner`: processes documents with `remote`, but with `local` those
+    for which `find_decision` returns something, because another machine does not know
+    the user's decisions.
+    """
+
+    local: JobRunner
+    remote: JobRunner
+    find_decision: Callable[[DocumentId], str | None]
+
+    @property
+    def places(self) -> int:
+        """Maximum number of documents processed concurrently."""
+        return self.remote.places
+
+    async def run(
+        self, document: DocumentId, content: bytes, report: JobProgressCallback
+    ) -> JobResult:
+        """Process the document with one of the runners, and return the result.
+
+        Raises:
+            LrwrError: That runner failed.
+        """
+        runner = self.local if self.find_decision(document) else self.remote
+        return await runner.run(document, content, report)
+
+    async def stored(self, document: DocumentId) -> None:
+        """Notify both runners that the result of the document has been stored."""
+        await self.local.stored(document)
+        await self.remote.stored(document)
+
+    async def aclose(self) -> None:
+        """Close both runners."""
+        await self.local.aclose()
+        await self.remote.aclose()

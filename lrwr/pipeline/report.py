@@ -166,6 +166,18 @@ def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
     )
 
 
+def describe_documents_outside(documents: Sequence[DocumentId]) -> str:
+    """Return a remark about `documents`, at least one, that are in no folder of the
+    manuscript any more.
+    """
+    others = len(documents) - 1
+    more = f" and {others:,} more" if others else ""
+    return (
+        f"{documents[0]}{more}: no longer in a folder of the manuscript; left unchanged."
+        " Run `lrwr ingest --forget-missing` to remove them from the library."
+    )
+
+
 def describe_conflict_copies(skipped_files: Sequence[SkippedFile]) -> str:
     """Return a remark about the conflict copies among `skipped_files`; empty if there
     are none.

@@ -31,8 +31,10 @@ from lrwr.core.ports.jobs import (
 from lrwr.core.ports.sources import DocumentParser, ManuscriptSource, SkippedFile
 from lrwr.core.ports.stores import DocumentVersion, KnowledgeStore
 from lrwr.pipeline.changes import (
+    DecisionOf,
     DocumentChanges,
     ManuscriptScan,
+    add_decision,
     describe_missing_documents,
     detect_changes,
     plan_ingestion,
@@ -168,6 +170,7 @@ class DocumentProcessingService:
         forget_missing: Delete all documents without a file: also many at once, and
             those that never had one on this machine.
         runner: Processes documents; this process by default.
+        decision_of: Returns what the user decided on how `parse` reads a document.
     """
 
     def __init__(
@@ -185,6 +188,7 @@ class DocumentProcessingService:
         complete: bool = True,
         forget_missing: bool = False,
         runner: JobRunner | None = None,
+        decision_of: DecisionOf | None = None,
     ) -> None:
         self._source, self._parse = source, parse
         self._recipe, self._tools = recipe, tools
@@ -193,6 +197,7 @@ class DocumentProcessingService:
         self._pause = pause or partial(asyncio.sleep, PAUSE)
         self._forget_missing = forget_missing
         self._runner = runner or LocalRunner(parse, recipe, tools)
+        self._decision_of = decision_of
         self._last_scan: ManuscriptScan | None = None
         self.skipped_files: tuple[SkippedFile, ...] = ()
         self._name = partial(build_recipe_name, parse, recipe, tools)
@@ -232,7 +237,7 @@ class DocumentProcessingService:
         scan, self._last_scan = self._last_scan, None
         if scan is None or verify:
             scan = await self._scan(verify=verify)
-        plan = await plan_ingestion(scan, self._name(), self._source)
+        plan = await plan_ingestion(scan, self._name(), self._source, self._decision_of)
         gone = scan.changes.gone
         report = IngestReport(
             dry_run=dry_run,
@@ -304,6 +309,7 @@ class DocumentProcessingService:
             verify=verify,
             missing_too=self._forget_missing,
             content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
+            decision_of=self._decision_of,
         )
         if not self._forget_missing:
             changes = await withhold_deletions(
@@ -428,9 +434,9 @@ class DocumentProcessingService:
 
         await report(StageStarted(document, JobStage.READ))
         content, revision = await self._source.read(document)
-        version = DocumentVersion(
-            document, revision, sha256(content).hexdigest(), self._name()
-        )
+        recipe = add_decision(self._name(), document, self._decision_of)
+        digest = sha256(content).hexdigest()
+        version = DocumentVersion(document, revision, digest, recipe)
         if await self._store.touch(self._recipe.pipeline, [version], claim):
             progress.count_unchanged(
                 document
@@ -443,7 +449,9 @@ class DocumentProcessingService:
         if knowledge.unfinished:
             progress.remark_not_analysed(knowledge.unfinished)
         if knowledge.unfinished or read.words_only is not None:
-            version = replace(version, recipe=f"{version.recipe}/{UNFINISHED}")
+            recipe = f"{self._name()}/{UNFINISHED}"
+            recipe = add_decision(recipe, document, self._decision_of)
+            version = replace(version, recipe=recipe)
         await report(StageStarted(document, JobStage.STORE))
         if await self._store.replace(knowledge, version, claim):
             progress.count_processed(read.counted)

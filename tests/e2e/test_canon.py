@@ -196,6 +196,25 @@ def test_a_folder_that_is_no_library_does_not_become_one(
     assert list(elsewhere.iterdir()) == []
 
 
+def test_a_type_is_applied_by_the_next_ingest_and_so_is_its_undoing(
+    novel: Path,
+) -> None:
+    sheet = "# Corin Vale\n\n- Eyes: grey\n- Age: forty\n"
+    (novel / "book/corin.md").write_text(sheet, encoding="utf-8")
+    run("ingest", "book")
+    assert "eyes" not in run("characters", "--json")
+    run("canon", "type", "book/corin.md", "character")
+    assert json.loads(run("status", "--json"))["changed"] == 1
+    assert json.loads(run("ingest", "--json"))["processed"] == 1
+    assert "eyes: grey  confirmed" in run("characters", "Corin")
+    assert json.loads(run("ingest", "--json"))["processed"] == 0
+    (novel / "book/corin.md").touch()
+    assert json.loads(run("ingest", "--json"))["processed"] == 0
+    run("canon", "undo")
+    assert json.loads(run("ingest", "--json"))["processed"] == 1
+    assert "eyes: grey" not in run("characters", "--json")
+
+
 def test_a_broken_file_stops_with_its_line_and_is_left_alone(novel: Path) -> None:
     (novel / CANON_FILE_NAME).write_text("[types]\n\n[nmaes]\n", encoding="utf-8")
     done = subprocess.run(

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from posixpath import normpath
@@ -138,10 +138,12 @@ class ManuscriptParser:
     """The `DocumentParser` port; stateless.
 
     `text_limit` is the size of the largest text file to parse, in bytes; Word files
-    have limits of their own.
+    have limits of their own. `find_type` returns the type that the user decided for a
+    document, None if there is no decision.
     """
 
     text_limit: int = MAX_TEXT_FILE_BYTES
+    find_type: Callable[[DocumentId], DocumentType | None] | None = None
 
     def __call__(self, document: DocumentId, content: bytes) -> Document:
         """Parse the bytes of a file into a document; the ending of its id selects the
@@ -150,7 +152,10 @@ class ManuscriptParser:
         Raises:
             UnreadableDocument: The bytes are not in that format, or too many.
         """
-        return parse_document(document, content, text_limit=self.text_limit)
+        decided = self.find_type(document) if self.find_type else None
+        return parse_document(
+            document, content, text_limit=self.text_limit, decided=decided
+        )
 
     def revision(self) -> str:
         """Return the version of the parser; documents are ingested again when it
@@ -160,13 +165,18 @@ class ManuscriptParser:
 
 
 def parse_document(
-    document: DocumentId, content: bytes, *, text_limit: int = MAX_TEXT_FILE_BYTES
+    document: DocumentId,
+    content: bytes,
+    *,
+    text_limit: int = MAX_TEXT_FILE_BYTES,
+    decided: DocumentType | None = None,
 ) -> Document:
     """Parse the bytes of a file into a document; the ending of its id selects the
     format.
 
     The same bytes give the same document. `text_limit` is the size of the largest text
-    file to parse, in bytes; Word files have limits of their own.
+    file to parse, in bytes; Word files have limits of their own. `decided` is the type
+    that the user decided; it precedes front matter and folder.
 
     Raises:
         UnreadableDocument: The bytes are not in that format, or too many.
@@ -184,7 +194,7 @@ def parse_document(
             hint="Split it into a file for each chapter or volume.",
         )
     layout = _parse_layout(kind, content, path.name) if content else _empty_layout()
-    return _build_document(document, kind, layout)
+    return _build_document(document, kind, layout, decided)
 
 
 def _parse_layout(kind: DocumentFormat, content: bytes, name: str) -> DocumentLayout:
@@ -208,12 +218,18 @@ def _empty_layout() -> DocumentLayout:
 
 
 def _build_document(
-    document: DocumentId, kind: DocumentFormat, layout: DocumentLayout
+    document: DocumentId,
+    kind: DocumentFormat,
+    layout: DocumentLayout,
+    decided: DocumentType | None,
 ) -> Document:
     path = PurePosixPath(document)
     document_metadata = parse_document_metadata(layout.fields)
     document_type = (
-        document_metadata.type or infer_type_from_folder(path) or DocumentType.SCENE
+        decided
+        or document_metadata.type
+        or infer_type_from_folder(path)
+        or DocumentType.SCENE
     )
     if layout.scene_files is not None and document_type is DocumentType.SCENE:
         document_type = DocumentType.WORLDBUILDING  # an index is no story text
