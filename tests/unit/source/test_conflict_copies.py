@@ -195,3 +195,14 @@ def test_originals_are_shorter_and_keep_the_ending(name: str) -> None:
         assert len(original.name) < len(name) + 3
         assert original.name.endswith(".md")
         assert original.name != ".md"
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["-Mac", "-PC-", "a-", "(onfli", " 1", "a.conflict", "_jan-01-", "-", "copy "],
+)
+def test_long_names_take_no_time(part: str) -> None:
+    for end in ("", "!", ")", "-"):
+        stem = (part * 255)[:250] + end
+        for _ in range(100):  # quadratic time in such a name would take seconds
+            list(list_original_names(f"{stem}.md"))

@@ -32,7 +32,7 @@ _SHINGLE_WORDS = 3
 
 _DEVICE = (
     r"(?:(?:DESKTOP|LAPTOP|WIN|MININT)-[A-Z0-9]{4,12}"
-    r"|[\w-]*(?:MacBook|iMac|iPad|iPhone|Mac|PC|Laptop|Desktop|Surface)(?:-[\w-]*)?)"
+    r"|[\w-]{0,20}(?:Mac|iPad|iPhone|PC|Laptop|Desktop|Surface)(?:Book)?(?:-[\w-]{0,20})?)"
 )
 _STRONG_NAMES = tuple(
     re.compile(pattern, re.I)
