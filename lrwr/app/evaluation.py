@@ -344,7 +344,7 @@ class SessionAnswerer:
                 elif isinstance(event, TurnDone):
                     turn = event.turn
         if turn is None:  # cannot happen: the session ends with TurnDone
-            raise LrwrError("An internal error: the answer has no end")
+            raise LrwrError("Internal error: the answer did not finish")
         return build_answer_from_turn(turn, citations, self._clock() - began)
 
 

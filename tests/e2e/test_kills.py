@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.kills import AT_ONCE, DONE_TWICE, KillPlan, run_kills
-from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD
+from tests.fakes.short_story import LAMP, LEDGER, NOTE, ROAD
 
 BOOK = {
     "1.md": LAMP,

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_close_reading import read
-from tests.fakes import planted
+from tests.fakes import planted_secrets
 from tests.fakes.cohere_server import CohereServer
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.hostile_gate import Came, Gate, Manner, SigningInServer
 from tests.fakes.langsmith_server import LangSmithServer
 from tests.fakes.model_server import Asked, ModelServer, Say, Turn
 from tests.fakes.planning import planning
-from tests.fakes.planted import (
+from tests.fakes.planted_secrets import (
     KEYS,
     MANUSCRIPT,
     NOTES,
@@ -162,8 +162,11 @@ class Desk:
             gate.most = MOST
         run = self.terminal.process if apart else self.terminal.run
         ran = run(*words, given=given, **self.hasty, **env)
-        assert leaks(ran.out, planted.SECRETS) == [], words
-        assert leaks(ran.err, {**planted.SECRETS, **TEXTS}) == [], (words, ran.err)
+        assert leaks(ran.out, planted_secrets.SECRETS) == [], words
+        assert leaks(ran.err, {**planted_secrets.SECRETS, **TEXTS}) == [], (
+            words,
+            ran.err,
+        )
         return ran
 
     def hunt(self) -> None:
@@ -172,9 +175,9 @@ class Desk:
             for came in gate.asked:
                 assert wrongly_sent(name, came) == [], (name, came)
         kept = frozenset(SESSION)
-        assert leaking_files(self.book, planted.SECRETS) == []
+        assert leaking_files(self.book, planted_secrets.SECRETS) == []
         for folder in ("home", "tmp"):
-            found = {**planted.SECRETS, **planted.TEXTS}
+            found = {**planted_secrets.SECRETS, **planted_secrets.TEXTS}
             assert leaking_files(self.place / folder, found, but=kept) == []
         holding = leaking_files(self.place, SESSION)
         assert holding in ([], [f"session.json: {[*SESSION]}"])
@@ -203,12 +206,12 @@ def _services(stack: ExitStack) -> Iterator[tuple[str, str]]:
 
 def wrongly_sent(service: str, came: Came) -> list[str]:
     """Return what a service was sent in a place where it must not be."""
-    everything = {**planted.SECRETS, **planted.TEXTS}
+    everything = {**planted_secrets.SECRETS, **planted_secrets.TEXTS}
     texts = {} if service in ("openai", "embeddings", "cohere") else TEXTS
     asking = service in ("openai", "embeddings", "cohere", "tavily")
     told = texts if asking else {**texts, "question": QUESTION}
     headers = {*leaks(came.headers, everything)} - OWN_KEYS[service]
-    body = {*leaks(came.body, {**planted.SECRETS, **told})}
+    body = {*leaks(came.body, {**planted_secrets.SECRETS, **told})}
     return [
         *leaks(came.place, everything),
         *sorted(headers),
@@ -264,7 +267,7 @@ def test_where_all_goes_well_every_service_has_its_own_key_and_no_other(
     assert {*asked} >= whole.get(commands, {"embeddings", "cohere", "qdrant"})
     for name, came in asked.items():
         headers = "".join(one.headers for one in came)
-        assert {*leaks(headers, planted.SECRETS)} == OWN_KEYS[name]
+        assert {*leaks(headers, planted_secrets.SECRETS)} == OWN_KEYS[name]
     desk.hunt()
 
 
@@ -330,7 +333,7 @@ def test_a_save_is_watched_without_a_word_of_it_on_the_side(
             page.write(f"\nNell Tallow sold the {MANUSCRIPT}: {manner.value}.\n")
         watch.until("saved")
         said = watch.stop()
-    assert leaks(said, {**planted.SECRETS, **TEXTS}) == [], said
+    assert leaks(said, {**planted_secrets.SECRETS, **TEXTS}) == [], said
     assert desk.gates["embeddings"].asked
     desk.hunt()
 
@@ -375,8 +378,8 @@ def test_the_hunt_finds_what_is_planted(tmp_path: Path) -> None:
         assert leaks(coded, KEYS) == ["OPENAI_API_KEY"]
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep/log").write_bytes(b"\0\xff" + key.encode())
-    (tmp_path / "session.json").write_text(planted.TOKEN)
-    assert leaking_files(tmp_path, planted.SECRETS, but=frozenset(SESSION)) == [
+    (tmp_path / "session.json").write_text(planted_secrets.TOKEN)
+    assert leaking_files(tmp_path, planted_secrets.SECRETS, but=frozenset(SESSION)) == [
         "log: ['OPENAI_API_KEY']"
     ]
     leaked = Came("GET", f"/search?key={key}", "accept: */*", "")

@@ -22,12 +22,12 @@ from lrwr.core.adapters.storage.supabase.library_link import (
 )
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import ExitCode, LrwrError
-from tests.fakes import planted
+from tests.fakes import planted_secrets
 from tests.fakes.hosted import PASSWORD, sign_up
 from tests.fakes.hostile_gate import Came, SigningInServer
 from tests.fakes.hostile_project import WORST, HostileProject, Worst
 from tests.fakes.leak_checks import ASKED, NOSY, Desk, wrongly_sent
-from tests.fakes.planted import (
+from tests.fakes.planted_secrets import (
     KEYS,
     MANUSCRIPT,
     NOTES,
@@ -87,7 +87,7 @@ def hostile() -> Iterator[Ways]:
 @pytest.fixture(scope="module")
 def desk(hostile: Ways, tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """A desk whose book was read and asked about, and where Nell is signed in."""
-    secrets = {**planted.SECRETS, "key": KEYS["SUPABASE_KEY"]}
+    secrets = {**planted_secrets.SECRETS, "key": KEYS["SUPABASE_KEY"]}
     del secrets["SUPABASE_KEY"]
     url = hostile[0].origin
     place = tmp_path_factory.mktemp("hosted")
@@ -95,7 +95,7 @@ def desk(hostile: Ways, tmp_path_factory: pytest.TempPathFactory) -> Desk:
     made.write()
     for words in (("ingest", "."), ("ask", ASKED)):
         assert made.run(*words).code == 0
-    signed_in = made.run("login", EMAIL, given=f"{planted.PASSWORD}\n")
+    signed_in = made.run("login", EMAIL, given=f"{planted_secrets.PASSWORD}\n")
     assert signed_in.code == 0, signed_in.err
     return made
 
@@ -107,7 +107,7 @@ def bound(desk: Desk, hostile: Ways) -> Desk:
     made = Desk(place, desk.secrets, **desk.env)
     shutil.copytree(desk.book, made.book, dirs_exist_ok=True)
     made.keep_there()
-    signed_in = made.run("login", EMAIL, given=f"{planted.PASSWORD}\n")
+    signed_in = made.run("login", EMAIL, given=f"{planted_secrets.PASSWORD}\n")
     assert signed_in.code == 0, signed_in.err
     with closing(sqlite3.connect(made.book / ".lrwr/library.db")) as library, library:
         store_library_link(
@@ -130,7 +130,7 @@ def test_nothing_is_told_of_what_a_hostile_project_says_back(
     desk: Desk, hostile: Ways, worst: Worst
 ) -> None:
     for words, at in MOVING[:2] if worst == "silent" else MOVING:
-        given = f"{planted.PASSWORD}\n" if words[0] == "login" else ""
+        given = f"{planted_secrets.PASSWORD}\n" if words[0] == "login" else ""
         with hostile[0].doing(worst, at=at):
             assert desk.run(*words, given=given, **HASTY).code != 0, words
     check(desk, hostile)
@@ -153,14 +153,14 @@ async def refused(way: Awaitable[object]) -> None:
         await way
     error = caught.value
     told = f"{error} {error.hint} {error!r}"
-    assert leaks(told, {**planted.SECRETS, **TEXTS}) == []
+    assert leaks(told, {**planted_secrets.SECRETS, **TEXTS}) == []
 
 
 async def test_the_log_of_what_was_sent_has_no_word_of_it(
     hostile: Ways, tmp_path: Path
 ) -> None:
     async def token() -> str:
-        return planted.TOKEN
+        return planted_secrets.TOKEN
 
     away = SupabaseConnection(hostile[0].origin, KEYS["SUPABASE_KEY"])
     async with AsyncExitStack() as stack:
@@ -180,7 +180,7 @@ async def test_the_log_of_what_was_sent_has_no_word_of_it(
         report = await request_logger.log.report(limit=99)
         assert len(report.newest) == 2 * len(HARD)
     hostile[0].asked.clear()
-    assert leaking_files(tmp_path, {**planted.SECRETS, **TEXTS}) == []
+    assert leaking_files(tmp_path, {**planted_secrets.SECRETS, **TEXTS}) == []
 
 
 @pytest.fixture
@@ -307,7 +307,7 @@ def test_a_project_that_turns_hostile_on_the_way_has_nothing_told_of_what_it_say
 
 
 def test_the_hunt_finds_what_is_planted(desk: Desk, hostile: Ways) -> None:
-    key, token = KEYS["SUPABASE_KEY"], planted.TOKEN
+    key, token = KEYS["SUPABASE_KEY"], planted_secrets.TOKEN
     good = f"apikey: {key}\nauthorization: Bearer {token}"
     rpc = "/rest/v1/rpc/lrwr_put_record"
     assert (
@@ -319,17 +319,17 @@ def test_the_hunt_finds_what_is_planted(desk: Desk, hostile: Ways) -> None:
         (Came("GET", f"/storage/v1/{MANUSCRIPT}.md", good, ""), ["manuscript"]),
         (Came("POST", rpc, f"{good}\nx-info: {token}", ""), ["token"]),
         (Came("POST", rpc, f"apikey: {token}", ""), ["token"]),
-        (Came("POST", rpc, good, planted.PASSWORD), ["password"]),
+        (Came("POST", rpc, good, planted_secrets.PASSWORD), ["password"]),
         (Came("POST", rpc, good, token), ["token"]),
         (Came("POST", "/auth/v1/user", good, NOTES), ["notes"]),
     ):
         assert wrongly_sent(came, desk.secrets) == found
     log = desk.place / "home/state/log"
-    for leak in (token[-9:], planted.PASSWORD, f"read {MANUSCRIPT}"):
+    for leak in (token[-9:], planted_secrets.PASSWORD, f"read {MANUSCRIPT}"):
         log.write_text(leak, encoding="utf-8")
         with pytest.raises(AssertionError):
             desk.hunt()
     log.unlink()
     with pytest.raises(AssertionError):
-        desk.run("push", LRWR_SUPABASE_URL=f"ftp://{planted.TOKEN}")
+        desk.run("push", LRWR_SUPABASE_URL=f"ftp://{planted_secrets.TOKEN}")
     desk.hunt()

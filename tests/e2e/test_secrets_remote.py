@@ -11,13 +11,13 @@ import pytest
 from lrwr.app.modal_worker import read_document
 from lrwr.core.adapters.modal.wire import decode_modal_order
 from lrwr.core.model.errors import ExitCode
-from tests.fakes import planted
+from tests.fakes import planted_secrets
 from tests.fakes.hostile_gate import Gate, Manner
 from tests.fakes.hostile_project import HostileProject
 from tests.fakes.langsmith_server import LangSmithServer
 from tests.fakes.leak_checks import ASKED, NOSY, Desk
 from tests.fakes.modal_server import ModalServer
-from tests.fakes.planted import KEYS, MANUSCRIPT, NOTES, QUESTION, TEXTS, leaks
+from tests.fakes.planted_secrets import KEYS, MANUSCRIPT, NOTES, QUESTION, TEXTS, leaks
 from tests.fakes.remote_desks import inflated
 
 if os.name == "nt":
@@ -39,7 +39,7 @@ def modal() -> Iterator[ModalServer]:
 @pytest.fixture
 def desk(modal: ModalServer, tmp_path: Path) -> Desk:
     env = {"LRWR_INGEST_BASE_URL": modal.address}
-    made = Desk(tmp_path / "desk", dict(planted.SECRETS), **KEYS, **env)
+    made = Desk(tmp_path / "desk", dict(planted_secrets.SECRETS), **KEYS, **env)
     made.write()
     return made
 
@@ -47,12 +47,12 @@ def desk(modal: ModalServer, tmp_path: Path) -> Desk:
 def check_sent(modal: ModalServer) -> None:
     """Search what Modal was sent: the book is in calls alone, a secret nowhere."""
     for call in modal.calls:
-        assert leaks(call.body, planted.SECRETS) == []
-        assert leaks(inflated(call.body), planted.SECRETS) == []
+        assert leaks(call.body, planted_secrets.SECRETS) == []
+        assert leaks(inflated(call.body), planted_secrets.SECRETS) == []
     calls = {"FunctionMap", "BlobCreate"}
     for name, message in zip(modal.asked, modal.messages, strict=True):
         texts = {} if name in calls else TEXTS
-        assert leaks(repr(message), {**planted.SECRETS, **texts}) == [], name
+        assert leaks(repr(message), {**planted_secrets.SECRETS, **texts}) == [], name
 
 
 def test_modal_is_sent_the_book_and_nothing_that_opens_anything(
@@ -144,7 +144,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, 
         gate = stack.enter_context(Gate(behind=server.origin))
         env = {"LRWR_TRACES_BASE_URL": gate.origin}
         place = tmp_path_factory.mktemp("evaluated")
-        desk = Desk(place / "desk", dict(planted.SECRETS), **KEYS, **env)
+        desk = Desk(place / "desk", dict(planted_secrets.SECRETS), **KEYS, **env)
         desk.write()
         told = {
             "id": "one",
@@ -177,7 +177,7 @@ def test_results_are_kept_elsewhere_without_a_word_or_a_key(
     assert (ran.code == 0) is (manner is Manner.WELL), ran.err
     assert gate.asked
     for came in gate.asked:
-        everything = {**planted.SECRETS, **TEXTS, "a file": "1.md"}
+        everything = {**planted_secrets.SECRETS, **TEXTS, "a file": "1.md"}
         assert leaks(came.place + came.body, everything) == []
         assert leaks(came.headers, everything) == ["LANGSMITH_API_KEY"]
     desk.hunt()

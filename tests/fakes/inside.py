@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import IO, Any
 from unittest.mock import patch
 
-from tests.fakes.hurry import hurried
+from tests.fakes.fast_clock import hurried
 from tests.fakes.shared_model import shared_model
 
 _STREAMS = (0, 1, 2)

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.fakes.hostile_gate import Came
-from tests.fakes.planted import MANUSCRIPT, SESSION, TEXTS, leaking_files, leaks
+from tests.fakes.planted_secrets import MANUSCRIPT, SESSION, TEXTS, leaking_files, leaks
 from tests.fakes.terminal import Ran, Terminal
 
 PAGES = {

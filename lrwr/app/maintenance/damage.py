@@ -23,8 +23,16 @@ def describe_damage(report: VerificationReport) -> list[str]:
         (more, "other document"),
         (report.vectors, "embedding"),
         (report.replies, "model reply", "model replies"),
-        (report.strays, "stray row"),
-        (report.unlisted, "entry of the change feed", "entries of the change feed"),
+        (
+            report.strays,
+            "row without its document or thread",
+            "rows without their document or thread",
+        ),
+        (
+            report.unlisted,
+            "passage missing from the list of changes",
+            "passages missing from the list of changes",
+        ),
         (report.jobs, "job"),
     )
     phrases = named + [format_count(*count) for count in counts if count[0]]
@@ -37,7 +45,7 @@ def describe_damage(report: VerificationReport) -> list[str]:
 
 
 def discard_damage(database: Path) -> list[str]:
-    """Delete stored data that does not fit its checksums; return sentences about it.
+    """Delete stored data that does not match its checksums; return sentences about it.
 
     The next ingestion derives the data again. Empty if nothing was damaged.
 
@@ -47,5 +55,5 @@ def discard_damage(database: Path) -> list[str]:
     report = discard_damaged_rows(database)
     if report.is_sound:
         return []
-    sentences = ["Some stored data did not fit its checksums and was deleted:"]
+    sentences = ["Some stored data did not match its checksums and was deleted:"]
     return sentences + [f"  {phrase}" for phrase in describe_damage(report)]

@@ -327,7 +327,9 @@ async def _check_manuscript(
                 return problem
             if not _database_is_ok(findings):
                 folder_names = ", ".join(str(folder) for folder in folders)
-                detail = f"{folder_names}: not compared, because the database is not in order."
+                detail = (
+                    f"{folder_names}: not compared, because the database has problems."
+                )
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
             return check_changes(
                 folders, await create_scanning_service(workspace).scan()

@@ -78,7 +78,7 @@ def _repair(library: Library, now: float) -> RepairReport:
     if not damage and merge_unfinished_salvage(
         library.database, expired_before=expired
     ):
-        steps.append("The rows that an interrupted repair had recovered were added.")
+        steps.append("Added the rows that an earlier, interrupted repair recovered.")
     report = None
     if damage:
         report = _salvage(library, damage[0], now, expired)
@@ -187,7 +187,7 @@ def _repair_lock(library: Library) -> Iterator[None]:
         ) from error
     if not is_acquired:
         raise StoreProblem(
-            f"Another lrwr process repairs {library.database}",
+            f"Another lrwr process is repairing {library.database}",
             hint="Wait until it has finished and try again.",
         )
     try:

@@ -108,7 +108,7 @@ def _check_database(path: Path, source: Path, now: float) -> None:
     if facts.damage:
         raise bad_archive_error(source, f"its database is damaged: {facts.damage[0]}.")
     if facts.schema < 1:
-        raise bad_archive_error(source, "its database holds no library.")
+        raise bad_archive_error(source, "its database contains no library.")
     if facts.schema > facts.wanted:
         raise StoreProblem(
             f"{source} was made by a newer version of lrwr",

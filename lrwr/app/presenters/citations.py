@@ -301,5 +301,5 @@ def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
     warning = "Low confidence" if low else "Confidence"
     return (
         f"{warning}: in about {100 * confidence:.0f} % of similar searches, the first"
-        " five passages held the answer."
+        " five passages contained the answer."
     )

@@ -318,8 +318,8 @@ def _alarms_section(report: EvalReport) -> ReportSection:
 def _describe_alarm(alarm: EvalAlarm) -> str:
     number = f"{alarm.questions:,} of {format_count(alarm.of, 'question')}"
     texts = {
-        "leak": f"retrieves text from later in the story than asked about, for {number}",
-        "answer_leak": f"answers {number} with text from later in the story than asked about",
+        "leak": f"retrieves text from after the point of the story that the question allows, for {number}",
+        "answer_leak": f"answers {number} with text from after the point of the story that the question allows",
         "invented": f"answers {number} that the text does not answer",
         "resolved": f"answers {number} with citations that do not match the text",
         "quotes": f"answers {number} with quotations that are not in the text",

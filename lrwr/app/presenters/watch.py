@@ -109,7 +109,7 @@ def describe_passage_changes(
     """Return how many passages changed, such as ": 2 passages changed, 1 new".
 
     `noun` is the singular word for what is counted in `documents`. Empty if all were
-    deleted, or if nothing changed and one was renamed; ": the same passages" if nothing
+    deleted, or if nothing changed and one was renamed; ": no passages changed" if nothing
     changed.
     """
     if all(document.gone for document in documents):
@@ -122,7 +122,9 @@ def describe_passage_changes(
     state_counts = [(number, state) for state, number in counts.items() if number]
     if not state_counts:
         return (
-            "" if any(document.was for document in documents) else ": the same passages"
+            ""
+            if any(document.was for document in documents)
+            else ": no passages changed"
         )
     (first_count, state), *other_counts = state_counts
     words = [f"{format_count(first_count, noun)} {state}"]

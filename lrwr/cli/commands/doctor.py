@@ -62,7 +62,7 @@ FromOption = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="Only add what an older database of this library has and it lacks.",
+        help="Only add missing data from an older database file of this library.",
     ),
 ]
 

@@ -256,7 +256,7 @@ async def _guard_printer(
         await show(event)
         if isinstance(event, WatchStart) and earlier:
             count_text = format_count(len(earlier), "contradiction")
-            output.info(f"{count_text} from before; `lrwr check` lists them.")
+            output.info(f"{count_text} found earlier; `lrwr check` lists them.")
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return
         new_contradictions = await guard.find_new(event.usage.calls)

@@ -70,8 +70,8 @@ _ATTRIBUTE_STATEMENT = re.compile(
 """A statement about an attribute: "Nell's coat is blue"."""
 
 _CANON_HINT = (
-    "Write the full statement, as in `canon: Nell's coat is blue`, or the id of a gap"
-    " listed by `lrwr gaps`, as in `canon bdfk: blue`."
+    "Write the full statement, as in `canon: Nell's coat is blue`, or the id of an"
+    " open question from `lrwr gaps`, as in `canon bdfk: blue`."
 )
 
 

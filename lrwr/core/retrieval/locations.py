@@ -50,7 +50,7 @@ def parse_manuscript_location(
         raise _build_missing_chapter_error(location.chapter, outline)
     if location.scene is not None and location.scene > len(chapter.scenes):
         raise NotFound(
-            f"That chapter of {document} has no scene {location.scene}; its last scene"
+            f"The chapter in {document} has no scene {location.scene}; its last scene"
             f" is {len(chapter.scenes)}",
             hint=_LOCATION_HINT,
         )
@@ -153,9 +153,9 @@ def _build_missing_chapter_error(name: str, outline: DocumentOutline) -> NotFoun
     titles = [normalize_canon_text(c.title) for c in outline.chapters if c.title]
     similar_titles = get_close_matches(name, titles, n=1)
     suggestion = f'Did you mean "{similar_titles[0]}"? ' if similar_titles else ""
-    missing_place = (
-        f"chapter {name!r}" if name else "scene of its own: it has several chapters"
+    problem = (
+        f"has no chapter {name!r}"
+        if name
+        else "has several chapters: a scene needs a chapter too"
     )
-    return NotFound(
-        f"{outline.id} has no {missing_place}", hint=f"{suggestion}{_LOCATION_HINT}"
-    )
+    return NotFound(f"{outline.id} {problem}", hint=f"{suggestion}{_LOCATION_HINT}")

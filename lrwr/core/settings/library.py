@@ -317,7 +317,7 @@ def parse_ingested_paths(content: bytes) -> tuple[tuple[str, ...], int | None]:
         raise InvalidText("it has no list of folders")
     for path in folders:
         if not isinstance(path, str) or b"\0" in os.fsencode(path):
-            raise InvalidText("a folder is not a path")
+            raise InvalidText("an entry of its list of folders is not a path")
     inode = memory.get("folder")
     return tuple(folders), inode if isinstance(inode, int) else None
 

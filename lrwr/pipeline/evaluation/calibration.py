@@ -337,9 +337,9 @@ def try_calibrations(
         reason = trials[0].short_of if trials else "no question was searched"
         raise LrwrError(
             f"Not enough questions to calibrate: {reason}",
-            hint=f"Write at least {LEAST} questions. Your text must not answer a quarter of"
-            f" them, and search must find the answers to at least {LEAST_FOUND} of the"
-            " others.",
+            hint=f"Write at least {LEAST} questions: a quarter or more about things that your"
+            f" text does not say, and {LEAST_FOUND} or more of which search finds the"
+            " answers.",
         )
     return trials
 
@@ -351,16 +351,16 @@ def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
     number, found_count = len(examples), sum(example.found for example in examples)
     unanswerable = sum(not example.answerable for example in examples)
     if number < LEAST:
-        return f"{_count(number, 'question')}, and {LEAST} are needed"
+        return f"at least {LEAST} questions are needed, and there are {number:,}"
     if found_count < LEAST_FOUND:
         return (
-            f"the first passages answer {_count(found_count, 'question')}, and"
-            f" {LEAST_FOUND} are needed"
+            f"search must find the answers to at least {LEAST_FOUND} questions, and finds"
+            f" {found_count:,}"
         )
     if unanswerable < UNANSWERABLE * number:
         return (
-            f"{_count(unanswerable, 'question')} of {number} cannot be answered, and a"
-            " quarter is needed"
+            "at least a quarter of the questions must be unanswerable, and"
+            f" {unanswerable:,} of {number:,} are"
         )
     return ""
 
@@ -398,10 +398,6 @@ def _fit_trial(
         own=compute_calibration_figures(estimated_questions, fitted.threshold),
         calibration=fitted,
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ _PHRASES: Mapping[str, tuple[str, str]] = {
     "hit": ("finds the answer in the first {n} more often", "hits in the first {n}"),
     "mrr": ("ranks the answer higher", "rank of the first answer (MRR)"),
     "ndcg": ("ranks all parts of the answer higher in the first {n}", "rank of all parts of the answer (nDCG) in the first {n}"),
-    "leak": ("retrieves less text from later in the story than asked about", "retrieved text from later in the story than asked about"),
+    "leak": ("retrieves less text from after the point of the story that a question allows", "retrieved text from after the point of the story that a question allows"),
     "seconds": ("is faster", "search time"),
     "tokens": ("retrieves fewer tokens", "retrieved tokens"),
     "dollars": ("costs less", "cost"),
@@ -53,14 +53,14 @@ _PHRASES: Mapping[str, tuple[str, str]] = {
     "citation_precision": ("cites answering passages more often", "citation precision"),
     "citation_recall": ("cites more of the answer", "citation recall"),
     "quotes": ("quotes the text verbatim more often", "verbatim quotations"),
-    "gap": ("says more often that the text does not answer", "answers that say that the text does not answer"),
-    "false_gap": ("misses fewer answers that the text has", "missed answers that the text has"),
+    "gap": ("says more often that the text has no answer", "answers that say that the text has none"),
+    "false_gap": ("misses fewer answers that are in the text", "missed answers that are in the text"),
     "invented": ("invents answers less often", "invented answers"),
     "doubted": ("warns of low confidence more often", "warnings of low confidence"),
     "word_overlap": ("shares more words with the known answer", "words shared with the known answer"),
     "answer_seconds": ("answers faster", "answer time"),
     "answer_tokens": ("takes fewer tokens for an answer", "tokens of an answer"),
-    "answer_leak": ("reveals less from later in the story than asked about", "spoilers in answers"),
+    "answer_leak": ("reveals less from after the point of the story that a question allows", "spoilers in answers"),
     "correctness": ("answers more correctly", "correctness of answers"),
     "faithfulness": ("is more faithful to its passages, by the judge", "faithfulness, by the judge"),
     "context_precision": ("ranks useful passages higher, by the judge", "context precision, by the judge"),
@@ -228,7 +228,7 @@ def describe_comparison(comparison: ArmComparison) -> str:
     """
     if not comparison.questions:
         statement = (
-            f"No result for {_about(comparison)}: no question has it in both arms"
+            f"No result for {_about(comparison)}: no question has a value for both arms"
         )
         return f"{statement}.{_describe_failures(comparison)}"
     if comparison.claimed:

@@ -68,7 +68,8 @@ def test_what_came_and_went_is_told() -> None:
 def test_many_documents_are_counted_and_the_same_words_are_said_to_be_so() -> None:
     many = tuple(DocumentDelta(DocumentId(f"{n}.md")) for n in range(4))
     assert (
-        told(KnowledgeDelta(many)) == "4 documents processed: the same passages (0.4 s)"
+        told(KnowledgeDelta(many))
+        == "4 documents processed: no passages changed (0.4 s)"
     )
 
 

@@ -106,7 +106,9 @@ def test_whatever_is_fitted_gives_probabilities(
 
 
 def test_too_few_questions_are_refused_with_what_is_missing() -> None:
-    with pytest.raises(LrwrError, match=f"39 questions, and {LEAST} are needed") as no:
+    with pytest.raises(
+        LrwrError, match=f"at least {LEAST} questions are needed, and there are 39"
+    ) as no:
         try_calibrations(
             {"off/words": told_by("covered")[:39]}, Pipeline.AGENTIC, {}, "a test"
         )
@@ -118,9 +120,9 @@ def test_too_few_questions_are_refused_with_what_is_missing() -> None:
 @pytest.mark.parametrize(
     ("found", "answerable", "said"),
     [
-        (False, True, "answer 0 questions"),
-        (True, True, "0 questions of 60 cannot be answered"),
-        (False, False, "answer 0 questions"),
+        (False, True, "questions, and finds 0"),
+        (True, True, "unanswerable, and 0 of 60 are"),
+        (False, False, "questions, and finds 0"),
     ],
 )
 def test_questions_that_are_all_alike_are_refused(

@@ -141,7 +141,10 @@ def test_the_better_arm_is_the_one_that_has_less_where_less_is_better(
     [
         ("seconds", "A is faster: 0.20 s against 0.45 s, −0.25 s [−0.25 s, −0.25 s]"),
         ("dollars", "A costs less: $0.20 against $0.45, −$0.25 [−$0.25, −$0.25]"),
-        ("leak", "A retrieves less text from later in the story than asked about"),
+        (
+            "leak",
+            "A retrieves less text from after the point of the story that a question allows",
+        ),
         ("hit@1", "B ranks the answer first more often"),
         ("hit@5", "B finds the answer in the first 5 more often"),
     ],

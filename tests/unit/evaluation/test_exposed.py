@@ -170,12 +170,12 @@ async def test_a_horizon_that_leaks(desk: StoryDesk, tmp_path: Path) -> None:
     )
     told = text_of(report)
     assert (
-        "leaking retrieves text from later in the story than asked about, for 23 of 23 questions"
+        "leaking retrieves text from after the point of the story that the question allows, for 23 of 23 questions"
         in told
     )
     assert f"{good.name} gives what comes later" not in told
     assert (
-        f"{good.name} retrieves less text from later in the story than asked about"
+        f"{good.name} retrieves less text from after the point of the story that a question allows"
         in told
     )
 

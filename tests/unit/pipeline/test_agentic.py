@@ -20,8 +20,8 @@ from lrwr.pipeline.recipes import AgenticRecipe, RecipeTools
 from lrwr.pipeline.stages.units import AROUND
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder, count_words
-from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.records import Clock
+from tests.fakes.short_story import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.story_desks import SMALL, StoryDesk
 from tests.fakes.suite import examples
 from tests.unit.pipeline.test_semantic import scenes

@@ -13,7 +13,7 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import EXCERPTS_PER_CALL
 from lrwr.pipeline.service import UNFINISHED
 from tests.fakes.analysts import ScriptedAnalyst
-from tests.fakes.night import LAMP, LEDGER, NOTE, STORY
+from tests.fakes.short_story import LAMP, LEDGER, NOTE, STORY
 from tests.fakes.story_desks import StoryDesk
 
 SCRIPT = {

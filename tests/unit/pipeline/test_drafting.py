@@ -9,7 +9,7 @@ import pytest
 from bench.drafting import draft
 from bench.kills import NAMES, SAMPLE
 from bench.scripted import EDITS, ScriptedWriter
-from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD
+from tests.fakes.short_story import LAMP, LEDGER, NOTE, ROAD
 from tests.fakes.suite import examples
 
 HILL = (

@@ -199,8 +199,8 @@ async def test_a_conflict_copy_is_told_once_and_not_read(watched: Watched) -> No
         told = await watched.hear(SaveReport)
         assert [one.document for one in told.learned.documents] == ["2 (1).md"]
         assert told.remarks == (
-            "1 (1).md was skipped: a copy of 1.md, made by a sync program; merge them"
-            " and delete it.",
+            "1 (1).md was skipped: a copy of 1.md, made by a sync program; merge what differs"
+            " and delete the copy.",
         )
         watched.desk.write("2 2.md", (watched.desk.folder / "2.md").read_text())
         watched.events.touch("2 2.md")

@@ -32,7 +32,7 @@ from lrwr.pipeline.speaker_attribution import (
 )
 from lrwr.pipeline.stages.speakers import SceneSpans
 from tests.fakes.canons import a_service
-from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY
+from tests.fakes.short_story import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
 FORMS = [

@@ -12,7 +12,7 @@ from lrwr.core.ports.story_stores import (
 )
 from lrwr.pipeline.speaker_attribution import StoryAttributor
 from tests.fakes.canons import a_service
-from tests.fakes.night import LAMP, LEDGER, ROAD, STORY
+from tests.fakes.short_story import LAMP, LEDGER, ROAD, STORY
 from tests.fakes.story_desks import StoryDesk
 
 

@@ -28,7 +28,7 @@ def test_lines_of_different_encodings_are_each_read_as_what_they_are() -> None:
     document = parse(STORY.encode() + pasted.encode("cp1252"), "a.txt")
     assert document.text == STORY + pasted
     assert document.warnings == (
-        "Some lines are UTF-8 and others Windows-1252; each is decoded by itself.",
+        "Some lines are UTF-8 and others Windows-1252; each is decoded separately.",
     )
 
 

@@ -50,10 +50,10 @@ def check_sample(facts: DatabaseReport) -> HealthFinding:
     """Check the sample of documents that was compared with its checksums."""
     if facts.damaged_documents:
         names = ", ".join(facts.damaged_documents)
-        detail = f"It does not fit its checksums: {names}."
+        detail = f"It does not match its checksums: {names}."
         return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
     detail = (
-        "A sample of it fits its checksums; `lrwr doctor --verify` checks all of it."
+        "A sample of it matches its checksums; `lrwr doctor --verify` checks all of it."
     )
     return HealthFinding(STORED, HealthState.OK, detail)
 
@@ -74,7 +74,7 @@ def check_verification(report: VerificationReport) -> HealthFinding:
         detail = f"{documents} stored by an earlier version of lrwr, without checksums."
         remedy = "Run `lrwr ingest --verify` to store them again."
         return HealthFinding(STORED, HealthState.WARNING, detail, remedy)
-    return HealthFinding(STORED, HealthState.OK, "All of it fits its checksums.")
+    return HealthFinding(STORED, HealthState.OK, "All of it matches its checksums.")
 
 
 def check_word_index(facts: DatabaseReport) -> HealthFinding:

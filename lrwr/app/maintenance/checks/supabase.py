@@ -179,7 +179,7 @@ async def _check_project(
             )
     detail = f"{account.email} at {sign_in.project.host}. {finding.detail}"
     if optional:
-        detail += f" Scripts that withdraw unneeded rights were not run: {optional}."
+        detail += f" Optional scripts, which remove unneeded permissions, were not run: {optional}."
     if optional and finding.state is HealthState.OK:
         return replace(
             finding, state=HealthState.WARNING, detail=detail, remedy=_RUN_SCRIPTS

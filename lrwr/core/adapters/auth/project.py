@@ -84,7 +84,7 @@ def build_supabase_connection(
     key = (find_key(_KEY_VARIABLE, env) or "").strip()
     if not key:
         raise SettingsProblem(
-            "The Supabase project has no key",
+            "The key of your Supabase project is missing",
             hint=f"{_WHICH_KEY} Store it with `lrwr config set-key supabase`, or set {_KEY_VARIABLE}.",
         )
     if _is_secret_key(key):

@@ -176,7 +176,7 @@ def _delete(path: Path) -> bool:
 def _read(path: Path) -> bytes:
     with os.fdopen(os.open(path, _READ), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "something there is no file")
+            raise OSError(errno.EINVAL, "not a regular file")
         return file.read()
 
 

@@ -294,7 +294,10 @@ class FolderSource:
 
 
 def _conflict_copy(path: str, original: str) -> SkippedFile:
-    reason = f"a copy of {original}, made by a sync program; merge them and delete it"
+    reason = (
+        f"a copy of {original}, made by a sync program; merge what differs and delete"
+        " the copy"
+    )
     return SkippedFile(path, reason, SkipCause.CONFLICT_COPY)
 
 

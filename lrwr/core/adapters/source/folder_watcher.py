@@ -84,7 +84,7 @@ class WatchfilesEventSource:
         if self._poll and _find_lost_folder(inodes) is None:
             raise UnreadableDocument(
                 f"The manuscript's folder cannot be watched: {error.strerror or error}",
-                hint="Check your permissions there; `lrwr ingest` works without watching.",
+                hint="Check the permissions of the folder; `lrwr ingest` works without watching.",
             ) from error
         self._poll = self._poll or WATCH_LIMIT_REASON.format(error.strerror or error)
 

@@ -31,7 +31,7 @@ LFS_POINTER_PREFIX = b"version https://git-lfs.github.com/spec/"
 LFS_REASON = "its text is stored by Git LFS, not in this repository"
 MISSING_OBJECT_REASON = "its text is missing from this copy of the repository"
 TOO_LARGE_REASON = f"larger than {FILE_LIMIT // 1024**2} MB"
-UNWRITABLE_NAME_REASON = "its name cannot be written on this machine"
+UNWRITABLE_NAME_REASON = "its name is not valid on this machine"
 
 _SAFE_OPTIONS = (
     "--no-pager",

@@ -27,7 +27,7 @@ _MAX_CONTROL_SHARE = 0.01
 
 _SAMPLE_BYTES = 65_536
 _SHOWN_AS_HOLES = "Some bytes are not UTF-8; they appear as �."
-_BY_LINE = "Some lines are UTF-8 and others Windows-1252; each is decoded by itself."
+_BY_LINE = "Some lines are UTF-8 and others Windows-1252; each is decoded separately."
 
 
 def canonicalize_text(text: str) -> str:

@@ -244,7 +244,7 @@ def assign_shared_forms(clusters: NameClusters) -> None:
         candidates = [person for person in people if id(person) in listed]
         candidates = clusters.fitting(form, candidates)
         if candidates:
-            clusters.give(form, candidates, "most frequent bearer")
+            clusters.give(form, candidates, "most frequent character of that name")
 
 
 def is_titled_initial(form: NameForm) -> bool:

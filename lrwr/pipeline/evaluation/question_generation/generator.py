@@ -65,10 +65,10 @@ _KIND_PHRASES: Mapping[QuestionKind, str] = MappingProxyType(
 )
 _SHORTAGE_REASONS: Mapping[QuestionKind, str] = MappingProxyType(
     {
-        QuestionKind.FACT: "few notes or sentences connect one character with one rare thing",
-        QuestionKind.SEVERAL: "few things are mentioned in just two or three chapters",
+        QuestionKind.FACT: "too few notes or sentences name a character and one rarely mentioned thing",
+        QuestionKind.SEVERAL: "too few things are mentioned in just two or three chapters",
         QuestionKind.AS_OF: "too few facts occur in only one of several chapters",
-        QuestionKind.UNANSWERABLE: "too few characters have a name of their own, or the text"
+        QuestionKind.UNANSWERABLE: "too few characters have a proper name, or the text"
         " mentions nearly everything that could be asked about",
     }
 )

@@ -27,7 +27,7 @@ _MESSAGES: dict[int, tuple[str, str]] = {
         "Run `lrwr repair`, then `lrwr ingest` to rebuild the library from your manuscript.",
     ),
     sqlite3.SQLITE_TOOBIG: (
-        "A text is too long for {path}.",
+        "A text is too long to be stored in {path}.",
         "Split the file, for example into one file per chapter.",
     ),
     sqlite3.SQLITE_CANTOPEN: (

@@ -122,8 +122,8 @@ def decode_record(record: SupabaseRecord) -> RecordContent:
     except (ValueError, KeyError, TypeError) as error:
         raise StoreProblem(
             f"The project's record of {record.key} ({record.kind}) cannot be read",
-            hint="Upgrade lrwr. If it is up to date, run `lrwr ingest` in the manuscript's"
-            " folder.",
+            hint="Upgrade lrwr. If it is up to date, upload the library again from a machine"
+            " that has it: `lrwr push --new --name NAME`.",
         ) from error
 
 

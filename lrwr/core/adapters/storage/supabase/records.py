@@ -355,7 +355,8 @@ def _check_digest(record: SupabaseRecord) -> None:
     if hashlib.sha256(body).hexdigest() != record.digest:
         raise StoreProblem(
             f"The project's record of {record.key} ({record.kind}) is damaged",
-            hint="Run `lrwr ingest` for that document.",
+            hint="Upload the library again from a machine that has it:"
+            " `lrwr push --new --name NAME`.",
         )
 
 
