@@ -158,7 +158,7 @@ def test_too_few_questions_or_all_alike_are_refused(book: Terminal) -> None:
     check_refusal(few, ExitCode.FAILED, "there are 12", "40", "a quarter")
     write(book.folder / "alike.jsonl", [*questions()[:30], *questions()[:30]])
     alike = book.run("eval", "--calibrate", "--questions", "alike.jsonl")
-    check_refusal(alike, ExitCode.FAILED, "0 questions of 60 cannot be answered")
+    check_refusal(alike, ExitCode.FAILED, "unanswerable, and 0 of 60 are")
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ class LibraryTransfer:
             return
         raise refusal or SettingsProblem(
             "You denied Supabase for this folder, so nothing was sent",
-            hint=f"Allow it with `lrwr privacy allow {SUPABASE_SERVICE}`.",
+            hint=f"To allow it, run `lrwr privacy allow {SUPABASE_SERVICE}`.",
         )
 
     async def _create_library(self, account: Account, name: str) -> LibraryLink:

@@ -119,7 +119,7 @@ async def test_a_project_that_was_denied_is_not_asked_and_not_forgotten(
     assert (left.where, left.what) == ("Supabase", ("novel",))
     assert "You denied Supabase for this folder" in left.why
     assert left.remedy == (
-        "Allow it with `lrwr privacy allow supabase`. Run `lrwr forget` again."
+        "To allow it, run `lrwr privacy allow supabase`. Run `lrwr forget` again."
     )
 
     allow(pushed, allowed=True)

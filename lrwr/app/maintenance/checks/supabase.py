@@ -145,7 +145,7 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
     title = HOSTED_SERVICES[SUPABASE_SERVICE].title
     return SettingsProblem(
         f"You denied {title} for this folder, so it is not contacted",
-        hint=f"Allow it with `lrwr privacy allow {SUPABASE_SERVICE}`.",
+        hint=f"To allow it, run `lrwr privacy allow {SUPABASE_SERVICE}`.",
     )
 
 
