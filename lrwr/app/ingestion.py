@@ -14,6 +14,7 @@ from lrwr.app.egress import (
     create_price_lookup,
     describe_refusal,
 )
+from lrwr.app.maintenance.automatic_backup import back_up_if_due
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.folder import FolderSource
@@ -271,6 +272,12 @@ async def _load_versions(workspace: Workspace) -> "Sequence[DocumentVersion]":
     return await workspace.stores.knowledge.document_versions(pipeline)
 
 
+def _back_up(workspace: Workspace) -> None:
+    failure = back_up_if_due(workspace.library, now=workspace.now())
+    if failure and workspace.notify is not None:
+        workspace.notify(failure)
+
+
 def record_targets(workspace: Workspace, targets: IngestTargets) -> None:
     """Store the named targets for later ingestions, unless `manuscript.folders` is set.
 
@@ -340,6 +347,8 @@ async def ingest_manuscript(
     _settle_absent_targets(workspace, targets, report)
     if forgotten and not dry_run:
         replace_ingested_paths(workspace.library, targets.existing)
+    if not dry_run:
+        _back_up(workspace)
     return report
 
 

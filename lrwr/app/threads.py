@@ -1,12 +1,17 @@
-"""Export of threads as Markdown files."""
+"""Deletion of threads, and their export as Markdown files."""
 
+import asyncio
 from pathlib import Path
 
 from lrwr.app.container import Workspace
-from lrwr.app.presenters.threads import thread_to_blocks
+from lrwr.app.maintenance.automatic_backup import drop_threads_from_backups
+from lrwr.app.presenters.threads import KEPT_DAYS, thread_to_blocks
 from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
+from lrwr.core.adapters.storage.sqlite.user_rows import list_expired_threads
 from lrwr.core.model.turns import ThreadId
 from lrwr.core.settings.files import check_output_file, write_output_file
+
+_DAY_SECONDS = 86_400.0
 
 
 async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
@@ -19,6 +24,25 @@ async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
     turns = await workspace.threads.turns(thread)
     places = await workspace.freshness.anchor_turns(turns)
     return render_blocks_as_markdown(thread_to_blocks(stored, turns, places))
+
+
+async def delete_thread(workspace: Workspace, thread: ThreadId, now: float) -> int:
+    """Delete a thread; it can be restored for `KEPT_DAYS` days.
+
+    Threads that were deleted longer ago are removed for good, from the automatic
+    backups too; return how many were. `now` is in seconds since 1970.
+
+    Raises:
+        NotFound: There is no such thread.
+        StoreProblem: The library or a backup cannot be written.
+    """
+    before = now - KEPT_DAYS * _DAY_SECONDS
+    await workspace.threads.delete(thread, now)
+    library = workspace.library
+    expired = await asyncio.to_thread(list_expired_threads, library.database, before)
+    count = await workspace.threads.purge(before)
+    await asyncio.to_thread(drop_threads_from_backups, library, expired)
+    return count
 
 
 async def write_thread_file(workspace: Workspace, thread: ThreadId, file: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from lrwr.app.container import Workspace
 from lrwr.app.continuity import ContradictionMonitor
 from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.app.maintenance.automatic_backup import back_up_if_due
 from lrwr.app.presenters.watch import list_changed_documents
 from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteSnapshotStore
@@ -85,6 +86,9 @@ def _create_dependencies(
     ) -> "DocumentProcessingService":
         if not workspace.library.root.is_dir():  # ingesting would create it
             raise NotFound(f"There is no folder {workspace.library.root}")
+        failure = back_up_if_due(workspace.library, now=workspace.now())
+        if failure and workspace.notify is not None:
+            workspace.notify(failure)
         limits = IngestLimits(
             calls=watch.calls,
             attribute_now=cause is WatchCause.IDLE or not with_model,

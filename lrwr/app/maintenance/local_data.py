@@ -34,6 +34,7 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "repair.lock",
         ),
     ),
+    ("the automatic backups", ("backups",)),
     ("the vector index", ("index",)),
     ("evaluations", ("evaluations", "evaluations.lock")),
     ("evaluation questions", ("questions.jsonl", "questions.jsonl.*")),

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from lrwr.app.maintenance.automatic_backup import list_backup_files, load_backup_rows
 from lrwr.app.maintenance.damage import discard_damage
 from lrwr.app.presenters.text import format_count
 from lrwr.app.presenters.threads import KEPT_DAYS
 from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
 from lrwr.core.adapters.storage.sqlite.salvage import (
+    DamagedLibrary,
     SalvageCounts,
     merge_library,
     merge_unfinished_salvage,
@@ -111,7 +113,9 @@ def _salvage(library: Library, damage: str, now: float, expired: float) -> Repai
     )
     remedy = "Run `lrwr ingest` now."
     if any(count.unreadable for count in counts.values()):
-        remedy += " `lrwr restore --latest` adds what the automatic backup still has."
+        remedy = (
+            f"Run `lrwr restore --latest` to add what automatic backups have. {remedy}"
+        )
     return RepairReport(steps, remedy, moved, counts)
 
 
@@ -148,6 +152,62 @@ def recover_from_file(library: Library, file: Path, *, now: float) -> RepairRepo
     return RepairReport(
         (f"{file} was read.", *describe_recovery(counts)), "", None, counts
     )
+
+
+def recover_from_backups(library: Library, *, now: float) -> RepairReport:
+    """Add the rows of the automatic backups that the library lacks.
+
+    All of them are read, the newest first, because a newer one may have been written
+    after a loss. Rows of the library are not overwritten. Idempotent. `now` is in
+    seconds since 1970.
+
+    Raises:
+        NotFound: There is no automatic backup.
+        StoreProblem: None can be read, or the library cannot be written.
+    """
+    files = list_backup_files(library)[::-1]
+    if not files:
+        raise NotFound(
+            f"There is no automatic backup in {library.state_dir}",
+            hint="`lrwr ingest` writes one a day if threads, model replies or the send"
+            " log have changed.",
+        )
+    totals: dict[str, SalvageCounts] = {}
+    read: list[str] = []
+    failed: list[StoreProblem] = []
+    with _repair_lock(library):
+        for file in files:
+            try:
+                source = DamagedLibrary(load_backup_rows(file), {})
+            except StoreProblem as error:
+                failed.append(error)
+                continue
+            expired = now - KEPT_DAYS * _DAY_SECONDS
+            counts = merge_library(library.database, source, expired_before=expired)
+            totals = _add_counts(totals, counts)
+            read.append(file.name.partition(".")[0])
+    if not read:
+        raise failed[0]
+    steps = [f"Automatic backups of {', '.join(read)} were read."]
+    steps += [f"{error}." for error in failed]
+    return RepairReport((*steps, *describe_recovery(totals)), "", None, totals)
+
+
+def _add_counts(
+    totals: Mapping[str, SalvageCounts], counts: Mapping[str, SalvageCounts]
+) -> dict[str, SalvageCounts]:
+    """Return sums of copied rows; rows already there are counted once."""
+    return {
+        table: SalvageCounts(
+            copied=totals[table].copied + count.copied,
+            present=totals[table].present,
+            mended=totals[table].mended + count.mended,
+            unreadable=totals[table].unreadable + count.unreadable,
+        )
+        if table in totals
+        else count
+        for table, count in counts.items()
+    }
 
 
 def describe_recovery(counts: Mapping[str, SalvageCounts]) -> list[str]:

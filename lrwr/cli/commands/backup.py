@@ -8,11 +8,14 @@ import typer
 
 from lrwr.app.maintenance.backup import backup_library
 from lrwr.app.maintenance.check_result import format_size
+from lrwr.app.maintenance.repair import recover_from_backups
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.settings.library import (
+    Library,
     list_manuscript_folders,
     resolve_library,
     resolve_targets,
@@ -21,7 +24,8 @@ from lrwr.core.settings.library import (
 BACKUP_EXAMPLES = "Examples: lrwr backup · lrwr backup ~/safe/my-novel.zip"
 RESTORE_EXAMPLES = (
     "Examples: lrwr restore lrwr-backup-2026-11-22.zip · lrwr restore FILE --force ·"
-    " lrwr restore FILE --manuscript ~/novel/chapters"
+    " lrwr restore FILE --manuscript ~/novel/chapters ·"
+    " lrwr restore --latest"
 )
 
 
@@ -66,8 +70,17 @@ def backup_command(
 def restore_command(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file written by `lrwr backup`.")
-    ],
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A file written by `lrwr backup`."),
+    ] = None,
+    latest: Annotated[
+        bool,
+        typer.Option(
+            "--latest",
+            help="Add the threads, model replies and send log entries of the automatic"
+            " backups that the library lacks.",
+        ),
+    ] = False,
     force: Annotated[
         bool,
         typer.Option(
@@ -84,12 +97,21 @@ def restore_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Restore a library from a backup file.
+    """Restore a library from a backup file, or threads from the automatic backups.
 
-    Every file in the backup is checked first.
+    Every file in a backup is checked first. --latest overwrites nothing.
     """
     settings, output = start_session(context)
     library = resolve_library(settings)
+    if latest:
+        _restore_latest(library, output, file, force=force, as_json=as_json)
+        return
+    if file is None:
+        raise SettingsProblem(
+            "No backup is named",
+            hint="Run `lrwr restore FILE` with a file written by `lrwr backup`, or"
+            " `lrwr restore --latest`.",
+        )
     folders = resolve_targets(manuscript) if manuscript else ()
     report = restore_library(
         library, file, force=force, now=time.time(), manuscript=folders
@@ -103,3 +125,19 @@ def restore_command(
         "Next, put your manuscript in place and run `lrwr ingest` to process what changed"
         " since the backup."
     )
+
+
+def _restore_latest(
+    library: Library, output: Output, file: Path | None, *, force: bool, as_json: bool
+) -> None:
+    if file is not None or force:
+        raise SettingsProblem(
+            "`--latest` cannot be combined with FILE or `--force`",
+            hint="Run `lrwr restore --latest` alone.",
+        )
+    report = recover_from_backups(library, now=time.time())
+    if as_json:
+        output.json(report)
+        return
+    for step in report.steps:
+        output.answer(step)

@@ -12,6 +12,7 @@ import typer
 
 from lrwr.app.container import open_workspace
 from lrwr.app.egress import describe_data_leaving
+from lrwr.app.maintenance.automatic_backup import drop_send_log_from_backups
 from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.presenters.text import (
     LinePiece,
@@ -206,7 +207,10 @@ def privacy_clear_command(
         bool, typer.Option("--force", help="Confirm the deletion.")
     ] = False,
 ) -> None:
-    """Delete the send log of this library. The time of deletion is recorded."""
+    """Delete the send log of this library, also from the automatic backups.
+
+    The time of deletion is recorded.
+    """
     settings, output = start_session(context)
     if not force:
         raise SettingsProblem(
@@ -217,7 +221,9 @@ def privacy_clear_command(
     async def run() -> int:
         async with open_workspace(settings, say=output.info) as workspace:
             workspace.require_library()
-            return await workspace.egress.log.clear(time.time())
+            count = await workspace.egress.log.clear(time.time())
+            drop_send_log_from_backups(workspace.library)
+            return count
 
     output.answer(f"Deleted {format_count(run_async(run()), 'request')} from the log.")
 

@@ -8,6 +8,7 @@ import typer
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import create_scanning_service, has_pending_names
+from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import end_with_full_stop
 from lrwr.app.presenters.text import (
     TURN_ON_MODEL,
@@ -110,8 +111,9 @@ async def collect_status(
     many. They are found by file times and sizes; documents are read only to tell moved
     files from missing ones, and no service is contacted. `skipped` lists conflict
     copies, folders that lrwr created, and files marked `lrwr: ignore`. `names_pending`
-    is whether a decision about names waits for an ingestion. `problem` is a sentence if
-    the manuscript cannot be found, else empty. `say` receives notices of the library.
+    is whether a decision about names waits for an ingestion. `backup` is the day of the
+    newest automatic backup, as in 2026-11-23, or empty. `problem` is a sentence if the
+    manuscript cannot be found, else empty. `say` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here.
@@ -131,6 +133,7 @@ async def collect_status(
         except NotFound as error:
             problem = problem or str(error)
         unreadable = await _count_unreadable(workspace, changes.changed)
+        newest = load_newest_backup(workspace.library)
         return {
             "root": workspace.library.root,
             "state_dir": workspace.library.state_dir,
@@ -155,6 +158,7 @@ async def collect_status(
             ],
             "newest": counts.newest,
             "problem": problem,
+            "backup": str(newest.day) if newest else "",
             "names_pending": await has_pending_names(workspace),
         }
 
@@ -212,6 +216,8 @@ def print_status(facts: dict[str, object], output: Output) -> None:
     else:
         _print_changes(facts, output)
         _print_skipped(facts["skipped"], output)
+    if facts["backup"]:
+        output.answer(f"Automatic backup of your threads: {facts['backup']}.")
 
 
 def _print_skipped(skipped: object, output: Output) -> None:

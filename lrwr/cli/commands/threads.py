@@ -21,7 +21,7 @@ from lrwr.app.presenters.threads import (
     thread_as_json,
     turn_as_json,
 )
-from lrwr.app.threads import render_thread
+from lrwr.app.threads import delete_thread, render_thread
 from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
@@ -52,7 +52,6 @@ EXPORT_EPILOG = (
 DELETE_EPILOG = "Example: lrwr threads delete 2. To restore it: lrwr threads undo"
 UNDO_EPILOG = "Example: lrwr threads undo"
 
-_DAY = 86_400.0
 
 ResultT = TypeVar("ResultT")
 
@@ -208,12 +207,11 @@ def threads_delete_command(
     """Delete a thread. It can be restored for 30 days with `lrwr threads undo`."""
     now = time.time()
 
-    async def delete(store: ThreadStore) -> tuple[Thread, int]:
-        found_thread = await _find(store, thread)
-        await store.delete(found_thread.id, now)
-        return found_thread, await store.purge(now - KEPT_DAYS * _DAY)
+    async def delete(workspace: Workspace) -> tuple[Thread, int]:
+        found_thread = await _find(workspace.threads, thread)
+        return found_thread, await delete_thread(workspace, found_thread.id, now)
 
-    output, (found_thread, purged) = _with_store(context, delete)
+    output, (found_thread, purged) = _with_services(context, delete)
     output.answer(
         f"Deleted “{format_thread_title(found_thread)}”.",
         StyledText(" To restore it: `lrwr threads undo`.", "faint"),

@@ -1,6 +1,5 @@
 """Reads and changes threads (saved conversations) and their turns for the screens."""
 
-import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import announce_first_uses, list_data_leaving
-from lrwr.app.presenters.threads import KEPT_DAYS, cut_around_words, find_thread
+from lrwr.app.presenters.threads import cut_around_words, find_thread
 from lrwr.app.threads import write_thread_file
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.chat.service import TurnRequest
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 MAX_MATCHES = 20
 """Maximum number of turns that a search considers."""
-_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +76,6 @@ async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]
             thread.id, ThreadMatch(thread, cut_around_words(turn_text, content_words))
         )
     return list(matches.values())
-
-
-async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
-    """Delete a thread; it can be restored for `KEPT_DAYS` days.
-
-    Threads that were deleted longer ago are removed for good; return how many were.
-    """
-    now = time.time()
-    await workspace.threads.delete(thread, now)
-    return await workspace.threads.purge(now - KEPT_DAYS * _DAY_SECONDS)
 
 
 async def export_thread_to_file(

@@ -22,6 +22,7 @@ from lrwr.app.presenters.threads import (
     format_local_time,
     format_thread_title,
 )
+from lrwr.app.threads import delete_thread
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.actions.keys_and_commands import (
     FIND_ACTION,
@@ -29,7 +30,6 @@ from lrwr.tui.actions.keys_and_commands import (
     THREAD_ACTIONS,
 )
 from lrwr.tui.queries.threads import (
-    delete_thread,
     export_thread_to_file,
     load_thread_with_turns,
     load_threads,
@@ -161,7 +161,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _delete(self, thread: Thread) -> None:
         gone = await self.room.room.service_thread.run(
-            lambda workspace: delete_thread(workspace, thread.id)
+            lambda workspace: delete_thread(workspace, thread.id, time.time())
         )
         purged = (
             f" Removed {format_count(gone, 'thread')} deleted more than"

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from lrwr.core.adapters.storage.sqlite.checksums import register_row_checksum
 from lrwr.core.adapters.storage.sqlite.database import (
     SCHEMA_VERSION,
     migrate_sqlite_library,
@@ -32,6 +33,7 @@ from lrwr.core.adapters.storage.sqlite.user_rows import (
     Column,
     MergeCounts,
     Row,
+    UserRows,
     clean_row,
     list_columns,
     list_index_columns,
@@ -73,7 +75,7 @@ class DamagedLibrary:
     as far as the file still says how many there were.
     """
 
-    rows: Mapping[str, list[Row]]
+    rows: UserRows
     unreadable: Mapping[str, int]
 
     @property
@@ -134,6 +136,7 @@ def rebuild_library(
     try:
         target.touch(mode=0o600, exist_ok=False)
         with closing(sqlite3.connect(target, isolation_level=None)) as connection:
+            register_row_checksum(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("BEGIN IMMEDIATE")
             migrate_sqlite_library(connection, None, _ignore_notice)
@@ -352,9 +355,11 @@ class _TableReader:
         They are recognized by the number, types and values of their columns.
         """
         columns = self._columns[table]
+        # A row that was stored before checksums lacks the last column.
+        lengths = {len(columns), len(columns) - (columns[-1].name == "crc")}
         for stored in self._list_stray_rows():
             is_rowless = table in _ROWLESS
-            if len(stored.values) == len(columns) and is_rowless == (not stored.rowid):
+            if len(stored.values) in lengths and is_rowless == (not stored.rowid):
                 row = self._to_row(table, stored, {})
                 cleaned = row and clean_row(table, row, columns)
                 if row and cleaned and not cleaned[1] and self._is_numbered(row, table):

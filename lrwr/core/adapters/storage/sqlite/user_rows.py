@@ -8,11 +8,21 @@ import math
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TypeAlias
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    CHECKED_COLUMNS,
+    fits_sql,
+    seal_sql,
+)
+from lrwr.core.adapters.storage.sqlite.database import open_library_read_only
+from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
 from lrwr.core.adapters.storage.sqlite.thread_store import (
+    replace_surrogates,
     state_to_json,
     turn_to_columns,
 )
@@ -36,15 +46,27 @@ UserRows: TypeAlias = Mapping[str, Sequence[Row]]
 USER_TABLES = ("thread", "turn", "reply", "sent", "sent_since", "job")
 """The tables, in the order in which their rows must be written."""
 
+_LOCK_TIMEOUT = 3.0
 _MAX_TIME = 1e11
 """Seconds since 1970 up to which a time is accepted, in the year 5138."""
 _TIMES = frozenset(
     {"created_at", "updated_at", "deleted_at", "asked_at", "made", "at", "lease_until"}
 )
 _TYPES: Mapping[str, type] = {"TEXT": str, "INTEGER": int, "REAL": float}
+_SENT_IDENTITY = ("at", "service", "host", "purpose", "model", "sent_bytes")
+_REQUIRED: Mapping[str, set[str]] = {
+    "thread": {"id", "title", "created_at", "updated_at", "state"},
+    "turn": {"id", "thread_id", "number", "asked_at", "question"},
+    "reply": {"key"},
+    "sent": set(_SENT_IDENTITY),
+    "sent_since": {"at"},
+    "job": {"id"},
+    "library": {"id", "created", "generation"},
+    "hosted": {"project", "account", "library", "name"},
+}
+"""Columns without which a row is of no use."""
 _KEYS = frozenset({"id", "thread_id", "key"})
 _MAX_TITLE_CHARS = 80
-_SENT_IDENTITY = ("at", "service", "host", "purpose", "model", "sent_bytes")
 _CLEARED_SECONDS = 5.0
 """A send log that begins later after its library was created was cleared meanwhile."""
 _UPDATE_THREAD = """
@@ -114,6 +136,34 @@ def export_user_rows(
     return exported
 
 
+def load_user_rows(path: Path, tables: Iterable[str]) -> dict[str, list[Row]]:
+    """Return all rows of `tables` in the library at `path`, in their stored order.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    try:
+        with closing(
+            open_library_read_only(path, patience=_LOCK_TIMEOUT)
+        ) as connection:
+            connection.execute("BEGIN")
+            return export_user_rows(connection, tables)
+    except (sqlite3.Error, OSError, UnicodeError) as error:
+        raise translate_sqlite_error(error, path, patience=_LOCK_TIMEOUT) from error
+
+
+def list_expired_threads(path: Path, before: float) -> list[str]:
+    """Return the ids of the threads that were deleted before `before`.
+
+    `before` is in seconds since 1970.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    rows = {"thread": load_user_rows(path, ["thread"])["thread"]}
+    return [str(id_) for id_ in find_expired_threads(rows, before)]
+
+
 def merge_user_rows(
     connection: sqlite3.Connection, rows: UserRows, *, expired_before: float
 ) -> dict[str, MergeCounts]:
@@ -166,8 +216,11 @@ class _UserRowMerger:
         counts: Counter[str] = Counter()
         for row in rows:
             cleaned = clean_row("thread", row, self._columns["thread"])
-            if cleaned is not None and self._exists("thread", "id", cleaned[0]["id"]):
-                self._connection.execute(_UPDATE_THREAD, cleaned[0])
+            if cleaned is not None and (
+                self._connection.execute(_UPDATE_THREAD, cleaned[0]).rowcount
+            ):
+                seal = seal_sql("thread", "id = :id")
+                self._connection.execute(seal, {"id": row["id"]})
             counts.update(self._merge_cleaned("thread", "id", cleaned))
         return counts
 
@@ -267,7 +320,16 @@ class _UserRowMerger:
             self._connection.execute(sql, row)
         except sqlite3.IntegrityError:  # refuses this row; the transaction continues
             return Counter(rejected=1)
+        if table == "reply" and not self._fits_checksum(row):
+            self._connection.execute("delete from reply where key = :key", row)
+            return Counter(rejected=1)
+        if is_mended and table in CHECKED_COLUMNS:
+            self._connection.execute(seal_sql(table, "id = :id"), {"id": row["id"]})
         return Counter(added=1, mended=int(is_mended))
+
+    def _fits_checksum(self, reply: Row) -> bool:
+        sql = f"select {fits_sql('reply')} from reply where key = :key"
+        return bool(self._connection.execute(sql, reply).fetchone()[0])
 
     def _create_thread_of(self, turn: Row) -> None:
         """Create the thread of a turn whose thread could not be read."""
@@ -307,6 +369,7 @@ class _UserRowMerger:
         numbered = [(number, id_) for number, (id_, _) in enumerate(turns, start=1)]
         sql = "update turn set number = ? where id = ?"
         self._connection.executemany(sql, numbered)
+        self._connection.execute(seal_sql("turn", "thread_id = ?"), (thread,))
 
 
 def clean_row(
@@ -317,23 +380,30 @@ def clean_row(
     Damaged values of threads and turns are replaced if the texts can be read without
     them. None if the row cannot be used. Values of unknown columns are dropped.
     """
+    if not _REQUIRED[table] <= row.keys():
+        return None
     cleaned: Row = {}
-    is_mended = False
     for column in columns:
         if column.name not in row:
             continue  # the database has a default for it
-        value = row[column.name]
-        if column.type == "REAL" and isinstance(value, int):
-            value = float(value)  # SQLite stores a whole number as an integer
+        value = _to_storable(column, row[column.name])
         if not _is_valid(table, column, value):
             if (table, column.name) not in _replacements():
                 return None
-            value, is_mended = _replacements()[table, column.name], True
+            value = _replacements()[table, column.name]
         cleaned[column.name] = value
+    is_mended = any(row[name] != value for name, value in cleaned.items())
     if (cleaned.get("deleted_at") is None) != (cleaned.get("deletion") is None):
         cleaned |= {"deleted_at": None, "deletion": None}
         is_mended = True
     return cleaned, is_mended
+
+
+def _to_storable(column: Column, value: object) -> object:
+    """Return a value as its column stores it; in a text, "?" for what is not Unicode."""
+    if column.type == "REAL" and isinstance(value, int):
+        return float(value)  # SQLite stores a whole number as an integer
+    return replace_surrogates(value) if isinstance(value, str) else value
 
 
 def _is_valid(table: str, column: Column, value: object) -> bool:
