@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 
+from lrwr.core.adapters.storage.sqlite.checksums import seal_sql
 from lrwr.core.adapters.storage.sqlite.database import open_sqlite_library
 from lrwr.core.adapters.storage.sqlite.thread_store import (
     state_to_json,
@@ -78,6 +79,8 @@ def _fill(
             " updated_at) values ('process', '1.md', 'b', 'complete', 1e6, 1e6)",
             [()] * 5,
         )
+    for table in ("thread", "turn", "reply"):
+        connection.execute(seal_sql(table, "true"))
 
 
 _STATE = state_to_json(NarrativeState())
@@ -113,9 +116,15 @@ _COLUMNS = {
         "answer",
         "output",
     ],
-    "reply": ["key", "made", "finding"],
-    "sent": ["n", "at", "service", "purpose", "outcome"],
-    "job": ["id", "kind", "document_id", "state", "updated_at"],
+    "reply": ["key", "made", "prompt_tokens", "completion_tokens", "finding"],
+    "sent": [
+        *("n", "at", "service", "host", "purpose", "model", "sent_bytes"),
+        *("received_bytes", "prompt_tokens", "completion_tokens", "price", "outcome"),
+    ],
+    "job": [
+        *("id", "kind", "document_id", "pipeline", "state", "stage", "worker"),
+        *("lease_until", "attempts", "error", "hint", "created_at", "updated_at"),
+    ],
 }
 
 
