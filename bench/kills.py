@@ -3,10 +3,13 @@ ingested and searched.
 
 Run: python -m bench.kills [FOLDER] [--kills 100] [--seed 1] [--pipeline b].
 
-A copy of the folder is edited while six processes work on it and are killed: two
-watches, two ingestions, a search and a question. Afterwards one more ingestion must
-leave exactly the content of a fresh library, no job may be stuck or done twice, and no
-process may have reported an error. `--words` turns embeddings off, `--ingested` starts
+A copy of the folder is edited while processes work on it and are killed: two watches,
+two ingestions, a search, a question, a decision and a repair; an automatic backup is due
+at every ingestion. Then, `--repairs` times, a page of the library is destroyed, and a
+repair, a restoration from the automatic backups or an ingestion is killed. Afterwards
+one more ingestion must leave exactly the content of a fresh library, every answered
+question and every decision must be stored, no job may be stuck, done twice or taken from
+a living process, and no process may have reported an error. `--words` turns embeddings off, `--ingested` starts
 with a complete library.
 
 Triggers in the library count the states of jobs: see `AUDIT`.
@@ -15,6 +18,7 @@ Triggers in the library count the states of jobs: see `AUDIT`.
 import argparse
 import json
 import math
+import os
 import random
 import re
 import shutil
@@ -37,13 +41,16 @@ from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "marsh-lantern"
 NAMES = ("PurpleFrog", "OchraMags", "Nell Tallow", "Corin Vale", "Mrs. Gannet")
+QUESTION = "Who keeps the ledger {}?"
 ROLES = (
     ("watch", "--json", "."),
     ("watch", "--json", "."),
     ("ingest", "."),
     ("ingest", "--verify"),
     ("search", "lantern water", "--no-rerank"),
-    ("ask", "Who keeps the ledger?"),
+    ("ask", QUESTION),
+    ("canon", "ignore", "Blenn{}"),
+    ("repair",),
 )
 EXPECTED = {0, 3, -signal.SIGKILL}
 """Exit codes that are no complaint; 3 while nothing has been ingested yet."""
@@ -53,6 +60,10 @@ SUSPECT = re.compile(r"Traceback|locked|exception|internal|^lrwr: ", re.I | re.M
 
 EARLY = ("Nothing has been ingested", "No manuscript folder has been ingested yet")
 """What may be said while there is no library."""
+
+BUSY = re.compile(r"has locked|Another lrwr process|is writing", re.I)
+"""What a repair may say while others use the library; it changes nothing then."""
+BUSY_CODE = 5
 
 DONE_TWICE, AT_ONCE = "done twice", "two at once"
 TAKEN, FROM_THE_LIVING = "taken over", "taken over from the living"
@@ -90,6 +101,8 @@ end;
 one that is taken over from another worker, and a document that is stored as it was
 stored before."""
 
+_CLOCK_STEP = 0.002
+"""Seconds by which a time of SQLite, in whole milliseconds, may be too early."""
 _UNIX_DAY = 2440587.5
 _SECONDS = 86400.0
 
@@ -100,7 +113,7 @@ class KillPlan:
 
     The same `seed` chooses the same edits and processes. Only the first `roles` of
     `ROLES` run. `more` is added to the processes' environment; with `ingested` the run
-    starts with a complete library.
+    starts with a complete library. `repairs` is the number of kills after the edits.
     """
 
     kills: int
@@ -109,6 +122,7 @@ class KillPlan:
     pause: float = 5.0
     roles: int = len(ROLES)
     ingested: bool = False
+    repairs: int = 0
 
 
 class Worker:
@@ -116,12 +130,18 @@ class Worker:
 
     `said` counts its lines of output by kind: the line without names and numbers.
     `complaints` are unexpected outputs and exit codes; `ended` counts ends that were
-    not kills; `deaths` maps process ids to the times of their ends, in seconds since
-    1970.
+    not kills; `deaths` maps process ids to the latest times at which they were known to
+    live, in seconds since 1970. `{}` in a command becomes the number of the start;
+    `acknowledged` are the words of commands that succeeded with such a number.
     """
 
     def __init__(self, folder: Path, number: int, env: Mapping[str, str]) -> None:
-        self.folder, self.role, self.env = folder, ROLES[number], env
+        self.folder, self.env = folder, env
+        self.template: tuple[str, ...] = ROLES[number]
+        self.role = self.template
+        self.starts = 0
+        self.seen_alive = time.time()
+        self.acknowledged: list[str] = []
         self.words = folder.parent / f"said-{number}.txt"
         self.complaints: list[str] = []
         self.said: Counter[str] = Counter()
@@ -130,6 +150,8 @@ class Worker:
         self.process = self._start()
 
     def _start(self) -> "subprocess.Popen[bytes]":
+        self.starts += 1
+        self.role = tuple(word.format(self.starts) for word in self.template)
         watches = self.role[0] == "watch"
         with self.words.open("wb") as words:
             return subprocess.Popen(
@@ -143,11 +165,12 @@ class Worker:
 
     def tend(self) -> None:
         """Restart the process if it has ended by itself, and check its output."""
+        seen_alive, self.seen_alive = self.seen_alive, time.time()
         code = self.process.poll()
         if code is None:
             return
         self.ended += 1
-        self.deaths[self.process.pid] = time.time()
+        self.deaths[self.process.pid] = seen_alive
         self._look(code)
         self.process = self._start()
 
@@ -163,8 +186,8 @@ class Worker:
 
     def stop(self) -> None:
         """Kill the process and check its output."""
-        self.process.kill()
         self.deaths[self.process.pid] = time.time()
+        self.process.kill()
         self._look(self.process.wait())
 
     def _look(self, code: int) -> None:
@@ -172,6 +195,10 @@ class Worker:
         self.said.update(map(_kind_of, text.splitlines()))
         events, aside = _parted(text)
         early = code == 3 and any(words in aside for words in EARLY)
+        if code == 0 and self.role != self.template:
+            self.acknowledged.append(self.role[-1])
+        if self.role[0] == "repair" and code == BUSY_CODE and BUSY.search(aside):
+            return
         trouble = [event for event in events if event["event"] == "trouble"]
         if code not in EXPECTED or trouble or (SUSPECT.search(aside) and not early):
             told = f"{' '.join(self.role)}: {code}: {aside.strip()} {trouble or ''}"
@@ -201,6 +228,8 @@ class KillRun:
     `complaints` are unexpected outputs, `said` counts lines of output by kind, `edits`
     counts edits by kind. `ended` has, for each process, how often it ended without a
     kill. `deaths` maps process ids to the times of their ends, in seconds since 1970.
+    `acknowledged` are the questions and the names in decisions of commands that
+    succeeded.
     """
 
     complaints: tuple[str, ...]
@@ -208,6 +237,7 @@ class KillRun:
     edits: Counter[str]
     ended: Mapping[str, int]
     deaths: Mapping[int, float]
+    acknowledged: tuple[str, ...]
 
 
 def harass(
@@ -226,6 +256,7 @@ def harass(
         while now < until or (waits and now < at_most and not victim.has_spoken):
             time.sleep(0.02)
             audit(folder)
+            make_backup_due(folder)
             for worker in workers:
                 worker.tend()
             now = time.monotonic()
@@ -241,7 +272,77 @@ def harass(
         writer.made,
         {f"{n} {w.role[0]}": w.ended for n, w in enumerate(workers)},
         {pid: when for worker in workers for pid, when in worker.deaths.items()},
+        tuple(words for worker in workers for words in worker.acknowledged),
     )
+
+
+def make_backup_due(folder: Path) -> None:
+    """Date all automatic backups of `folder` back, so that the next one is due."""
+    for number, file in enumerate((folder / ".lrwr" / "backups").glob("*.gz"), start=1):
+        with suppress(OSError):  # it was just replaced or rotated
+            os.utime(file, (number * _SECONDS, number * _SECONDS))
+
+
+def destroy_page(database: Path) -> None:
+    """Overwrite a page of the library that holds no conversation; none may use it."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+        (page,) = connection.execute(
+            "select rootpage from sqlite_schema where name = 'quotation_by_speaker'"
+        ).fetchone()
+        (size,) = connection.execute("pragma page_size").fetchone()
+    with database.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(bytes(size))
+
+
+REPAIRS = (("repair",), ("repair",), ("restore", "--latest"), ("ingest", "."))
+
+
+def kill_repairs(
+    folder: Path, count: int, dice: random.Random, env: Mapping[str, str]
+) -> int:
+    """Destroy a page and kill a repair, a restoration or an ingestion, `count` times.
+
+    `dice` is the source of randomness, `env` the environment. Returns how many were
+    killed before they ended.
+    """
+    database, killed = folder / ".lrwr" / "library.db", 0
+    for _ in range(count):
+        make_backup_due(folder)
+        role = dice.choice(REPAIRS)
+        if role[0] == "repair" and database.exists():
+            with suppress(sqlite3.Error):  # it is damaged already
+                destroy_page(database)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "lrwr", *role],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(dice.uniform(0.2, 2.5))
+        killed += process.poll() is None
+        process.kill()
+        process.wait()
+    repair = [sys.executable, "-m", "lrwr", "repair"]
+    subprocess.run(repair, cwd=folder, env=env, check=True, capture_output=True)
+    return killed
+
+
+def find_lost(folder: Path, acknowledged: Sequence[str]) -> list[str]:
+    """Return those of `acknowledged` that are neither a stored question nor a decision."""
+    with closing(sqlite3.connect(folder / ".lrwr" / "library.db")) as connection:
+        questions = {row[0] for row in connection.execute("select question from turn")}
+    canon = folder / "lrwr.canon.toml"
+    decisions = canon.read_text(encoding="utf-8") if canon.exists() else ""
+    return [
+        words
+        for words in acknowledged
+        if words not in questions and f'"{words}"' not in decisions
+    ]
 
 
 def audit(folder: Path) -> None:
@@ -278,7 +379,8 @@ def count_job_states(database: Path, deaths: Mapping[int, float]) -> Counter[str
     counter = Counter(job for what, job, *_ in rows if what == "done")
     counted[DONE_TWICE] = sum(count > 1 for count in counter.values())
     counted[FROM_THE_LIVING] = sum(
-        (day - _UNIX_DAY) * _SECONDS < deaths.get(int(worker.split("/")[1]), math.inf)
+        (day - _UNIX_DAY) * _SECONDS + _CLOCK_STEP
+        < deaths.get(int(worker.split("/")[1]), math.inf)
         for what, _, worker, day in rows
         if what == TAKEN
     )
@@ -313,7 +415,8 @@ class Report:
     """The result of a run and of its comparison with a fresh library.
 
     `jobs` are counts of the audit, `stuck` is the number of jobs that were not
-    finished. `seconds` is the duration of the last ingestion. `rows` has the number of
+    finished. `killed_repairs` were killed before they ended; `lost` are questions and
+    decisions that were acknowledged and are not stored. `seconds` is the duration of the last ingestion. `rows` has the number of
     rows, and `differ` the rows that differ, both by the name of the comparison.
     """
 
@@ -323,16 +426,20 @@ class Report:
     seconds: float
     rows: Mapping[str, int]
     differ: Mapping[str, list[str]]
+    killed_repairs: int
+    lost: Sequence[str]
 
     @property
     def held(self) -> bool:
         """Whether the run revealed no fault.
 
-        No job was stuck or done twice, no two jobs on one document ran at once, no row
-        differs, and no process complained.
+        No job was stuck, done twice or taken from a living process, no two jobs on one
+        document ran at once, no row differs, no question or decision was lost, and no
+        process complained.
         """
-        broken = self.stuck or self.jobs[DONE_TWICE] or self.jobs[AT_ONCE]
-        return not (broken or self.differ or self.harassed.complaints)
+        faults = (DONE_TWICE, AT_ONCE, FROM_THE_LIVING)
+        broken = self.stuck or any(self.jobs[fault] for fault in faults)
+        return not (broken or self.differ or self.lost or self.harassed.complaints)
 
 
 def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
@@ -351,19 +458,23 @@ def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
     if asked.ingested:
         ingest(folder, env)
         audit(folder)
-    harassed = harass(folder, asked, random.Random(asked.seed), env)
-    seconds = ingest(folder, env)
+    dice = random.Random(asked.seed)
+    harassed = harass(folder, asked, dice, env)
+    ingest(folder, env)
     audit(folder)
+    database = folder / ".lrwr" / "library.db"
+    jobs = count_job_states(database, harassed.deaths)
+    killed = kill_repairs(folder, asked.repairs, dice, env)
+    seconds = ingest(folder, env)
     shutil.copytree(folder, fresh, ignore=ignore)
     ingest(fresh, env)
-    database = folder / ".lrwr" / "library.db"
     pipeline = asked.more.get("LRWR_PIPELINE", "b")
     one, other = (
         read_holdings(f / ".lrwr" / "library.db", pipeline) for f in (folder, fresh)
     )
     return Report(
         harassed=harassed,
-        jobs=count_job_states(database, harassed.deaths),
+        jobs=jobs,
         stuck=count_stuck_jobs(database),
         seconds=round(seconds, 1),
         rows={name: len(rows) for name, rows in other.items()},
@@ -372,6 +483,8 @@ def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
             for name, rows in one.items()
             if rows != other[name]
         },
+        killed_repairs=killed,
+        lost=find_lost(folder, harassed.acknowledged),
     )
 
 
@@ -383,6 +496,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--repairs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pipeline", choices=("a", "b"), default="b")
     parser.add_argument("--words", action="store_true")
@@ -393,7 +507,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.words:
         more["LRWR_EMBEDDING_MODEL"] = "off"
     asked = KillPlan(
-        args.kills, args.seed, more, pause=args.pause, ingested=args.ingested
+        args.kills,
+        args.seed,
+        more,
+        pause=args.pause,
+        ingested=args.ingested,
+        repairs=args.repairs,
     )
     with tempfile.TemporaryDirectory() as place:
         done = run_kills(args.folder, Path(place), asked)
@@ -406,6 +525,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "edits": done.harassed.edits.total(),
                 "edits_by_kind": done.harassed.edits,
                 "ended_by_themselves": done.harassed.ended,
+                "acknowledged": len(done.harassed.acknowledged),
+                "lost": done.lost,
+                "repairs": args.repairs,
+                "repairs_killed_before_their_end": done.killed_repairs,
                 "jobs": done.jobs,
                 "stuck_jobs": done.stuck,
                 "seconds_of_the_last_ingestion": done.seconds,
