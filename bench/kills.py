@@ -138,7 +138,7 @@ class Worker:
     def __init__(self, folder: Path, number: int, env: Mapping[str, str]) -> None:
         self.folder, self.env = folder, env
         self.template: tuple[str, ...] = ROLES[number]
-        self.role = self.template
+        self.role: tuple[str, ...] = self.template
         self.starts = 0
         self.seen_alive = time.time()
         self.acknowledged: list[str] = []
