@@ -98,7 +98,7 @@ def read_document(request: bytes) -> bytes:
     except InvalidEnvelope:
         return encode_recipe_mismatch("")
     try:
-        return asyncio.run(_run_order(order))
+        return asyncio.run(_run_order(order), debug=False)
     except LrwrError as error:
         return encode_document_failure(error)
     except Exception as error:  # noqa: BLE001 - its text may quote the manuscript

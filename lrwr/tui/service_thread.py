@@ -52,6 +52,7 @@ class ServiceThread(Generic[ServicesT]):
         self._opening = opening
         self._opened: asyncio.Task[ServicesT] | None = None
         self._loop = asyncio.new_event_loop()
+        self._loop.set_debug(False)  # it would print arguments, such as keys
         self._thread = threading.Thread(target=self._run, name="backstage", daemon=True)
         self._stack = AsyncExitStack()
         self._tasks: set[asyncio.Task[Any]] = set()

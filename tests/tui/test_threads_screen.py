@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from textual.events import Paste
+from textual.widgets import Static
 
 from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.scope import ChatOptions
@@ -118,6 +119,12 @@ async def test_the_talk_that_is_deleted_is_over(book: Path) -> None:
         assert titles(room) == [FOG]
 
 
+def dialog_text(room: Room) -> str:
+    """Return what the dialog on top says."""
+    parts = room.app.screen.query(Static)
+    return " ".join(str(part.content) for part in parts)
+
+
 async def test_a_talk_is_written_out_beside_the_library(book: Path) -> None:
     async with a_room(book) as room:
         await room.ask(LEDGER)
@@ -129,11 +136,15 @@ async def test_a_talk_is_written_out_beside_the_library(book: Path) -> None:
         await room.press("e")
         assert isinstance(room.app.screen, TextInputScreen)
         await write_line(room, str(file))
-        assert shown_note(room).endswith("already exists. Choose another file name.")
-        await room.press("e")
+        # The dialog stays open: typed letters are no commands of the list.
+        assert isinstance(room.app.screen, TextInputScreen)
+        assert "already exists. Choose another file name." in dialog_text(room)
         await write_line(room, str(book / "chapters" / "talk.md"))
-        assert "is in a manuscript folder" in shown_note(room)
+        assert isinstance(room.app.screen, TextInputScreen)
+        assert "is in a manuscript folder" in dialog_text(room)
         assert not (book / "chapters" / "talk.md").exists()
+        await room.press("escape")
+        assert titles(room) == [LEDGER]
 
 
 async def test_this_talk_is_renamed_and_written_out_by_words(book: Path) -> None:

@@ -117,7 +117,7 @@ def run_plain_chat(settings: Settings, output: Output, options: ChatOptions) -> 
         SettingsProblem: The configured language model has no key or no name.
     """
     lines = LineReader.of_stdin()
-    with asyncio.Runner() as runner:
+    with asyncio.Runner(debug=False) as runner:
         stack = AsyncExitStack()
         try:
             chat = run_async(_open_chat(settings, output, options, stack), runner.run)

@@ -76,7 +76,7 @@ def chat_command(
         _run_plain(settings, output, options)
     else:
         messages: list[str] = []
-        failures = asyncio.run(_chat(settings, options, messages.append))
+        failures = asyncio.run(_chat(settings, options, messages.append), debug=False)
         for sentence in dict.fromkeys(messages):
             output.info(sentence)
         _warn_of_failures(output, failures)

@@ -218,6 +218,7 @@ async def _runner(
         eval_request.budget,
         CONCURRENT_QUESTIONS if eval_request.model else 1,
         create_eval_lock(workspace.library),
+        create_price_lookup(workspace.settings),
     )
     plan = build_eval_plan(
         questions,

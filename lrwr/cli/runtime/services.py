@@ -50,18 +50,19 @@ _YES = frozenset({"y", "yes"})
 
 def run_async(
     coroutine: Coroutine[Any, Any, ResultT],
-    run: Callable[[Coroutine[Any, Any, ResultT]], ResultT] = asyncio.run,
+    run: Callable[[Coroutine[Any, Any, ResultT]], ResultT] | None = None,
 ) -> ResultT:
     """Run `coroutine` to completion and return its result.
 
-    `run` executes the coroutine; pass `asyncio.Runner().run` to reuse a loop. If tasks
-    of a group fail with several `LrwrError`s, only the first is raised.
+    `run` executes the coroutine in a loop that is reused; None creates a loop, never in
+    debug mode, which prints arguments of slow calls, such as keys. If tasks of a group
+    fail with several `LrwrError`s, only the first is raised.
 
     Raises:
         LrwrError: The error of the coroutine, without an exception group around it.
     """
     try:
-        return run(coroutine)
+        return run(coroutine) if run else asyncio.run(coroutine, debug=False)
     except* LrwrError as group:
         first: BaseException = group
         while isinstance(first, BaseExceptionGroup):

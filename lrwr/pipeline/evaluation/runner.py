@@ -158,9 +158,10 @@ class RunSetup:
     order.
 
     The first of `measures` uses no language model. `budget` limits the price of the
-    others in US dollars, 0.0 for no limit; calls in progress are finished. `together`
-    is how many measurements run concurrently. `lock` is held during the run; None for
-    no lock.
+    others in US dollars, 0.0 for no limit: a measurement is skipped if its estimate by
+    `price`, which returns the price of a usage of a model, could exceed what is left.
+    An unknown price counts as 0. `together` is how many measurements run
+    concurrently. `lock` is held during the run; None for no lock.
     """
 
     arms: Sequence[Arm]
@@ -168,6 +169,7 @@ class RunSetup:
     budget: float = 0.0
     together: int = 1
     lock: EvalLock | None = None
+    price: Callable[[Usage, str], float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,7 @@ class _State:
     known: dict[str, OutcomePart]
     lines: dict[tuple[str, str, str], OutcomePart] = field(default_factory=dict)
     spent: float = 0.0
+    reserved: float = 0.0
 
 
 def build_eval_plan(
@@ -379,16 +382,25 @@ class EvalRunner:
         outcome = assemble_outcome(task.question, line.arm, stored_parts)
         return RunProgress(outcome, line.part, len(state.lines))
 
+    def _estimate_price(self, task: _Task) -> float:
+        if self._setup.price is None:
+            return 0.0
+        usages = task.measure.estimate_usage(task.question, task.arm.name)
+        return compute_total_price(usages, self._setup.price) or 0.0
+
     async def _measure_task(self, task: _Task, state: _State) -> OutcomePart:
         figures: Mapping[str, float] = {}
         failed: Mapping[str, str] = {}
         budget = self._setup.budget
         is_first = task.measure is self._setup.measures[0]
-        if budget and state.spent >= budget and not is_first:
+        estimate = 0.0 if is_first or not budget else self._estimate_price(task)
+        expected = state.spent + state.reserved + estimate
+        if budget and not is_first and (state.spent >= budget or expected > budget):
             failed = _fail_all(
-                task, f"Not asked: the budget of ${budget:.2f} is used up."
+                task, f"Not asked: it could exceed the budget of ${budget:.2f}."
             )
         else:
+            state.reserved += estimate
             try:
                 context = await task.arm.retrieve(task.question)
                 figures, failed = await task.measure.measure(
@@ -396,6 +408,8 @@ class EvalRunner:
                 )
             except LrwrError as error:
                 failed = _fail_all(task, str(error) or type(error).__name__)
+            finally:
+                state.reserved -= estimate
         numbers = {name: v for name, v in figures.items() if math.isfinite(v)}
         wrong = {n: "The result is not a number." for n in figures if n not in numbers}
         state.spent += numbers.get(DOLLARS, 0.0)

@@ -1,8 +1,9 @@
 """The threads screen: opens, renames, exports, deletes and restores threads."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from textual import work
@@ -23,6 +24,7 @@ from lrwr.app.presenters.threads import (
     format_thread_title,
 )
 from lrwr.app.threads import delete_thread
+from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.actions.keys_and_commands import (
     FIND_ACTION,
@@ -244,30 +246,35 @@ async def export_thread_as(
 ) -> str:
     """Write a thread as Markdown to `path`; if `path` is empty, ask the user for it.
 
-    `title` is the thread's title, from which a path is suggested. Return the path of
-    the new file; empty if the user cancels.
+    `title` is the thread's title, from which a path is suggested. A path that the user
+    entered is asked for again, with the reason, if it cannot be used. Return the path
+    of the new file; empty if the user cancels.
 
     Raises:
         NotFound: There is no such thread.
-        SettingsProblem: The file exists, is not `.md`, or is in the manuscript.
-        LrwrError: The file cannot be written.
+        SettingsProblem: The file `path` exists, is not `.md`, or is in the manuscript.
+        LrwrError: The file `path` cannot be written.
     """
-    chosen: str | None = path.strip()
-    if not chosen:
-        suggestion = await screen.room.service_thread.run(
-            lambda workspace: suggest_export_path(workspace, title)
-        )
-        dialog = TextInputScreen(
-            "Export to",
-            value=suggestion,
-            note="A new .md file outside the manuscript folders.",
-        )
-        chosen = await screen.app.push_screen_wait(dialog)
-    if not chosen:
-        return ""
-    target = chosen
-    return str(
-        await screen.room.service_thread.run(
+    services = screen.room.service_thread
+
+    def export(target: str) -> Awaitable[Path]:
+        return services.run(
             lambda workspace: export_thread_to_file(workspace, thread, target)
         )
+
+    if path.strip():
+        return str(await export(path.strip()))
+    chosen: str | None = await services.run(
+        lambda workspace: suggest_export_path(workspace, title)
     )
+    note = "A new .md file outside the manuscript folders."
+    while True:
+        # Without an open dialog, the letters of another path would be commands.
+        dialog = TextInputScreen("Export to", value=chosen or "", note=note)
+        chosen = await screen.app.push_screen_wait(dialog)
+        if not chosen:
+            return ""
+        try:
+            return str(await export(chosen))
+        except LrwrError as error:
+            note = error.full_text

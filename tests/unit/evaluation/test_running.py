@@ -182,6 +182,14 @@ async def test_a_further_measure_is_added_without_searching_figures_again(
     assert {**run.outcomes[0].figures} == {"mrr": 1.0, "faithfulness": 0.75}
 
 
+async def test_what_could_exceed_the_budget_is_not_begun(tmp_path: Path) -> None:
+    judge = SetMeasure("judge", {"faithfulness": 1.0, "dollars": 0.3}, usage=Usage(1))
+    means = means_of([SetArm("A")], SetMeasure(), judge, budget=0.5)
+    run = await run_of(tmp_path, replace(means, price=lambda usage, model: 0.3))
+    assert len(judge.asked) == 1
+    assert "$0.50" in run.outcomes[1].failed["faithfulness"]
+
+
 async def test_when_the_budget_is_spent_the_rest_is_searched_and_not_judged(
     tmp_path: Path,
 ) -> None:
@@ -190,7 +198,9 @@ async def test_when_the_budget_is_spent_the_rest_is_searched_and_not_judged(
     means = means_of([SetArm("A")], search, judge, budget=0.5)
     run = await run_of(tmp_path, means)
     assert (len(search.asked), len(judge.asked)) == (3, 2)
-    assert "the budget of $0.50 is used up" in run.outcomes[2].failed["faithfulness"]
+    assert (
+        "it could exceed the budget of $0.50" in run.outcomes[2].failed["faithfulness"]
+    )
     assert run.outcomes[2].figures == {"mrr": 1.0}
     more = await run_of(tmp_path, replace(means, budget=1.0))
     assert len(judge.asked) == 3

@@ -263,7 +263,7 @@ class SupabaseThreadStore:
     async def restore(self) -> Thread | None:
         """Restore the thread that was deleted last on any machine, and return it.
 
-        None if none is deleted.
+        None if none is deleted, or if another machine deleted it again meanwhile.
 
         Raises:
             LrwrError: The Supabase project does not answer or refuses.
@@ -274,7 +274,10 @@ class SupabaseThreadStore:
         if back is None:
             return None
         await self._replica.fetch(back)
-        return await self._local.thread(ThreadId(back))
+        try:
+            return await self._local.thread(ThreadId(back))
+        except NotFound:
+            return None
 
     async def purge(self, before: float) -> int:
         """Remove for good the deleted threads whose deletion was earlier than `before`.
