@@ -388,6 +388,7 @@ where thread_id not in (select id from thread) group by thread_id
 _MEND_THREADS = (
     _ADOPT_TURNS,
     "update thread set state = '{}' where not json_valid(state)",
+    "update turn set state = 'complete' where state not in ('complete', 'stopped')",
     "update turn set usage = '{}' where not json_valid(usage)",
     "update turn set output = '{}' where not json_valid(output)",
     seal_sql("thread", f"not {fits_sql('thread')} or crc is null"),
