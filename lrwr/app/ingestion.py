@@ -219,14 +219,17 @@ async def check_named_targets(
     """
     if not targets.named:
         return targets
-    source = FolderSource(
-        workspace.library.root, targets.existing, workspace.settings.manuscript.exclude
-    )
-    listing = await source.list()
-    document_ids = [file.id for file in listing.found]
-    if workspace.is_ingested:
-        document_ids += [version.id for version in await _load_versions(workspace)]
-    name_of = workspace.library.name_of_document
+    library, name_of = workspace.library, workspace.library.name_of_document
+    versions = await _load_versions(workspace) if workspace.is_ingested else ()
+    stored = [version.id for version in versions]
+    if all(
+        any(is_in_folder(document, name_of(target)) for document in stored)
+        for target in targets.existing
+    ):
+        return targets
+    exclude = workspace.settings.manuscript.exclude
+    listing = await FolderSource(library.root, targets.existing, exclude).list()
+    document_ids = [*stored, *(file.id for file in listing.found)]
     used = tuple(
         target
         for target in targets.existing

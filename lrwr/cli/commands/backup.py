@@ -28,6 +28,29 @@ RESTORE_EXAMPLES = (
     " lrwr restore --latest"
 )
 
+LatestOption = Annotated[
+    bool,
+    typer.Option(
+        "--latest",
+        help="Add the threads, model replies and send log entries of the automatic"
+        " backups that the library lacks.",
+    ),
+]
+ForceOption = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Replace an existing library; it is renamed, not deleted."
+    ),
+]
+ManuscriptOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--manuscript",
+        metavar="FOLDER",
+        help="Where the manuscript is now, if not where it was; can be repeated.",
+    ),
+]
+
 
 app = typer.Typer()
 
@@ -73,28 +96,9 @@ def restore_command(
         Path | None,
         typer.Argument(metavar="[FILE]", help="A file written by `lrwr backup`."),
     ] = None,
-    latest: Annotated[
-        bool,
-        typer.Option(
-            "--latest",
-            help="Add the threads, model replies and send log entries of the automatic"
-            " backups that the library lacks.",
-        ),
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", help="Replace an existing library; it is renamed, not deleted."
-        ),
-    ] = False,
-    manuscript: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--manuscript",
-            metavar="FOLDER",
-            help="Where the manuscript is now, if not where it was; can be repeated.",
-        ),
-    ] = None,
+    latest: LatestOption = False,
+    force: ForceOption = False,
+    manuscript: ManuscriptOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Restore a library from a backup file, or threads from the automatic backups.
@@ -104,7 +108,8 @@ def restore_command(
     settings, output = start_session(context)
     library = resolve_library(settings)
     if latest:
-        _restore_latest(library, output, file, force=force, as_json=as_json)
+        has_other = bool(file or force or manuscript)
+        _restore_latest(library, output, is_alone=not has_other, as_json=as_json)
         return
     if file is None:
         raise SettingsProblem(
@@ -128,11 +133,11 @@ def restore_command(
 
 
 def _restore_latest(
-    library: Library, output: Output, file: Path | None, *, force: bool, as_json: bool
+    library: Library, output: Output, *, is_alone: bool, as_json: bool
 ) -> None:
-    if file is not None or force:
+    if not is_alone:
         raise SettingsProblem(
-            "`--latest` cannot be combined with FILE or `--force`",
+            "`--latest` cannot be combined with FILE, `--force` or `--manuscript`",
             hint="Run `lrwr restore --latest` alone.",
         )
     report = recover_from_backups(library, now=time.time())

@@ -132,7 +132,6 @@ async def collect_status(
             skipped = service.skipped_files
         except NotFound as error:
             problem = problem or str(error)
-        unreadable = await _count_unreadable(workspace, changes.changed)
         newest = load_newest_backup(workspace.library)
         return {
             "root": workspace.library.root,
@@ -150,7 +149,7 @@ async def collect_status(
             "changed": len(changes.changed) + len(changes.stale),
             "gone": len(changes.gone),
             "missing": list(changes.missing),
-            "unreadable": unreadable,
+            "unreadable": await _count_unreadable(workspace, changes.changed),
             "skipped": [
                 {"path": file.path, "cause": file.cause, "reason": file.reason}
                 for file in skipped
