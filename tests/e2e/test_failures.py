@@ -67,8 +67,9 @@ def test_with_json_a_failure_is_json_too(
         ),
         (
             "restore",
-            "Missing argument 'FILE'",
-            "Run `lrwr restore --help` for its options and arguments.",
+            "No backup is named",
+            "Run `lrwr restore FILE` with a file written by `lrwr backup`, or"
+            " `lrwr restore --latest`.",
         ),
     ],
 )
