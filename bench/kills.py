@@ -323,7 +323,7 @@ def kill_repairs(
             stderr=subprocess.DEVNULL,
         )
         with suppress(subprocess.TimeoutExpired):
-            process.wait(dice.uniform(0.2, 2.5))
+            process.wait(dice.uniform(0.2, 8.0))
         killed += process.poll() is None
         process.kill()
         process.wait()
