@@ -355,7 +355,8 @@ class CachingAnalyst:
             findings, usage = await self._call_analyst(call)
         except ServiceUnavailable as error:
             self.budget.stop(_format_error(error))
-            return [], Usage()
+            usage = Usage(calls=1, failed=1)
+            return [], usage
         finally:
             self.budget.settle(reserved, usage)
         await self._store_replies(call, findings, usage)

@@ -65,6 +65,12 @@ class IngestReport:
     waiting: int = 0
     missing: tuple[DocumentId, ...] = ()
 
+    @property
+    def has_silent_model(self) -> bool:
+        """Whether a language model was asked, and failed to answer every call."""
+        is_asked = bool(self.usage.calls) and not self.dry_run
+        return is_asked and self.usage.failed == self.usage.calls
+
 
 class IngestProgress:
     """Updates an ingestion report and emits an event for each finished document.

@@ -191,3 +191,12 @@ def test_a_model_that_is_set_wrongly_is_told_before_anything_is_read(
     assert said in ran.err
     assert "\nhint: " in ran.err
     assert not (book.folder / ".lrwr" / "library.db").exists()
+
+
+def test_a_model_that_answers_nothing_ends_with_the_code_of_a_service(
+    book: Terminal,
+) -> None:
+    ran = book.run("ingest", ".", LRWR_MODEL_BASE_URL="http://127.0.0.1:9/v1")
+    assert ran.code == ExitCode.SERVICE
+    assert "cannot be reached" in ran.out
+    assert book.run("search", "oats", "--json").json["passages"]

@@ -133,6 +133,8 @@ def ingest_command(
         raise typer.Exit(int(report.away.exit_code))
     if report.problems or report.missing:
         raise typer.Exit(int(ExitCode.PARTIAL))
+    if report.has_silent_model:
+        raise typer.Exit(int(ExitCode.SERVICE))
 
 
 @contextmanager
