@@ -111,6 +111,21 @@ class VeiledWords:
         )
         return self.veil.shown(pairs, limit)
 
+    async def search_phrases(
+        self,
+        phrases: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
+        """Return the best `limit` unhidden chunks with any of `phrases`."""
+        scope = self.veil.bounded(scope, self.order)
+        found = await self.inner.search_phrases(
+            phrases, pipeline=pipeline, scope=scope, limit=limit + DEEP
+        )
+        return self.veil.shown(found, limit)
+
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:

@@ -175,6 +175,17 @@ class BookWords:
         """Find nothing."""
         return []
 
+    async def search_phrases(
+        self,
+        phrases: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
+        """Find nothing."""
+        return []
+
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:

@@ -29,12 +29,12 @@ from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.deletions import drop_deleted_passages
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.retrieval.service import (
     PassageFinder,
     SearchRequest,
     SearchResult,
-    drop_deleted_passages,
 )
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.retrieval.story_search import SearchFilters

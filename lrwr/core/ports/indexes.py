@@ -105,6 +105,25 @@ class LexicalIndex(Protocol):
         """
         ...
 
+    async def search_phrases(
+        self,
+        phrases: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
+        """Return at most `limit` chunks that contain any of `phrases`, best first.
+
+        The words of a phrase must follow one another in the text, in this order,
+        function words included; they match by their stem, ignoring case and accents. A
+        rarer phrase adds more to a chunk's score. Empty if `phrases` is empty.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:

@@ -18,7 +18,7 @@ from lrwr.core.retrieval.anchors import (
     find_citation_in_place,
     mark_unevaluated,
 )
-from lrwr.core.retrieval.service import load_existing_texts
+from lrwr.core.retrieval.deletions import load_existing_texts
 
 
 class FreshnessService:

@@ -4,27 +4,51 @@ and excerpts.
 
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
+    extract_content_words,
     normalize_word,
     stem_lightly,
 )
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder
+from lrwr.core.retrieval.query_words import (
+    extract_adjacent_words,
+    extract_quoted_phrases,
+    find_related_words,
+)
 
 RETRIEVER_POOL_SIZE = 100
 """Chunks taken from each retriever before fusion."""
 
 LEXICAL_WEIGHT = 0.6
 PAIRS_WEIGHT = 0.2
+PHRASES_WEIGHT = 0.25
 DENSE_WEIGHT = 0.2
-"""Weights of the retrievers in the fused score, from a grid measured in decision 003.
+"""Weights of the retrievers in the fused score, measured in decisions 003 and 026.
 
 The share of embeddings is small because whole chunks embed worse than short windows.
+"""
+
+QUOTED_WEIGHT = 1.0
+"""Weight of the words that a question puts in quotation marks: a passage that contains
+them outranks passages that match otherwise."""
+
+RELATED_WEIGHT = 0.5
+"""Weight of a related word ("wed" for "married") beside a word of the question itself."""
+
+FULL_COVERAGE, LOW_COVERAGE = 0.85, 0.45
+LOW_COVERAGE_DENSE_WEIGHT = 1.0
+"""The weight of embeddings grows as the best passages lack words of the question.
+
+At `FULL_COVERAGE` of the question's word weight or more it is `DENSE_WEIGHT`, at
+`LOW_COVERAGE` or less `LOW_COVERAGE_DENSE_WEIGHT`, and linear between. Questions in the
+words of the text have a coverage of about 0.9, a writer's paraphrases of about 0.6
+(decision 026).
 """
 
 VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]
@@ -78,24 +102,41 @@ def rank_chunks(scores: Mapping[ChunkId, float]) -> list[ScoredChunk]:
 class HybridScores:
     """The scores of chunks from each retriever, before scaling.
 
-    `words` and `pairs` are BM25 scores of single words and of pairs of nearby words,
-    `meaning` cosine similarities of embeddings, -1.0 to 1.0. A mapping is empty if its
-    retriever did not run.
+    `words` are BM25 scores of single words, related words included; `pairs` of pairs of
+    nearby words; `phrases` of two adjacent words of the question; `quoted` of words
+    that the question puts in quotation marks. `meaning` are cosine similarities of
+    embeddings, -1.0 to 1.0. A mapping is empty if its retriever did not run.
     """
 
-    words: Mapping[ChunkId, float]
-    pairs: Mapping[ChunkId, float]
-    meaning: Mapping[ChunkId, float]
+    words: Mapping[ChunkId, float] = field(default_factory=dict)
+    pairs: Mapping[ChunkId, float] = field(default_factory=dict)
+    phrases: Mapping[ChunkId, float] = field(default_factory=dict)
+    quoted: Mapping[ChunkId, float] = field(default_factory=dict)
+    meaning: Mapping[ChunkId, float] = field(default_factory=dict)
 
-    def fused(self) -> dict[ChunkId, float]:
-        """Return for each chunk the weighted sum of its scaled scores, from 0.0 to 1.0."""
+    def fused(self, dense_weight: float = DENSE_WEIGHT) -> dict[ChunkId, float]:
+        """Return for each chunk the weighted sum of its scaled scores, 0.0 or more.
+
+        `dense_weight` is the weight of the embeddings.
+        """
         return fuse_weighted_scores(
             [
                 (LEXICAL_WEIGHT, scale_by_maximum(self.words)),
                 (PAIRS_WEIGHT, scale_by_maximum(self.pairs)),
-                (DENSE_WEIGHT, scale_by_maximum(self.meaning)),
+                (PHRASES_WEIGHT, scale_by_maximum(self.phrases)),
+                (QUOTED_WEIGHT, scale_by_maximum(self.quoted)),
+                (dense_weight, scale_by_maximum(self.meaning)),
             ]
         )
+
+
+def compute_dense_weight(coverage: float) -> float:
+    """Return the weight of embeddings for a question of which the best passage covers
+    `coverage`, the share of its word weight, 0.0 to 1.0.
+    """
+    lacking = (FULL_COVERAGE - coverage) / (FULL_COVERAGE - LOW_COVERAGE)
+    share = min(1.0, max(0.0, lacking))
+    return DENSE_WEIGHT + share * (LOW_COVERAGE_DENSE_WEIGHT - DENSE_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +152,39 @@ class HybridRetriever:
 
     async def score_by_words(
         self,
-        words: Sequence[str],
+        question: str,
         *,
         pipeline: Pipeline,
         scope: SearchScope,
         limit: int,
-    ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
-        """Return BM25 scores of chunks for single `words`, and for pairs of them, in
-        this order.
+    ) -> HybridScores:
+        """Return the scores of chunks for the words of `question`; `meaning` is empty.
 
         Each mapping has the `limit` best chunks of `pipeline` within `scope` at most. A
         pair is two of the words within about a sentence of each other, in either order.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
-        scored_lists = [
-            await search(words, pipeline=pipeline, scope=scope, limit=limit)
-            for search in (self.lexical.search_words, self.lexical.search_pairs)
+        words = extract_content_words(question)
+        searches = (
+            (self.lexical.search_words, words),
+            (self.lexical.search_words, find_related_words(words)),
+            (self.lexical.search_pairs, words),
+            (self.lexical.search_phrases, extract_adjacent_words(question)),
+            (self.lexical.search_phrases, extract_quoted_phrases(question)),
+        )
+        single, related, pairs, phrases, quoted = [
+            {
+                scored.chunk: scored.score
+                for scored in await search(
+                    terms, pipeline=pipeline, scope=scope, limit=limit
+                )
+            }
+            for search, terms in searches
         ]
-        single, pairs = ({s.chunk: s.score for s in scored} for scored in scored_lists)
-        return single, pairs
+        merged = fuse_weighted_scores([(1.0, single), (RELATED_WEIGHT, related)])
+        return HybridScores(merged, pairs, phrases, quoted)
 
     async def score_by_embedding(
         self, question: str, *, scope: SearchScope, others: Collection[ChunkId]

@@ -1,7 +1,7 @@
 """Passage search: hybrid retrieval, scores for characters and content types, reranking."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lrwr.core.canon.model import Canon
@@ -14,12 +14,12 @@ from lrwr.core.model.chunks import (
     Pipeline,
     SearchScope,
 )
-from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
-from lrwr.core.model.errors import NotFound, ServiceUnavailable
+from lrwr.core.model.documents import DocumentType, Horizon
+from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Embedder, Reranker
-from lrwr.core.ports.stores import DocumentText, PassageStore
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.confidence import (
     FIRST_PASSAGES,
@@ -36,6 +36,8 @@ from lrwr.core.retrieval.retrievers import (
     HybridRetriever,
     HybridScores,
     VectorIndexOpener,
+    WordWeights,
+    compute_dense_weight,
     fuse_weighted_scores,
     rank_chunks,
     scale_min_max,
@@ -59,6 +61,11 @@ FILTERED_POOL_SIZE = 100_000
 RERANK_WEIGHT = 0.6
 """Share of the reranker's score in the order of its candidates; the rest is the hybrid
 score. Measured in decision 003."""
+
+
+TOPIC_PEOPLE_WEIGHT = 0.2
+"""Weight of the people in a question about who says what that also has a topic ("… about
+the fog"). They then only assist its words, and the reranker applies (decision 026)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +134,10 @@ class _SearchContext:
     """State of one running search.
 
     `visible_cast` are the characters known at the horizon. `story` is None if the
-    search uses no story data. `remarks` grows during the search; `hybrid` and
-    `reranker_scores` are set when the retrievers and the reranker have run.
+    search uses no story data. `counts` maps each content word of the question to the
+    number of chunks that contain it, of `total`. `remarks` grows during the search;
+    `hybrid` and `reranker_scores` are set when the retrievers and the reranker have
+    run.
     """
 
     request: SearchRequest
@@ -139,7 +148,9 @@ class _SearchContext:
         default_factory=lambda: build_unscoped_cast(Cast())
     )
     remarks: list[str] = field(default_factory=list)
-    hybrid: HybridScores = field(default_factory=lambda: HybridScores({}, {}, {}))
+    hybrid: HybridScores = field(default_factory=HybridScores)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
     reranker_scores: Mapping[ChunkId, float] = field(default_factory=dict)
 
 
@@ -205,13 +216,10 @@ class PassageFinder:
         passages = await self._rank_passages(
             context, scores, rerank=request.rerank and not is_people_ranking
         )
-        counts, total = await self._lexical.document_frequencies(
-            extract_content_words(request.question), pipeline=request.pipeline
-        )
         return SearchResult(
             passages=tuple(passages[: request.limit]),
             unknown=await self._hybrid.find_unknown_words(
-                counts, pipeline=request.pipeline, scope=context.scope
+                context.counts, pipeline=request.pipeline, scope=context.scope
             ),
             remarks=tuple(context.remarks),
             facts=await _search_facts(context),
@@ -223,8 +231,8 @@ class PassageFinder:
                     last_scores=context.reranker_scores or scores,
                     first_scores=scores,
                     hybrid=context.hybrid,
-                    counts=counts,
-                    total=total,
+                    counts=context.counts,
+                    total=context.total,
                 ),
                 is_people_ranking=is_people_ranking,
             ),
@@ -257,6 +265,9 @@ class PassageFinder:
             order, types=request.types, horizon=request.horizon, kinds=kinds
         )
         context = _SearchContext(request, order, scope)
+        context.counts, context.total = await self._lexical.document_frequencies(
+            extract_content_words(request.question), pipeline=request.pipeline
+        )
         if self._story is not None and request.pipeline is Pipeline.AGENTIC:
             context.story = self._story
             context.visible_cast = await self._story.read_visible_cast(
@@ -267,21 +278,27 @@ class PassageFinder:
     async def _score_chunks(
         self, context: _SearchContext
     ) -> tuple[dict[ChunkId, float], bool]:
-        """Return the score of each chunk, and whether people contributed to the scores."""
+        """Return the score of each chunk, and whether people decide the ranking."""
         allowed = await self._filter_chunks(context)
         scores = await self._score_hybrid(context, allowed)
         people: Mapping[ChunkId, float] = {}
+        has_topic = False
         if context.story is not None and context.request.names:
-            people = await self._score_by_people(context, context.story, scores)
+            people, has_topic = await self._score_by_people(
+                context, context.story, scores
+            )
         if context.story is not None and context.request.boosts:
             boosts = await context.story.compute_boosts(
                 context.request.question, scores
             )
             scores |= {chunk: scores[chunk] * boost for chunk, boost in boosts.items()}
-        scores = fuse_weighted_scores([(1.0, scores), (1.0, people)])
+        weight = 1.0
+        if has_topic:
+            weight, people = TOPIC_PEOPLE_WEIGHT, scale_min_max(people)
+        scores = fuse_weighted_scores([(1.0, scores), (weight, people)])
         if allowed is not None:
             scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
-        return scores, bool(people)
+        return scores, bool(people) and not has_topic
 
     async def _filter_chunks(
         self, context: _SearchContext
@@ -305,8 +322,10 @@ class PassageFinder:
         context: _SearchContext,
         story: StorySearch,
         scores: Mapping[ChunkId, float],
-    ) -> dict[ChunkId, float]:
-        """Score chunks by the people in a question about who says what."""
+    ) -> tuple[dict[ChunkId, float], bool]:
+        """Score chunks by the people in a question about who says what; return also
+        whether the question has a topic besides them.
+        """
 
         async def find_chunks_with_word(word: str) -> list[Chunk]:
             words = await self._lexical.search_words(
@@ -321,36 +340,47 @@ class PassageFinder:
             context.request.question, context.visible_cast, find_chunks_with_word
         )
         if not speech_question.people:
-            return {}
+            return {}, False
         counts = await self._store.counts(context.request.pipeline)
         chunks = await self._store.chunks(sorted(scores))
-        return score_chunks_by_people(
+        people = score_chunks_by_people(
             speech_question,
             context.scope,
             context.order,
             chunks,
             total=counts.chunks,
         )
+        return people, speech_question.has_topic
 
     async def _score_hybrid(
         self, context: _SearchContext, allowed: Collection[ChunkId] | None
     ) -> dict[ChunkId, float]:
         request = context.request
-        words: dict[ChunkId, float] = {}
-        pairs: dict[ChunkId, float] = {}
-        meaning: dict[ChunkId, float] = {}
+        hybrid = HybridScores()
         if request.lexical:
-            words, pairs = await self._hybrid.score_by_words(
-                extract_content_words(request.question),
+            hybrid = await self._hybrid.score_by_words(
+                request.question,
                 pipeline=request.pipeline,
                 scope=context.scope,
                 limit=RETRIEVER_POOL_SIZE if allowed is None else FILTERED_POOL_SIZE,
             )
         if request.dense:
-            others = {*words, *(allowed or ())}
+            others = {*hybrid.fused(), *(allowed or ())}
             meaning = await self._score_by_embedding(context, others)
-        context.hybrid = HybridScores(words, pairs, meaning)
-        return context.hybrid.fused()
+            hybrid = replace(hybrid, meaning=meaning)
+        context.hybrid = hybrid
+        if not (request.lexical and hybrid.meaning):
+            return hybrid.fused()
+        return hybrid.fused(compute_dense_weight(await self._cover_best(context)))
+
+    async def _cover_best(self, context: _SearchContext) -> float:
+        """Return the greatest share of the question's word weight, 0.0 to 1.0, that one
+        of the best passages contains.
+        """
+        best = rank_chunks(context.hybrid.fused())[: self._candidates]
+        chunks = await self._store.chunks([scored.chunk for scored in best])
+        weights = WordWeights.of(list(context.counts), context.counts, context.total)
+        return max((weights.coverage(chunk.text) for chunk in chunks), default=0.0)
 
     async def _score_by_embedding(
         self, context: _SearchContext, others: Collection[ChunkId]
@@ -432,47 +462,3 @@ async def _search_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:
     return await context.story.search_facts(
         request.question, context.scope, names=request.names
     )
-
-
-async def load_existing_texts(
-    store: PassageStore, documents: Iterable[DocumentId]
-) -> dict[DocumentId, DocumentText]:
-    """Return the stored text of each of `documents` that exists, reading each once.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    texts = {}
-    for document in dict.fromkeys(documents):
-        try:
-            texts[document] = await store.text(document)
-        except NotFound:  # deleted since the caller learned of it
-            continue
-    return texts
-
-
-async def drop_deleted_passages(
-    store: PassageStore, result: SearchResult
-) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
-    """Return `result` without passages and facts of documents that were deleted
-    meanwhile, and the texts of the remaining documents.
-
-    A remark names each deleted document.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    passage_documents = [passage.chunk.document for passage in result.passages]
-    fact_documents = [fact.document for fact in result.facts]
-    texts = await load_existing_texts(store, [*passage_documents, *fact_documents])
-    lost = sorted({*passage_documents, *fact_documents} - texts.keys())
-    existing_result = replace(
-        result,
-        passages=tuple(p for p in result.passages if p.chunk.document in texts),
-        facts=tuple(fact for fact in result.facts if fact.document in texts),
-        remarks=(
-            *result.remarks,
-            *(f"{document} was deleted during the search." for document in lost),
-        ),
-    )
-    return existing_result, texts

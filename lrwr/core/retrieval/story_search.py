@@ -41,6 +41,7 @@ from lrwr.core.retrieval.people import (
     find_unknown_question_names,
     resolve_question_names,
 )
+from lrwr.core.retrieval.query_words import find_topic_words
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
 PEOPLE_WEIGHT = 0.4
@@ -114,6 +115,14 @@ class SpeechQuestion:
     people: tuple[QuestionCharacter, ...]
     appearances: tuple[Appearance, ...]
     quotations: tuple[DocumentQuotation, ...]
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether the question has content words besides names: "What does Nell say
+        about the fog?" has, "What does Nell say to Mags?" has none.
+        """
+        names = [person.span for person in self.people]
+        return bool(find_topic_words(self.question, names))
 
 
 class StorySearch:

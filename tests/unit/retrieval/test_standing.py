@@ -1,9 +1,8 @@
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.retrieval.deletions import drop_deleted_passages, load_existing_texts
 from lrwr.core.retrieval.service import (
     SearchRequest,
-    drop_deleted_passages,
-    load_existing_texts,
 )
 from tests.fakes.desks import Desk
 

@@ -247,7 +247,7 @@ async def test_a_name_that_stands_elsewhere_than_its_bearer_leads_to_the_bearer(
     plain = texts(await find(story, question, names=False))
     known = texts(await find(story, question))
     silent = next(text for text in known if text.startswith("There was"))
-    assert known.index(silent) == len(known) - 1
+    assert known.index(silent) >= 2  # after the passages in which he speaks of fog
     assert sorted(plain) == sorted(known)
 
 

@@ -33,8 +33,8 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText, PassageStore
+from lrwr.core.retrieval.deletions import load_existing_texts
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
-from lrwr.core.retrieval.service import load_existing_texts
 
 _INNER_LABELS = frozenset(
     {

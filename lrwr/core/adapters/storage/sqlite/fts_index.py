@@ -106,6 +106,23 @@ class SqliteLexicalIndex:
         """
         return await self._search(_build_pair_query(words), pipeline, scope, limit)
 
+    async def search_phrases(
+        self,
+        phrases: Sequence[str],
+        *,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+    ) -> list[ScoredChunk]:
+        """Return at most `limit` chunks in `scope` that contain any of `phrases`, best
+        first.
+
+        The words of a phrase must be adjacent and in order; they are compared by stem,
+        without case. Only chunks of `pipeline` are searched.
+        """
+        # FTS5 reads a quoted string of several words as a phrase.
+        return await self._search(build_fts_any_query(phrases), pipeline, scope, limit)
+
     async def _search(
         self, match: str, pipeline: Pipeline, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:

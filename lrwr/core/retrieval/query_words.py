@@ -1,0 +1,330 @@
+"""Words to search for besides those of a question: phrases, forms and related words.
+
+For English. The lists are small and hand-written: they hold irregular forms, kinship,
+and everyday words that writers use for one another ("wed" for "married").
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    Span,
+    extract_content_words,
+    normalize_word,
+    stem_lightly,
+)
+
+MAX_RELATED_WORDS = 40
+"""Related words searched for at most, so that a long question stays fast."""
+
+MAX_PHRASES = 24
+"""Phrases of one question searched for at most."""
+
+_QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"|«([^»]+)»")
+
+_SPEECH = """
+say says said saying tell tells told telling ask asks asked asking
+speak speaks spoke spoken talk talks talked reply replies replied
+answer answers answered promise promises promised explain explains explained
+word words character characters anyone anybody everyone everybody people
+first last mr mrs miss ms dr
+"""
+"""Words of a question about who says what that tell nothing about the topic."""
+
+_FORMS = """
+arise arose arisen
+awake awoke awoken
+bear bore borne born birth
+beat beaten
+become became
+begin began begun beginning
+bend bent
+bind bound
+bite bit bitten
+bleed bled blood
+blow blew blown
+break broke broken
+breed bred
+bring brought
+build built
+burn burnt
+buy bought
+catch caught
+choose chose chosen choice
+cling clung
+come came
+creep crept
+deal dealt
+dig dug
+draw drew drawn
+dream dreamt
+drink drank drunk
+drive drove driven
+eat ate eaten
+fall fell fallen
+feed fed food
+feel felt
+fight fought
+find found
+flee fled flight
+fling flung
+fly flew flown flight
+forbid forbade forbidden
+forget forgot forgotten
+forgive forgave forgiven
+freeze froze frozen
+give gave given gift
+go went gone
+grind ground
+grow grew grown
+hang hung
+hear heard
+hide hid hidden
+hold held
+keep kept
+kneel knelt
+know knew known knowledge
+lay laid
+lead led
+lean leant
+leap leapt
+learn learnt
+leave left
+lend lent loan
+lie lay lain
+light lit
+lose lost loss
+make made
+mean meant
+meet met meeting
+mistake mistook mistaken
+pay paid
+ride rode ridden
+ring rang rung
+rise rose risen
+run ran
+say said
+see saw seen
+seek sought
+sell sold sale
+send sent
+shake shook shaken
+shine shone
+shoot shot
+show shown
+shrink shrank shrunk
+sing sang sung song
+sink sank sunk
+sit sat
+sleep slept asleep
+slide slid
+sling slung
+smell smelt
+speak spoke spoken speech
+spend spent
+spin spun
+spit spat
+spring sprang sprung
+stand stood
+steal stole stolen theft thief
+stick stuck
+sting stung
+strike struck stricken
+strive strove
+swear swore sworn oath
+sweep swept
+swell swelled swollen
+swim swam swum
+swing swung
+take took taken
+teach taught teacher
+tear tore torn
+tell told
+think thought
+throw threw thrown
+understand understood
+wake woke woken
+wear wore worn
+weave wove woven
+weep wept tears
+win won
+wind wound
+write wrote written letter
+die died dead death dying
+kill killed murder slay slew slain
+foot feet
+man men
+woman women
+child children
+tooth teeth
+mouse mice
+wife wives
+knife knives
+life lives live
+person people
+"""
+"""Words that are forms of one another and do not share a stem, one group a line."""
+
+_RELATED = """
+home house live lodging lodgings dwell dwelling reside residence address abode
+marry marriage married wedding wed engaged engagement betrothed bride bridegroom propose proposal
+husband wife spouse married
+money pay paid wage wages salary income fortune pounds cost price fee
+rich wealthy wealth fortune
+poor poverty debt debts owe owed
+job work profession occupation trade employ employed employment
+old age aged young years
+born birth birthday
+sick ill illness sickness disease fever ailing
+doctor physician surgeon apothecary
+kill murder murdered poison stab
+grave buried burial bury funeral
+mother mamma mama mum mom
+father papa dad
+parents mother father
+brother brothers sibling siblings
+sister sisters sibling siblings
+son sons boy child
+daughter daughters girl child
+child children boy girl baby infant
+uncle aunt nephew niece cousin relation relative
+grandmother grandfather grandson granddaughter grandmamma grandpapa
+ship boat vessel
+car carriage coach motor
+horse pony mare
+dog hound
+road street lane
+inn tavern hotel
+church chapel parish
+parson clergyman vicar rector curate priest minister
+police policeman constable inspector detective
+servant maid footman butler housekeeper
+boss master employer
+friend companion acquaintance
+enemy foe rival
+love loved adore affection fond
+hate hatred detest despise dislike
+angry anger rage fury
+happy glad pleased joy
+sad unhappy sorrow grief
+afraid fear frightened scared terror
+cry weep tears sob
+laugh smile
+beautiful handsome pretty beauty
+ugly plain
+clothes dress coat gown wearing wore
+hair beard whiskers moustache curls
+eyes eye gaze
+steal stole theft thief rob robbed robbery
+lie lied false falsehood deceive deceived untrue
+secret hidden conceal concealed
+letter note wrote write written message
+gift present gave
+begin start started beginning
+end finish finished
+big large great huge
+small little tiny
+quick fast swift hurry
+buy bought purchase purchased
+sell sold
+meal dinner breakfast supper lunch tea
+drink wine beer brandy
+room chamber bedroom
+evening night
+morning dawn
+holiday trip journey travel voyage
+school pupil teacher taught lesson governess tutor
+soldier officer army regiment captain colonel
+fight quarrel quarrelled dispute argue argued
+help helped assist aid
+promise vow swore oath
+reason because cause
+inherit heir estate will legacy bequeath entail
+argument quarrel
+job position situation post
+fire burn burned burnt flames
+hurt injured wound wounded injury
+arrest arrested prison jail gaol imprisoned
+escape fled flee ran
+"""
+"""Words of related meaning, one group a line; a word may be in several groups."""
+
+
+def extract_quoted_phrases(question: str) -> list[str]:
+    """Return the texts of two words or more that `question` puts in double quotation
+    marks, as lower-case words separated by spaces, each once, in order.
+
+    Function words are included, so that they match the text word for word.
+    """
+    phrases = []
+    for match in _QUOTED.finditer(question):
+        words = _words("".join(match.groups(default="")))
+        if len(words) > 1:
+            phrases.append(" ".join(words))
+    return list(dict.fromkeys(phrases))[:MAX_PHRASES]
+
+
+def extract_adjacent_words(question: str) -> list[str]:
+    """Return every two adjacent words of `question` of which one at least is a content
+    word, as "first second" in lower case, each once, in order.
+    """
+    pairs = (
+        f"{first} {second}"
+        for first, second in pairwise(_words(question))
+        if first not in STOP_WORDS or second not in STOP_WORDS
+    )
+    return list(dict.fromkeys(pairs))[:MAX_PHRASES]
+
+
+def find_topic_words(question: str, names: Iterable[Span]) -> list[str]:
+    """Return the content words of a question about who says what that say what it is
+    about: no names, verbs of saying or words such as "first".
+
+    `names` are the spans of known names; other capitalized words count as names, too.
+    """
+    rest = question
+    for span in sorted(names, reverse=True):
+        rest = rest[: span.start] + " " * len(span) + rest[span.end :]
+    words = WORD_PATTERN.findall(rest)
+    capitalized = {normalize_word(word) for word in words[1:] if word[0].isupper()}
+    ignored = {*STOP_WORDS, *_SPEECH.split(), *capitalized}
+    return [word for word in extract_content_words(rest) if word not in ignored]
+
+
+def find_related_words(words: Sequence[str]) -> list[str]:
+    """Return other forms and related words of the lower-case `words`, without those
+    that share a stem with one of `words`, each once, in the order of `words`.
+    """
+    table = _load_related_words()
+    stems = {_stem(word) for word in words}
+    related = (
+        other
+        for word in words
+        for other in table.get(_stem(word), ())
+        if _stem(other) not in stems
+    )
+    return list(dict.fromkeys(related))[:MAX_RELATED_WORDS]
+
+
+def _words(text: str) -> list[str]:
+    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]
+
+
+def _stem(word: str) -> str:
+    # `stem_lightly` turns "marriages" into "marriag", but leaves "marriage".
+    return stem_lightly(word).rstrip("e")
+
+
+@cache
+def _load_related_words() -> Mapping[str, Iterable[str]]:
+    """Return the words of all groups of each stem, in the order of the lists."""
+    table: dict[str, dict[str, None]] = {}
+    for line in (_FORMS + _RELATED).split("\n"):
+        group = line.split()
+        for word in group:
+            table.setdefault(_stem(word), {}).update(dict.fromkeys(group))
+    return table

@@ -1,0 +1,94 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.text import Span
+from lrwr.core.retrieval.query_words import (
+    MAX_PHRASES,
+    MAX_RELATED_WORDS,
+    extract_adjacent_words,
+    extract_quoted_phrases,
+    find_related_words,
+    find_topic_words,
+)
+from lrwr.core.retrieval.retrievers import (
+    DENSE_WEIGHT,
+    LOW_COVERAGE_DENSE_WEIGHT,
+    compute_dense_weight,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "phrases"),
+    [
+        ("Who says “To be or not to be”?", ["to be or not to be"]),
+        ('Where is "the old mill"?', ["the old mill"]),
+        ("Where is «the mill»?", ["the mill"]),
+        ("What is a “fathom”?", []),
+        ("What did Nell's aunt say?", []),
+        ('An "open quote', []),
+    ],
+)
+def test_a_quoted_text_of_two_words_is_a_phrase(
+    question: str, phrases: list[str]
+) -> None:
+    assert extract_quoted_phrases(question) == phrases
+
+
+def test_adjacent_words_hold_a_content_word() -> None:
+    assert extract_adjacent_words("Who is at the red door?") == ["the red", "red door"]
+
+
+def test_other_forms_and_related_words_are_found() -> None:
+    related = find_related_words(["died", "wife"])
+    assert {"dead", "death", "husband", "wives"} <= set(related)
+    assert "died" not in related
+    assert find_related_words(["lantern"]) == []
+
+
+def test_words_of_the_question_are_not_repeated() -> None:
+    assert "marriage" not in find_related_words(["marriages", "wedding"])
+
+
+@given(st.text(max_size=200))
+def test_any_question_yields_few_terms(question: str) -> None:
+    assert len(extract_quoted_phrases(question)) <= MAX_PHRASES
+    assert all(len(pair.split()) == 2 for pair in extract_adjacent_words(question))
+
+
+@given(st.lists(st.sampled_from(["die", "home", "money", "letter", "see"])))
+def test_related_words_are_bounded_and_new(words: list[str]) -> None:
+    related = find_related_words(words)
+    assert len(related) <= MAX_RELATED_WORDS
+    assert set(words).isdisjoint(related)
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("What does Nell say to Mags?", []),
+        ("What does Nell say to Mags about the fog?", ["fog"]),
+        ("What are the first words that Nell says?", []),
+        ("What do the characters say about Mrs. Tallow?", []),
+    ],
+)
+def test_the_topic_of_a_question_about_saying(question: str, topic: list[str]) -> None:
+    start = question.index("Nell") if "Nell" in question else 0
+    names = [Span(start, start + 4)] if "Nell" in question else []
+    assert find_topic_words(question, names) == topic
+
+
+@pytest.mark.parametrize(
+    ("coverage", "weight"),
+    [
+        (1.0, DENSE_WEIGHT),
+        (0.85, DENSE_WEIGHT),
+        (0.45, LOW_COVERAGE_DENSE_WEIGHT),
+        (0.0, LOW_COVERAGE_DENSE_WEIGHT),
+    ],
+)
+def test_embeddings_weigh_more_where_words_are_missing(
+    coverage: float, weight: float
+) -> None:
+    assert compute_dense_weight(coverage) == pytest.approx(weight)
+    assert compute_dense_weight(0.6) > compute_dense_weight(0.7)
