@@ -21,6 +21,7 @@ PARTS = (
     "startup",
     "ingest",
     "unchanged",
+    "odd_text",
     "spans",
     "edit",
     "watch",

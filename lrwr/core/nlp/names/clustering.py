@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.lexicon import GIVEN_TITLES, NEUTRAL_TITLES, SURNAME_TITLES
 from lrwr.core.nlp.names.name_form import (
+    MIN_STEM,
     NameForm,
     find_matching_given_names,
     infer_form_gender,
     is_same_given_name,
+    list_known_variants,
 )
 from lrwr.core.nlp.names.person import (
     PersonCluster,
@@ -216,9 +218,10 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
         _assign_joined(form, clusters)
     for form in sorted(filter(_is_titled, ranked), key=is_titled_initial):
         _assign_titled(form, clusters, lone)
+    index = _PeopleIndex(clusters)
     for form in ranked:
         if _is_bare(form) and not _is_joined(form):
-            _assign_bare(form, clusters)
+            _assign_bare(form, clusters, index)
         elif form.title and not form.words and not form.of:
             _assign_title(form, clusters)
 
@@ -395,26 +398,72 @@ def _start_family(form: NameForm, clusters: NameClusters) -> None:
     clusters.start(form, "title before the name").lasts.add(form.words[0].lower())
 
 
-def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
+class _PeopleIndex:
+    """The people of `clusters` by the words of their names, in their order there.
+
+    For the assignment of single words, which adds people, but gives no known person
+    another given name or surname. A search through all people for each word would take
+    minutes in a text with thousands of names.
+    """
+
+    def __init__(self, clusters: NameClusters) -> None:
+        self._people = clusters.people
+        self._indexed = 0
+        self._positions: dict[tuple[str, str], list[int]] = {}
+        self._givens_by_start: dict[str, set[str]] = {}
+
+    def find(self, kind: str, word: str) -> list[PersonCluster]:
+        """Return the people with `word` among their "givens", "lasts" or "parts"."""
+        self._update()
+        found = self._positions.get((kind, word), ())
+        return [self._people[position] for position in found]
+
+    def find_near(self, word: str) -> list[PersonCluster]:
+        """Return the people with a given name of which `word` may be a short or long
+        form, as `NameClusters.near` does.
+        """
+        self._update()
+        # Short and long form of a name have their first letters in common.
+        similar = self._givens_by_start.get(word[:MIN_STEM], set())
+        known = {
+            g for g in list_known_variants(word) if ("givens", g) in self._positions
+        }
+        alike = find_matching_given_names(word, similar | known)
+        found = {at for given in alike for at in self._positions["givens", given]}
+        people = [self._people[position] for position in sorted(found)]
+        return [person for person in people if may_share_given_name(person, word)]
+
+    def _update(self) -> None:
+        for position in range(self._indexed, len(self._people)):
+            person = self._people[position]
+            for given in person.givens:
+                self._givens_by_start.setdefault(given[:MIN_STEM], set()).add(given)
+            words = {"givens": person.givens, "lasts": person.lasts}
+            for kind, own in {**words, "parts": person.parts}.items():
+                for word in own:
+                    self._positions.setdefault((kind, word), []).append(position)
+        self._indexed = len(self._people)
+
+
+def _assign_bare(form: NameForm, clusters: NameClusters, index: _PeopleIndex) -> None:
     word = form.words[0].lower()
-    namesakes = clusters.fitting(form, [p for p in clusters.people if word in p.givens])
-    family = clusters.fitting(form, [p for p in clusters.people if word in p.lasts])
+    namesakes = clusters.fitting(form, index.find("givens", word))
+    family = clusters.fitting(form, index.find("lasts", word))
     if namesakes and not (family and _is_rather_surname(form, namesakes, family)):
         clusters.give(form, namesakes, "given name")
     elif family:
         men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
         clusters.give(form, men or family, "surname")
     else:
-        _assign_short(form, clusters)
+        _assign_short(form, clusters, index)
 
 
-def _assign_short(form: NameForm, clusters: NameClusters) -> None:
+def _assign_short(form: NameForm, clusters: NameClusters, index: _PeopleIndex) -> None:
     word = form.words[0].lower()
-    people = clusters.people
     short = clusters.fitting(form, clusters.called(form))
-    short = short or clusters.fitting(form, [p for p in people if word in p.parts])
+    short = short or clusters.fitting(form, index.find("parts", word))
     if not short:
-        short = clusters.fitting(form, clusters.near(word))
+        short = clusters.fitting(form, index.find_near(word))
     dominant_person = find_dominant_person(short, _DOMINANCE)
     if dominant_person is not None:
         dominant_person.add(form, _short_form_reason(form, dominant_person))

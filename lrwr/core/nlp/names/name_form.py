@@ -267,7 +267,7 @@ _EXTRA_NICKNAMES = {
     "bella": ("isabella", "arabella", "annabella"),
 }
 """Nicknames of English fiction that are missing in the `nicknames` package."""
-_MIN_STEM = 3
+MIN_STEM = 3
 """Minimum letters of a truncated name before -ie; one more without -ie."""
 
 
@@ -327,15 +327,19 @@ def is_same_given_name(first: str, second: str) -> bool:
     )
 
 
+def list_known_variants(word: str) -> frozenset[str]:
+    """Return the given names that `word`, in lower case, is a nickname of, and its own
+    nicknames, as far as they are in the table.
+    """
+    return expand_nickname(word) | _short_names().get(word, frozenset())
+
+
 def find_matching_given_names(word: str, givens: Iterable[str]) -> set[str]:
     """Return those of `givens` that equal `word`, or are a short or long form of it.
 
     All names are in lower case.
     """
-    known_names, letter = (
-        expand_nickname(word) | _short_names().get(word, frozenset()),
-        word[:1],
-    )
+    known_names, letter = list_known_variants(word), word[:1]
     return {
         given_name
         for given_name in givens
@@ -358,7 +362,7 @@ def _is_truncation_of(short: str, name: str) -> bool:
     """Return whether `short` is a truncated `name`, optionally with -y or -ie."""
     ending = next((e for e in ("ie", "y") if short.endswith(e)), "")
     stem = short.removesuffix(ending)
-    enough = _MIN_STEM if ending == "ie" else _MIN_STEM + 1
+    enough = MIN_STEM if ending == "ie" else MIN_STEM + 1
     if len(stem) < enough or len(name) < len(stem) + 2:
         return False
     return name.startswith(stem)
