@@ -415,8 +415,8 @@ class _PeopleIndex:
     def find(self, kind: str, word: str) -> list[PersonCluster]:
         """Return the people with `word` among their "givens", "lasts" or "parts"."""
         self._update()
-        found = self._positions.get((kind, word), ())
-        return [self._people[position] for position in found]
+        positions = self._positions.get((kind, word), ())
+        return [self._people[position] for position in positions]
 
     def find_near(self, word: str) -> list[PersonCluster]:
         """Return the people with a given name of which `word` may be a short or long
@@ -425,19 +425,26 @@ class _PeopleIndex:
         self._update()
         # Short and long form of a name have their first letters in common.
         similar = self._givens_by_start.get(word[:MIN_STEM], set())
-        known = {
-            g for g in list_known_variants(word) if ("givens", g) in self._positions
+        known_names = {
+            name
+            for name in list_known_variants(word)
+            if ("givens", name) in self._positions
         }
-        alike = find_matching_given_names(word, similar | known)
-        found = {at for given in alike for at in self._positions["givens", given]}
-        people = [self._people[position] for position in sorted(found)]
+        alike = find_matching_given_names(word, similar | known_names)
+        positions = {
+            position
+            for given_name in alike
+            for position in self._positions["givens", given_name]
+        }
+        people = [self._people[position] for position in sorted(positions)]
         return [person for person in people if may_share_given_name(person, word)]
 
     def _update(self) -> None:
         for position in range(self._indexed, len(self._people)):
             person = self._people[position]
-            for given in person.givens:
-                self._givens_by_start.setdefault(given[:MIN_STEM], set()).add(given)
+            for given_name in person.givens:
+                start = given_name[:MIN_STEM]
+                self._givens_by_start.setdefault(start, set()).add(given_name)
             words = {"givens": person.givens, "lasts": person.lasts}
             for kind, own in {**words, "parts": person.parts}.items():
                 for word in own:
