@@ -8,11 +8,11 @@ import pytest
 from bench.journeys import EXAMPLE, trace_journeys
 
 LIMITS = {
-    "ingest": 80,
-    "ingest, one changed": 76,
-    "watch, one save": 96,
-    "search": 42,
-    "ask": 78,
+    "ingest": 85,
+    "ingest, one changed": 81,
+    "watch, one save": 99,
+    "search": 45,
+    "ask": 80,
 }
 
 

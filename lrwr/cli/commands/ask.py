@@ -26,8 +26,8 @@ from lrwr.cli.runtime.services import (
     prompt_for_consent,
     require_passages,
     run_async,
+    start_session,
 )
-from lrwr.cli.runtime.session import start_session
 from lrwr.core.chat.graph import PromptPreview
 from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import TurnRequest

@@ -19,7 +19,7 @@ from lrwr.cli.runtime.options import (
     parse_mode,
 )
 from lrwr.cli.runtime.output import Output, is_terminal
-from lrwr.cli.runtime.session import start_session
+from lrwr.cli.runtime.services import start_session
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.model import Settings

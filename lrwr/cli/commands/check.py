@@ -27,8 +27,8 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     prompt_for_consent,
     run_async,
+    start_session,
 )
-from lrwr.cli.runtime.session import start_session
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended
 from lrwr.core.canon.model import normalize_canon_path

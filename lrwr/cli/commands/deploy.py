@@ -15,8 +15,7 @@ from lrwr.app.modal_worker import (
 )
 from lrwr.app.presenters.text import format_count
 from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import run_async
-from lrwr.cli.runtime.session import start_session
+from lrwr.cli.runtime.services import run_async, start_session
 from lrwr.core.adapters.modal.calls import ModalConnection
 from lrwr.core.adapters.modal.factory import (
     build_modal_connection,

@@ -23,8 +23,11 @@ from lrwr.app.presenters.watch import (
 )
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import create_progress_listener, run_with_cleanup
-from lrwr.cli.runtime.session import start_session
+from lrwr.cli.runtime.services import (
+    create_progress_listener,
+    run_with_cleanup,
+    start_session,
+)
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
 from lrwr.core.bible.later_scenes import AffectedScene
 from lrwr.core.bible.values import TextEvidence, format_evidence_location

@@ -33,8 +33,8 @@ from lrwr.cli.runtime.services import (
     create_progress_listener,
     prompt_for_consent,
     run_async,
+    start_session,
 )
-from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.drives import describe_unsafe_folder

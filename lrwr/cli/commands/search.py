@@ -19,8 +19,7 @@ from lrwr.app.presenters.citations import (
 from lrwr.app.presenters.text import StyledText, format_horizon
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import open_search_services, run_async
-from lrwr.cli.runtime.session import start_session
+from lrwr.cli.runtime.services import open_search_services, run_async, start_session
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
@@ -29,7 +28,7 @@ from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.retrieval.deletions import drop_deleted_passages
+from lrwr.core.retrieval.freshness import drop_deleted_passages
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.retrieval.service import (
     PassageFinder,

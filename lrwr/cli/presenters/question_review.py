@@ -13,7 +13,7 @@ from lrwr.cli.runtime.output import Output, is_terminal
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.retrieval.deletions import load_existing_texts
+from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.settings.library import resolve_library, write_private_file
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.evaluation.questions import (

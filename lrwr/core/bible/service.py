@@ -37,7 +37,7 @@ from lrwr.core.ports.story_stores import (
     FirstMention,
     StoryStore,
 )
-from lrwr.core.retrieval.deletions import load_existing_texts
+from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_story_order,

@@ -12,7 +12,7 @@ from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.models import Answerer, AnswerJudge, GroundedAnswer
 from lrwr.core.retrieval.anchors import is_same_wording
-from lrwr.core.retrieval.deletions import load_existing_texts
+from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.pipeline.evaluation.answers import (
     ContextReader,
     ReaderInput,

@@ -1,6 +1,6 @@
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.retrieval.deletions import drop_deleted_passages, load_existing_texts
+from lrwr.core.retrieval.freshness import drop_deleted_passages, load_existing_texts
 from lrwr.core.retrieval.service import (
     SearchRequest,
 )

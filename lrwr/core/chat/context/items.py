@@ -33,7 +33,7 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText, PassageStore
-from lrwr.core.retrieval.deletions import load_existing_texts
+from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 
 _INNER_LABELS = frozenset(
