@@ -16,6 +16,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import pkgutil
 import random
 import re
 import shutil
@@ -29,6 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -431,6 +433,16 @@ def report(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def _load_code() -> None:
+    """Import all of lrwr before processes are forked, so that none has to."""
+    import lrwr
+
+    for module in pkgutil.walk_packages(lrwr.__path__, "lrwr."):
+        if not module.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):
+                import_module(module.name)
+
+
 def _run_cases(
     sample: Sample, kind: str, seeds: Sequence[str], jobs: int
 ) -> list[Outcome]:
@@ -458,6 +470,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     share = (options.cases or sum(kinds.values())) / sum(kinds.values())
     began = time.monotonic()
     outcomes: list[Outcome] = []
+    _load_code()
     with tempfile.TemporaryDirectory(prefix="lrwr-damage-") as scratch:
         os.environ |= dict.fromkeys(("HOME", "XDG_CONFIG_HOME"), scratch)
         for kind, count in kinds.items():
