@@ -12,12 +12,11 @@ question and every decision must be stored, no job may be stuck, done twice or t
 a living process, and no process may have reported an error. `--words` turns embeddings off, `--ingested` starts
 with a complete library.
 
-Triggers in the library count the states of jobs: see `AUDIT`.
+Triggers in the library count the states of jobs: see `bench.job_audit`.
 """
 
 import argparse
 import json
-import math
 import os
 import random
 import re
@@ -36,8 +35,16 @@ from pathlib import Path
 
 from bench.children import environment
 from bench.held import find_differences, read_holdings
+from bench.job_audit import (
+    AT_ONCE,
+    DAY_SECONDS,
+    DONE_TWICE,
+    FROM_THE_LIVING,
+    audit,
+    count_job_states,
+    count_stuck_jobs,
+)
 from bench.scripted import ScriptedWriter
-from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "marsh-lantern"
 NAMES = ("PurpleFrog", "OchraMags", "Nell Tallow", "Corin Vale", "Mrs. Gannet")
@@ -65,46 +72,8 @@ BUSY = re.compile(r"has locked|Another lrwr process|is writing", re.I)
 """What a repair may say while others use the library; it changes nothing then."""
 BUSY_CODE = 5
 
-DONE_TWICE, AT_ONCE = "done twice", "two at once"
-TAKEN, FROM_THE_LIVING = "taken over", "taken over from the living"
 PATIENCE = 20.0
 """Seconds that a watch is given to say something before it is killed."""
-
-AUDIT = """
-create table if not exists audit (
-  what text not null, job integer not null, worker text, day real
-);
-create trigger if not exists audit_done after update of state on job
-when new.state = 'complete' begin
-  insert into audit values ('done', new.id, new.worker, julianday('now'));
-end;
-create trigger if not exists audit_both after update of state on job
-when new.state = 'running' and exists (
-  select 1 from job o where o.state = 'running' and o.id <> new.id
-    and o.document_id = new.document_id and o.pipeline = new.pipeline
-) begin
-  insert into audit values ('two at once', new.id, new.worker, julianday('now'));
-end;
-create trigger if not exists audit_taken after update of attempts on job
-when old.state = 'running' begin
-  insert into audit values ('taken over', new.id, old.worker, julianday('now'));
-end;
-create trigger if not exists audit_again before insert on processed
-when exists (
-  select 1 from processed p where p.document_id = new.document_id
-    and p.pipeline = new.pipeline and p.content = new.content and p.recipe = new.recipe
-) begin
-  insert into audit values ('read again for nothing', 0, '', julianday('now'));
-end;
-"""
-"""Counts a job that is completed, one begun while another on the same document runs,
-one that is taken over from another worker, and a document that is stored as it was
-stored before."""
-
-_CLOCK_STEP = 0.002
-"""Seconds by which a time of SQLite, in whole milliseconds, may be too early."""
-_UNIX_DAY = 2440587.5
-_SECONDS = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +249,7 @@ def make_backup_due(folder: Path) -> None:
     """Date all automatic backups of `folder` back, so that the next one is due."""
     for number, file in enumerate((folder / ".lrwr" / "backups").glob("*.gz"), start=1):
         with suppress(OSError):  # it was just replaced or rotated
-            os.utime(file, (number * _SECONDS, number * _SECONDS))
+            os.utime(file, (number * DAY_SECONDS, number * DAY_SECONDS))
 
 
 def destroy_page(database: Path) -> None:
@@ -345,50 +314,6 @@ def find_lost(folder: Path, acknowledged: Sequence[str]) -> list[str]:
     ]
 
 
-def audit(folder: Path) -> None:
-    """Install the triggers of `AUDIT` in the library of `folder`.
-
-    They record what happens to jobs. Nothing is installed if there is no library yet,
-    if it is locked, or if they are there already.
-    """
-    database = folder / ".lrwr" / "library.db"
-    if not database.exists():
-        return
-    with (
-        suppress(sqlite3.Error),  # it is being made: at the next look, then
-        closing(sqlite3.connect(database, timeout=0)) as connection,
-    ):
-        (schema,) = connection.execute("pragma user_version").fetchone()
-        there = "select count(*) from sqlite_master where name = 'audit'"
-        if schema == SCHEMA_VERSION and connection.execute(there).fetchone() == (0,):
-            connection.executescript(f"begin immediate; {AUDIT} commit;")
-
-
-def count_job_states(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
-    """Return counts of the audit by name, such as of jobs that were done twice.
-
-    `deaths` maps process ids to the times of their ends, in seconds since 1970. A job
-    that was taken over from a process before its end counts as `FROM_THE_LIVING`.
-    """
-    with closing(sqlite3.connect(database)) as connection:
-        rows = connection.execute("select what, job, worker, day from audit").fetchall()
-        given_up = connection.execute(
-            "select count(*) from job where error like '%never finished%'"
-        ).fetchone()
-    counted: Counter[str] = Counter(what for what, *_ in rows)
-    counter = Counter(job for what, job, *_ in rows if what == "done")
-    counted[DONE_TWICE] = sum(count > 1 for count in counter.values())
-    counted[FROM_THE_LIVING] = sum(
-        (day - _UNIX_DAY) * _SECONDS + _CLOCK_STEP
-        < deaths.get(int(worker.split("/")[1]), math.inf)
-        for what, _, worker, day in rows
-        if what == TAKEN
-    )
-    counted["given up"] = given_up[0]
-    counted[AT_ONCE] += 0
-    return counted
-
-
 def ingest(folder: Path, env: Mapping[str, str]) -> float:
     """Ingest `folder` while nothing else runs; return how many seconds it took."""
     began = time.monotonic()
@@ -400,14 +325,6 @@ def ingest(folder: Path, env: Mapping[str, str]) -> float:
         capture_output=True,
     )
     return time.monotonic() - began
-
-
-def count_stuck_jobs(database: Path) -> int:
-    """Return the number of jobs that are waiting or running; no process may be working."""
-    with closing(sqlite3.connect(database)) as connection:
-        sql = "select count(*) from job where state in ('pending', 'running')"
-        (count,) = connection.execute(sql).fetchone()
-    return int(count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,11 +405,7 @@ def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 if `Report.held`, else 1.
-
-    `arguments` are those of the command line; None reads them from there.
-    """
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--kills", type=int, default=100)
@@ -502,7 +415,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--words", action="store_true")
     parser.add_argument("--ingested", action="store_true")
     parser.add_argument("--pause", type=float, default=5.0)
-    args = parser.parse_args(arguments)
+    return parser
+
+
+def _describe(
+    args: argparse.Namespace, more: Mapping[str, str], done: Report
+) -> dict[str, object]:
+    return {
+        "kills": args.kills,
+        "seed": args.seed,
+        **more,
+        "edits": done.harassed.edits.total(),
+        "edits_by_kind": done.harassed.edits,
+        "ended_by_themselves": done.harassed.ended,
+        "acknowledged": len(done.harassed.acknowledged),
+        "lost": done.lost,
+        "repairs": args.repairs,
+        "repairs_killed_before_their_end": done.killed_repairs,
+        "jobs": done.jobs,
+        "stuck_jobs": done.stuck,
+        "seconds_of_the_last_ingestion": done.seconds,
+        "rows": done.rows,
+        "differ": done.differ,
+        "complaints": done.harassed.complaints,
+        "said": dict(done.harassed.said.most_common(40)),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print one JSON object, and return 0 if `Report.held`, else 1.
+
+    `arguments` are those of the command line; None reads them from there.
+    """
+    args = _build_parser().parse_args(arguments)
     more = {"LRWR_PIPELINE": args.pipeline}
     if args.words:
         more["LRWR_EMBEDDING_MODEL"] = "off"
@@ -516,31 +461,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     with tempfile.TemporaryDirectory() as place:
         done = run_kills(args.folder, Path(place), asked)
-    print(
-        json.dumps(
-            {
-                "kills": args.kills,
-                "seed": args.seed,
-                **more,
-                "edits": done.harassed.edits.total(),
-                "edits_by_kind": done.harassed.edits,
-                "ended_by_themselves": done.harassed.ended,
-                "acknowledged": len(done.harassed.acknowledged),
-                "lost": done.lost,
-                "repairs": args.repairs,
-                "repairs_killed_before_their_end": done.killed_repairs,
-                "jobs": done.jobs,
-                "stuck_jobs": done.stuck,
-                "seconds_of_the_last_ingestion": done.seconds,
-                "rows": done.rows,
-                "differ": done.differ,
-                "complaints": done.harassed.complaints,
-                "said": dict(done.harassed.said.most_common(40)),
-            },
-            indent=2,
-            ensure_ascii=False,
-        )
-    )
+    print(json.dumps(_describe(args, more, done), indent=2, ensure_ascii=False))
     return 0 if done.held else 1
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.kills import AT_ONCE, DONE_TWICE, KillPlan, run_kills
+from bench.job_audit import AT_ONCE, DONE_TWICE
+from bench.kills import KillPlan, run_kills
 from tests.fakes.short_story import LAMP, LEDGER, NOTE, ROAD
 
 BOOK = {
