@@ -288,8 +288,8 @@ def try_case(sample: Sample, kind: str, seed: str) -> Outcome:
 
 
 def _look(root: Path, sample: Sample, outcome: Outcome) -> None:
-    before = read_all(root)
     verified = call(root, "doctor", "--verify", "--json")
+    before = read_all(root)
     outcome.noticed = '"broken"' in verified.out
     if outcome.kind == "bit flips in the vector index":
         # Only a bit that changes an answer matters; others are never read.

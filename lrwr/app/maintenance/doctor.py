@@ -81,6 +81,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_change_feed,
     inspect_database,
 )
+from lrwr.core.adapters.storage.sqlite.pages import has_damaged_log
 from lrwr.core.adapters.storage.sqlite.verification import (
     load_indexed_chunks,
     verify_database,
@@ -258,12 +259,16 @@ def _check_records(
         detail, remedy = "Nothing has been ingested yet.", "Run `lrwr ingest FOLDER`."
         return [HealthFinding("database", HealthState.OFF, detail, remedy)]
     try:
+        # First of all: SQLite merges the log into the file when the file is closed.
+        is_log_damaged = context.verify and has_damaged_log(library.database)
         facts = inspect_database(library.database, now=context.now)
         findings = [check_database(facts)]
         if facts.counts is None:
             return findings
         findings.append(
-            check_verification(verify_database(library.database))
+            check_verification(
+                verify_database(library.database), is_log_damaged=is_log_damaged
+            )
             if context.verify
             else check_sample(facts)
         )

@@ -58,11 +58,18 @@ def check_sample(facts: DatabaseReport) -> HealthFinding:
     return HealthFinding(STORED, HealthState.OK, detail)
 
 
-def check_verification(report: VerificationReport) -> HealthFinding:
+def check_verification(
+    report: VerificationReport, *, is_log_damaged: bool = False
+) -> HealthFinding:
     """Check that everything stored fits its checksums.
 
-    Damage is `BROKEN`. Documents without checksums are a `WARNING`.
+    Damage is `BROKEN`. Documents without checksums are a `WARNING`. `is_log_damaged`
+    says that SQLite has ignored part of the `-wal` file.
     """
+    if is_log_damaged:
+        detail = "The database's `-wal` file was damaged: what was stored last is lost."
+        remedy = "Run `lrwr ingest --verify`; `lrwr restore --latest` may have threads."
+        return HealthFinding(STORED, HealthState.BROKEN, detail, remedy)
     if report.damage:
         detail = f"The file is damaged: {report.damage[0]}."
         return HealthFinding(STORED, HealthState.BROKEN, detail, REPAIR)

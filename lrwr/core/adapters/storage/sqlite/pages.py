@@ -337,6 +337,37 @@ def _read_log(content: bytes, page_size: int) -> dict[int, bytes]:
     return committed
 
 
+def has_damaged_log(path: Path) -> bool:
+    """Return whether a frame inside the `-wal` file of the database at `path` is damaged.
+
+    SQLite ignores the log from there on, without an error, so changes that were stored
+    are lost. An incomplete end of the log, as after a crash, is no damage.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    content = log.read_bytes() if log.exists() else b""
+    if len(content) < _WAL_HEADER + _FRAME_HEADER:
+        return False
+    magic, _, page_size, _, *salts = struct.unpack_from(">6I", content)
+    order = ">" if magic & 1 else "<"
+    checksum = _add_checksum((0, 0), content[:24], order)
+    if checksum != struct.unpack_from(">2I", content, 24):
+        return True
+    is_damaged = False
+    frame = _FRAME_HEADER + page_size
+    for start in range(_WAL_HEADER, len(content) - frame + 1, frame):
+        _, commit, *rest = struct.unpack_from(">6I", content, start)
+        if is_damaged and commit and rest[:2] == salts:
+            return True
+        checksum = _add_checksum(checksum, content[start : start + 8], order)
+        page = content[start + _FRAME_HEADER : start + frame]
+        checksum = _add_checksum(checksum, page, order)
+        is_damaged |= rest[2:] != [*checksum] and rest[:2] == salts
+    return False
+
+
 def _add_checksum(
     checksum: tuple[int, int], content: bytes, order: str
 ) -> tuple[int, int]:
