@@ -29,7 +29,7 @@ LEXICAL_WEIGHT = 0.6
 PAIRS_WEIGHT = 0.2
 PHRASES_WEIGHT = 0.25
 DENSE_WEIGHT = 0.2
-"""Weights of the retrievers in the fused score, measured in decisions 003 and 028.
+"""Weights of the retrievers in the fused score, measured in decisions 003 and 030.
 
 The share of embeddings is small because whole chunks embed worse than short windows.
 """
@@ -48,7 +48,7 @@ LOW_COVERAGE_DENSE_WEIGHT = 1.0
 At `FULL_COVERAGE` of the question's word weight or more it is `DENSE_WEIGHT`, at
 `LOW_COVERAGE` or less `LOW_COVERAGE_DENSE_WEIGHT`, and linear between. Questions in the
 words of the text have a coverage of about 0.9, a writer's paraphrases of about 0.6
-(decision 028).
+(decision 030).
 """
 
 VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]

@@ -65,7 +65,7 @@ score. Measured in decision 003."""
 
 TOPIC_PEOPLE_WEIGHT = 0.2
 """Weight of the people in a question about who says what that also has a topic ("… about
-the fog"). They then only assist its words, and the reranker applies (decision 028)."""
+the fog"). They then only assist its words, and the reranker applies (decision 030)."""
 
 
 @dataclass(frozen=True, slots=True)
