@@ -45,7 +45,7 @@ async def test_an_empty_library_has_seen_nothing(library: Library) -> None:
     assert await library.knowledge.document_versions(Pipeline.NAIVE) == []
     assert await library.passages.outlines() == []
     counts = await library.passages.counts(Pipeline.NAIVE)
-    assert counts == LibraryCounts(0, 0, 0, 0, None)
+    assert counts == LibraryCounts(0, 0, 0, {}, None)
 
 
 async def test_chunks_come_back_as_they_were_in_the_order_asked_for(
@@ -360,7 +360,8 @@ async def test_counts_tell_how_much_and_how_fresh(library: Library) -> None:
     await library.keep_texts(TWO, ["Two words."])
     counts = await library.passages.counts(Pipeline.NAIVE)
     words = sum(len(text.split()) for text in TEXTS) + 2
-    assert counts == LibraryCounts(2, words, 4, 4, library.clock.time)
+    assert counts == LibraryCounts(2, words, 4, {"test-space": 4}, library.clock.time)
+    assert counts.embedded == 4
 
 
 async def test_vectors_come_back_bit_by_bit(library: Library) -> None:

@@ -231,9 +231,7 @@ def test_a_search_whose_question_cannot_be_embedded_goes_by_words(
     openai.will(Refuse(401))
     found = hosted.run("search", LAMP, "--json")
     assert files_in(found)[0] == "3.md"
-    assert found.json["remarks"][0].startswith(
-        "Searched by words only, without embeddings. "
-    )
+    assert found.json["remarks"][0].startswith("Searched by words only. ")
     assert "does not accept the key (HTTP 401)" in found.json["remarks"][0]
 
 

@@ -63,7 +63,7 @@ class Book:
 
     async def counts(self, pipeline: Pipeline) -> LibraryCounts:
         """Return how much there is."""
-        return LibraryCounts(len(self.documents), 0, 0, 0, None)
+        return LibraryCounts(len(self.documents), 0, 0, {}, None)
 
     def span(self, path: str, words: str) -> Span:
         """Return where `words` stand first in a document."""

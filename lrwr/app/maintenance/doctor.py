@@ -77,6 +77,7 @@ from lrwr.core.adapters.embed.minilm import (
     inspect_embedding_model,
 )
 from lrwr.core.adapters.storage.sqlite.maintenance import (
+    ChangeFeedReport,
     DatabaseCounts,
     inspect_change_feed,
     inspect_database,
@@ -277,12 +278,30 @@ def _check_records(
     embeds = settings.embedding.model != "off"
     findings += [
         check_word_index(facts),
-        check_unembedded_passages(facts.counts, expects_vectors=embeds),
+        check_unembedded_passages(
+            facts.counts,
+            expects_vectors=embeds,
+            feed=_inspect_feed(settings, library, model),
+        ),
         check_jobs(_without_deleted(facts.counts, library)),
     ]
     if model is not None:
         findings.append(_check_index(settings, library, model, context))
     return findings
+
+
+def _inspect_feed(
+    settings: Settings,
+    library: Library,
+    model: EmbeddingModelReport | ServerEmbeddingSpace | None,
+) -> ChangeFeedReport | None:
+    """Return the state of the change feed; None without a model or a readable file."""
+    if model is None:
+        return None
+    try:
+        return inspect_change_feed(library.database, settings.pipeline, model.space)
+    except StoreProblem:  # reported by `_check_index`
+        return None
 
 
 def _without_deleted(counts: DatabaseCounts, library: Library) -> DatabaseCounts:

@@ -346,6 +346,7 @@ async def _batch(
                         "ranked": ranked,
                         "confidence": result.confidence,
                         "low_confidence": result.low_confidence,
+                        "remarks": list(result.remarks),
                     }
                 )
                 advance(1)

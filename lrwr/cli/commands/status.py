@@ -27,6 +27,8 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.ports.sources import SkipCause, SkippedFile
+from lrwr.core.ports.stores import LibraryCounts
+from lrwr.core.retrieval.retrievers import describe_missing_vectors
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import DocumentChanges, describe_missing_documents
@@ -112,7 +114,9 @@ async def collect_status(
     copies, folders that lrwr created, and files marked `lrwr: ignore`. `names_pending`
     is whether a decision about names waits for an ingestion. `backup` is the day of the
     newest automatic backup, as in 2026-11-23, or empty. `problem` is a sentence if the
-    manuscript cannot be found, else empty. `say` receives notices of the library.
+    manuscript cannot be found, else empty. `embedded` counts the passages that the
+    configured embedding model has embedded, `remarks` has a sentence if some are not.
+    `say` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here.
@@ -144,7 +148,7 @@ async def collect_status(
             "chapters": order.last,
             "words": counts.words,
             "chunks": counts.chunks,
-            "embedded": counts.embedded,
+            **_collect_vectors(workspace, counts),
             "changed": len(changes.changed) + len(changes.stale),
             "gone": len(changes.gone),
             "missing": list(changes.missing),
@@ -159,6 +163,19 @@ async def collect_status(
             "backup": str(newest.day) if newest else "",
             "names_pending": await has_pending_names(workspace),
         }
+
+
+def _collect_vectors(workspace: Workspace, counts: LibraryCounts) -> dict[str, object]:
+    """Return how many passages the configured model has embedded, and remarks."""
+    embedder = workspace.embedders.configured
+    if embedder is None:
+        return {"embedded": counts.embedded, "remarks": []}
+    space = embedder.space
+    missing = describe_missing_vectors(counts, space)
+    return {
+        "embedded": counts.spaces.get(space, 0),
+        "remarks": [missing] if missing else [],
+    }
 
 
 async def _count_unreadable(
@@ -209,6 +226,9 @@ def print_status(facts: dict[str, object], output: Output) -> None:
         f" {_count(facts, 'words', 'word')}, {_count(facts, 'chunks', 'passage')}"
         f" ({facts['embedded']:,} embedded)."
     )
+    remarks = facts["remarks"]
+    for remark in remarks if isinstance(remarks, list) else ():
+        output.answer(remark)
     if facts["problem"]:
         output.answer(f"{facts['problem']}. What was ingested before is still stored.")
     else:

@@ -57,7 +57,8 @@ class RetrievalResult:
     `unknown` are words of the question that no text up to the horizon contains.
     `remarks` are sentences about what was skipped or failed. `pages` are web pages
     found for `web_query`, which is empty if no web search ran; they are not part of the
-    story.
+    story. `by_words_only` says that the search left meaning out although an embedding
+    model is configured; then nothing may be said to be missing from the text.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -73,6 +74,7 @@ class RetrievalResult:
     remarks: tuple[str, ...] = ()
     pages: tuple[WebPage, ...] = ()
     web_query: str = ""
+    by_words_only: bool = False
 
 
 def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:

@@ -163,8 +163,8 @@ class PassageStore(Protocol):
         ...
 
     async def counts(self, pipeline: Pipeline) -> "LibraryCounts":
-        """Return the numbers of documents, words, chunks and chunks with a vector that
-        `pipeline` has stored.
+        """Return the numbers of documents, words, chunks and vectors that `pipeline` has
+        stored.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -184,16 +184,21 @@ class DocumentText:
 class LibraryCounts:
     """How much a library has stored for one pipeline.
 
-    `embedded` counts chunks that have a vector. `newest` is when a document was last
-    stored, in seconds since 1970, UTC; None if never.
+    `spaces` counts chunks by the embedding space of their vector; those under "" have
+    none. `newest` is when a document was last stored, in seconds since 1970, UTC; None
+    if never.
     """
 
     documents: int
     words: int
     chunks: int
-    embedded: int
+    spaces: Mapping[str, int]
     newest: float | None
-    """When a document was last stored: seconds since 1970, UTC; None if never."""
+
+    @property
+    def embedded(self) -> int:
+        """The number of chunks that have a vector, in any embedding space."""
+        return sum(count for space, count in self.spaces.items() if space)
 
 
 class AnalysisStore(Protocol):

@@ -16,6 +16,7 @@ from lrwr.core.model.text import (
 )
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder
+from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.query_words import (
     extract_adjacent_words,
     extract_quoted_phrases,
@@ -137,6 +138,26 @@ def compute_dense_weight(coverage: float) -> float:
     lacking = (FULL_COVERAGE - coverage) / (FULL_COVERAGE - LOW_COVERAGE)
     share = min(1.0, max(0.0, lacking))
     return DENSE_WEIGHT + share * (LOW_COVERAGE_DENSE_WEIGHT - DENSE_WEIGHT)
+
+
+def describe_missing_vectors(counts: LibraryCounts, space: str) -> str:
+    """Return a sentence on the passages without a vector in the embedding `space`.
+
+    It ends with what to do. Empty if all passages have one.
+    """
+    missing = counts.chunks - counts.spaces.get(space, 0)
+    if missing <= 0:
+        return ""
+    passages = "1 passage is" if missing == 1 else f"{missing:,} passages are"
+    text = f"{passages} not embedded yet."
+    if has_other_vectors(counts, space):
+        text = f"The embedding model changed; {passages} not embedded with it yet."
+    return f"{text} Run `lrwr ingest`."
+
+
+def has_other_vectors(counts: LibraryCounts, space: str) -> bool:
+    """Return whether passages have vectors of another embedding space than `space`."""
+    return any(name not in {"", space} for name in counts.spaces)
 
 
 @dataclass(frozen=True, slots=True)

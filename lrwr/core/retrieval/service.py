@@ -38,7 +38,9 @@ from lrwr.core.retrieval.retrievers import (
     VectorIndexOpener,
     WordWeights,
     compute_dense_weight,
+    describe_missing_vectors,
     fuse_weighted_scores,
+    has_other_vectors,
     rank_chunks,
     scale_min_max,
 )
@@ -102,7 +104,9 @@ class SearchResult:
     contains. `remarks` are sentences about parts of the search that were skipped or
     failed. `facts` are matching facts of the story bible, best first. `judgement`
     estimates how likely the first passages contain the answer; None if only one
-    retriever was requested or filters were set.
+    retriever was requested, filters were set, or `by_words_only` is true: then meaning
+    was left out although an embedding model is configured, because it did not answer or
+    the passages are not embedded with it.
     """
 
     passages: tuple[Passage, ...]
@@ -110,6 +114,7 @@ class SearchResult:
     remarks: tuple[str, ...] = ()
     facts: tuple[DocumentFact, ...] = ()
     judgement: SearchConfidence | None = None
+    by_words_only: bool = False
 
     @property
     def confidence(self) -> float | None:
@@ -137,7 +142,7 @@ class _SearchContext:
     search uses no story data. `counts` maps each content word of the question to the
     number of chunks that contain it, of `total`. `remarks` grows during the search;
     `hybrid` and `reranker_scores` are set when the retrievers and the reranker have
-    run.
+    run, `by_words_only` if the embedding model cannot be used.
     """
 
     request: SearchRequest
@@ -152,6 +157,12 @@ class _SearchContext:
     counts: Mapping[str, int] = field(default_factory=dict)
     total: int = 0
     reranker_scores: Mapping[ChunkId, float] = field(default_factory=dict)
+    by_words_only: bool = False
+
+    def leave_out_meaning(self, reason: str) -> None:
+        """Record that only words are searched; `reason` is a complete sentence."""
+        self.by_words_only = True
+        self.remarks.append(f"Searched by words only. {reason}")
 
 
 class PassageFinder:
@@ -236,6 +247,7 @@ class PassageFinder:
                 ),
                 is_people_ranking=is_people_ranking,
             ),
+            by_words_only=context.by_words_only,
         )
 
     async def _rank_passages(
@@ -386,19 +398,40 @@ class PassageFinder:
         self, context: _SearchContext, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
         try:
+            if not await self._has_vectors(context):
+                return {}
             scores = await self._hybrid.score_by_embedding(
                 context.request.question,
                 scope=context.scope,
                 others=others,
             )
         except ServiceUnavailable as error:
-            context.remarks.append(
-                f"Searched by words only, without embeddings. {error.full_text}"
-            )
+            context.leave_out_meaning(error.full_text)
             return {}
         if remark := await self._hybrid.describe_index_problem():
             context.remarks.append(remark)
         return scores
+
+    async def _has_vectors(self, context: _SearchContext) -> bool:
+        """Return whether meaning can be compared; add a remark if passages lack a vector.
+
+        If some passages have a vector of another embedding model, none are compared:
+        only those embedded again would be found by their meaning.
+        """
+        embedder = self._hybrid.embedder
+        if embedder is None:
+            return False
+        counts = await self._store.counts(context.request.pipeline)
+        space = await asyncio.to_thread(lambda: embedder.space)
+        missing = describe_missing_vectors(counts, space)
+        if missing and (
+            has_other_vectors(counts, space) or not counts.spaces.get(space)
+        ):
+            context.leave_out_meaning(missing)
+            return False
+        if missing:
+            context.remarks.append(missing)
+        return True
 
     def _assess(
         self,
@@ -409,6 +442,8 @@ class PassageFinder:
     ) -> SearchConfidence | None:
         request, embedder = context.request, self._hybrid.embedder
         if not (request.lexical and request.dense) or request.filters:
+            return None
+        if context.by_words_only:
             return None
         ranking = build_ranking_id(
             reranker=self._reranker.name

@@ -228,7 +228,11 @@ async def test_an_embedder_that_goes_away_leaves_words_and_is_made_up_for(
     assert (report.processed, report.remarks) == (2, [])
     counts = await book.library.passages.counts(Pipeline.AGENTIC)
     assert counts == LibraryCounts(
-        2, counts.words, counts.chunks, counts.chunks, book.library.clock.time
+        2,
+        counts.words,
+        counts.chunks,
+        {"words-32": counts.chunks},
+        book.library.clock.time,
     )
 
 

@@ -55,7 +55,9 @@ async def test_a_new_manuscript_is_read_whole(book: Desk) -> None:
     assert report == IngestReport(
         found=2, processed=2, words=17, chunks=3, tokens=22, embedded=3
     )
-    assert await counts(book) == LibraryCounts(2, 17, 3, 3, book.library.clock.time)
+    assert await counts(book) == LibraryCounts(
+        2, 17, 3, {"words-32": 3}, book.library.clock.time
+    )
     assert await book.told() == [
         "# Chapter 1\n\nThe frog sat by the lamp.",
         "Fog came in.",

@@ -232,7 +232,14 @@ async def test_what_finds_nothing_holds_no_answer(desk: Desk) -> None:
 
 
 async def test_without_an_embedder_words_are_judged_as_words(book: StoryDesk) -> None:
-    finder = book.finder(embedder=WordEmbedder(patience=0))
-    judged = (await finder.find(request(book, "the lamp"))).judgement
+    book.embedder = None
+    judged = (await book.finder().find(request(book, "the lamp"))).judgement
     assert judged is not None
     assert judged.ranking == "off/words"
+
+
+async def test_words_are_not_judged_if_the_embedder_is_away(book: StoryDesk) -> None:
+    finder = book.finder(embedder=WordEmbedder(patience=0))
+    for question in ("the lamp", "a bicycle"):
+        result = await finder.find(request(book, question))
+        assert (result.judgement, result.by_words_only) == (None, True)

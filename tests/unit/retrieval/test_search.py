@@ -91,7 +91,7 @@ async def test_when_the_embedder_is_away_words_are_searched_and_a_remark_says_so
     finder = book.finder(embedder=WordEmbedder(patience=0))
     result = await finder.find(request("ledger"))
     assert files(result) == ["chapters/2.md"]
-    told = "Searched by words only, without embeddings. The model is away. Wake it up."
+    told = "Searched by words only. The model is away. Wake it up."
     assert result.remarks == (told,)
 
 

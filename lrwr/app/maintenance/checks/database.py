@@ -125,15 +125,26 @@ def check_jobs(counts: DatabaseCounts) -> HealthFinding:
 
 
 def check_unembedded_passages(
-    counts: DatabaseCounts, *, expects_vectors: bool
+    counts: DatabaseCounts,
+    *,
+    expects_vectors: bool,
+    feed: ChangeFeedReport | None = None,
 ) -> HealthFinding:
     """Check whether passages lack an embedding.
 
-    `expects_vectors` says that an embedding model is configured.
+    `expects_vectors` says that an embedding model is configured; `feed` is the state of
+    the change feed for its embedding space, None if that is unknown.
     """
     part = "vectors"
     if not expects_vectors:
         return HealthFinding(part, HealthState.OFF, "`[embedding] model` is off.")
+    if feed is not None and feed.has_changed:
+        missing = format_count(feed.missing, "passage")
+        are = "is" if feed.missing == 1 else "are"
+        detail = (
+            f"The embedding model changed; {missing} {are} not embedded with it yet."
+        )
+        return HealthFinding(part, HealthState.WARNING, detail, "Run `lrwr ingest`.")
     if counts.bare:
         bare = f"{counts.bare:,} of {format_count(counts.chunks, 'passage')}"
         detail = f"{bare} have no vector, so search finds them only by their words."

@@ -95,6 +95,7 @@ def gather_context(
         unknown=_list_unknown_words(question, search_result),
         low_confidence=search_result.low_confidence,
         remarks=(*plan.remarks, *search_result.remarks),
+        by_words_only=search_result.by_words_only,
     )
     if question.witnessed and question.character:
         return WitnessFilter(question.character, bible).restrict(result)

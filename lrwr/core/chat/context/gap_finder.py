@@ -111,8 +111,11 @@ def may_reveal_gap(
     """Return whether it is worth asking a model for gaps.
 
     True if the search has low confidence, `plan` says that the user asks for undefined
-    things, or the attribute of a gap in `result` shares a word with the question.
+    things, or the attribute of a gap in `result` shares a word with the question. False
+    if meaning was left out of the search, which may then have missed the answer.
     """
+    if result.by_words_only:
+        return False
     if result.low_confidence or plan.intent is AnswerIntent.GAP_PROBE:
         return True
     question_stems = {

@@ -278,8 +278,17 @@ class _ExtractiveAnswer:
             async for event in events:
                 yield event
         if not self.writer.lines:
-            yield GapFound(self._question_gap)
-            yield self.writer.say("Your text does not mention this.")
+            if self._nothing_found_level is NotFoundLevel.SURE:
+                yield GapFound(self._question_gap)
+            for line in self._iter_not_found(self._nothing_found_level, nearest=False):
+                yield line
+
+    @property
+    def _nothing_found_level(self) -> NotFoundLevel:
+        """How certain it is that the text holds no answer if nothing was found."""
+        if self.result.by_words_only:
+            return NotFoundLevel.MAYBE
+        return NotFoundLevel.SURE
 
     def _iter_introduction(
         self, facets: frozenset[StoryFacet], facts: Sequence[Sequence[AnswerLine]]
@@ -291,7 +300,7 @@ class _ExtractiveAnswer:
             self.question, self.parts, self.result, has_facts=has_facts
         )
         if not nearest:
-            silence = NotFoundLevel.SURE
+            silence = self._nothing_found_level
         gaps = [build_gap_from_ledger(gap) for gap in self._select_open_gaps(facets)]
         outward = self.plan.intent is AnswerIntent.EXTERNAL_REFERENCE
         if silence in (NotFoundLevel.SURE, NotFoundLevel.UNDEFINED) and not (
@@ -324,7 +333,7 @@ class _ExtractiveAnswer:
         before = self.writer.lines
         for event in voice.answer(self.parts):
             yield event
-        if voice.silent:
+        if voice.silent and not self.result.by_words_only:
             yield GapFound(self._question_gap)
         if self.writer.lines == before:
             yield self.writer.say(voice.not_found_message)

@@ -365,8 +365,22 @@ def classify_not_found(
     """Return how certain it is that nothing in `result` answers the question.
 
     It depends on the weight of words that the text never uses, and on the confidence of
-    the passage search, which is ignored if facts were found (`has_facts`).
+    the passage search, which is ignored if facts were found (`has_facts`). If meaning
+    was left out of the search, the result is `MAYBE` at most.
     """
+    level = _classify_by_words(question, parts, result, has_facts=has_facts)
+    if result.by_words_only and level is not NotFoundLevel.NONE:
+        return NotFoundLevel.MAYBE
+    return level
+
+
+def _classify_by_words(
+    question: TurnQuestion,
+    parts: Sequence[QuestionPart],
+    result: RetrievalResult,
+    *,
+    has_facts: bool,
+) -> NotFoundLevel:
     unknown = find_unknown_words(result)
     if is_unanswerable_without(question.text, unknown):
         return NotFoundLevel.SURE
@@ -406,7 +420,8 @@ def format_not_found(
     `unknown_words` are the words that the text never uses; `silence` says how certain
     it is that it holds no answer. `nearest` means that the closest passages follow: the
     last sentence announces them. Nothing is yielded if no words are unknown, `silence`
-    is `NONE` and passages follow.
+    is `NONE` and passages follow. Only `SURE` and `UNDEFINED` yield that the text does
+    not mention it.
     """
     bounded = question.horizon is not None
     if unknown_words:
@@ -424,7 +439,8 @@ def format_not_found(
         return
     so_far = " up to this point" if bounded else ""
     rest = " Closest passages:" if nearest else ""
-    if silence is not NotFoundLevel.SURE and nearest:
+    unsure = NotFoundLevel.NONE, NotFoundLevel.MAYBE
+    if silence in unsure or (silence is not NotFoundLevel.SURE and nearest):
         yield f"No clear answer found{so_far}.{rest}"
     else:
         yield f"Your text does not mention this{so_far}.{rest}"

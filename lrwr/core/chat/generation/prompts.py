@@ -103,6 +103,10 @@ _UNKNOWN_WORDS_PROMPT = (
 _LOW_CONFIDENCE_PROMPT = (
     "The search was not sure of what it found: say so if it does not answer."
 )
+_WORDS_ONLY_PROMPT = (
+    "Only the words of the question were searched: never say that the text does not"
+    " contain something, say that you did not find it."
+)
 _OUTDATED_PROMPT = """\
 (The author has since changed passages that the next answer rests on: repeat none of it \
 unless the material bears it out.)"""
@@ -278,6 +282,8 @@ def _build_question_parts(
         yield _UNKNOWN_WORDS_PROMPT.format(words=", ".join(result.unknown))
     if result.low_confidence:
         yield _LOW_CONFIDENCE_PROMPT
+    if result.by_words_only:
+        yield _WORDS_ONLY_PROMPT
     yield f"The novelist asks: {question.text.strip()}"
 
 

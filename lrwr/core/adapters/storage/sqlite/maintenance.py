@@ -72,7 +72,10 @@ select
   (select coalesce(max(seq), 0) from change where pipeline = :pipeline),
   (select count(*) from chunk c where c.pipeline = :pipeline and c.space = :space
      and exists (select 1 from embedding e
-       where e.space = c.space and e.text_hash = c.text_hash))
+       where e.space = c.space and e.text_hash = c.text_hash)),
+  (select count(*) from chunk where pipeline = :pipeline and space <> :space),
+  (select exists (select 1 from chunk
+     where pipeline = :pipeline and space not in ('', :space)))
 """
 
 
@@ -121,12 +124,15 @@ class ChangeFeedReport:
 
     The feed lists added and deleted chunks for vector indexes. `epoch` is its name,
     `seq` the number of its last entry. `vectors` is the number of chunks that an
-    up-to-date vector index contains.
+    up-to-date vector index contains, `missing` that of chunks without a vector in this
+    space. `has_changed` says that some have one in another space.
     """
 
     epoch: str
     seq: int
     vectors: int
+    missing: int = 0
+    has_changed: bool = False
 
 
 def inspect_database(path: Path, *, now: float) -> DatabaseReport:

@@ -51,7 +51,8 @@ select
   (select coalesce(sum(d.words), 0) from processed p join document d
      on d.id = p.document_id where p.pipeline = ?1),
   (select count(*) from chunk where pipeline = ?1),
-  (select count(*) from chunk where pipeline = ?1 and space <> ''),
+  (select json_group_object(space, chunks) from
+     (select space, count(*) as chunks from chunk where pipeline = ?1 group by space)),
   (select max(d.updated_at) from processed p join document d
      on d.id = p.document_id where p.pipeline = ?1)
 """
@@ -130,11 +131,11 @@ class SqlitePassageStore:
         """Return the numbers of documents, words and chunks that `pipeline` has
         stored.
         """
-        return await self._database.read(
-            lambda connection: LibraryCounts(
-                *connection.execute(_COUNTS, (pipeline.value,)).fetchone()
-            )
+        row = await self._database.read(
+            lambda connection: connection.execute(_COUNTS, (pipeline.value,)).fetchone()
         )
+        documents, words, chunks, spaces, newest = row
+        return LibraryCounts(documents, words, chunks, json.loads(spaces), newest)
 
     async def _chunks(self, sql: str, *parameters: str) -> list[Chunk]:
         return await self._database.read(
