@@ -5,17 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import LRWR
+from tests.fakes.read_books import BY_WORDS
+from tests.fakes.terminal import LRWR, Terminal
 
 fcntl = pytest.importorskip("fcntl")
 termios = pytest.importorskip("termios")
 
 
-def on_a_terminal(folder: Path, *words: str, lines: int, **env: str) -> str:
+def on_a_terminal(
+    folder: Path, *words: str, lines: int, columns: int = 100, **env: str
+) -> str:
     import struct
 
     ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 100, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     seen = b""
     kept = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "xterm"}
     with subprocess.Popen(
@@ -42,6 +45,17 @@ def test_an_answer_longer_than_the_terminal_goes_to_the_pager(tmp_path: Path) ->
     assert "PAGEDpipeline" in shown.replace("\x1b[0m", "")
 
 
+@pytest.mark.parametrize(("own", "options"), [({}, "-RFX"), ({"LESS": "-Rj3"}, "-Rj3")])
+def test_the_pager_says_how_to_leave_it(
+    tmp_path: Path, own: dict[str, str], options: str
+) -> None:
+    show_options = "sh -c 'cat > /dev/null; echo OPTIONS $LESS'"
+    shown = on_a_terminal(
+        tmp_path, "config", "show", lines=5, PAGER=show_options, **own
+    )
+    assert f"OPTIONS -PsSpace shows more, q leaves this list$ {options}" in shown
+
+
 def test_an_answer_that_fits_does_not(tmp_path: Path) -> None:
     shown = on_a_terminal(tmp_path, "config", "show", lines=200, PAGER=PAGER)
     assert "pipeline" in shown
@@ -54,3 +68,15 @@ def test_the_pager_can_be_turned_off(tmp_path: Path) -> None:
     )
     assert "pipeline" in shown
     assert "PAGED" not in shown
+
+
+def test_an_answer_is_wrapped_at_words(read_sample: Terminal) -> None:
+    question = "Who keeps the ledger?"
+    whole = read_sample.run("ask", question).out
+    shown = on_a_terminal(
+        read_sample.folder, "ask", question, lines=50, columns=80, NO_COLOR="1",
+        **BY_WORDS,
+    )  # fmt: skip
+    lines = shown.replace("\r\n", "\n").split("\n")
+    assert all(len(line) <= 80 for line in lines)
+    assert " ".join(whole.split()) in " ".join(" ".join(lines).split())

@@ -82,10 +82,10 @@ class LiveAnswer:
         self._output.write_piece(complete)
 
     def finish(self) -> None:
-        """Print the text that `show` held back because it began an incomplete link."""
-        if self._held:
-            self._output.write_piece(self._held)
-            self._held = ""
+        """Print the text that was held back: an incomplete link, the last word."""
+        self._output.write_piece(self._held)
+        self._held = ""
+        self._output.end_pieces()
 
     def end(self, turn: Turn) -> None:
         """Print citations, web pages and remarks of a turn, and its cost to stderr.

@@ -21,7 +21,7 @@ from lrwr.app.presenters.text import (
 from lrwr.core.model.errors import ExitCode, LrwrError
 
 if TYPE_CHECKING:
-    from lrwr.cli.runtime.terminal import TerminalRenderer
+    from lrwr.cli.runtime.terminal import StreamWrapper, TerminalRenderer
 
 ColorMode: TypeAlias = Literal["auto", "always", "never"]
 """When to print colours; `auto` means on a terminal, unless NO_COLOR is set."""
@@ -114,8 +114,16 @@ class Output:
                 self.answer(*block.pieces, indent=block.indent)
 
     def write_piece(self, text: str) -> None:
-        """Write `text` to stdout without ending the line, for streamed answers."""
-        self._out.write(sanitize_text(text))
+        """Write `text` to stdout without ending the line, for streamed answers.
+
+        On a terminal it is wrapped at words, and the last word is held back until the
+        next piece, line or `end_pieces`.
+        """
+        self._out.write_piece(sanitize_text(text))
+
+    def end_pieces(self) -> None:
+        """Write the word that `write_piece` held back."""
+        self._out.end_pieces()
 
     def info(self, *pieces: LinePiece, indent: int = 0) -> None:
         """Write a message about progress or a problem to stderr.
@@ -217,8 +225,22 @@ class Stream:
         self.colored = color == "always" or (color == "auto" and supports_color)
         self.width = _width(file, env) if self.terminal else _FALLBACK_WIDTH
 
+    def write_piece(self, text: str) -> None:
+        """Write `text`, wrapped at words on a terminal; see `Output.write_piece`."""
+        self.write(self._wrapper.add(text) if self.terminal else text)
+
+    def end_pieces(self) -> None:
+        """Write the word that `write_piece` held back; the next line is a new one."""
+        if self.terminal and "_wrapper" in vars(self):
+            self.write(self._wrapper.end())
+
+    @cached_property
+    def _wrapper(self) -> "StreamWrapper":
+        return self.renderer.wrap_stream()
+
     def write_line(self, pieces: Sequence[LinePiece], indent: int = 0) -> None:
         """Write one line or paragraph, indented by `indent` columns, and a line end."""
+        self.end_pieces()
         if self.terminal or self.colored:
             text = self.renderer.render_paragraph(self.clean(pieces), indent)
             self.write(text)

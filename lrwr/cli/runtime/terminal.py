@@ -1,12 +1,14 @@
 """Rendering for a terminal with rich: wrapped lines, tables, progress bars, the pager."""
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pydoc import pager
 from typing import Literal, TextIO
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
@@ -17,6 +19,9 @@ from lrwr.app.presenters.text import StyledText, Tone
 _NARROWEST = 20
 """The least number of columns that an indented paragraph is wrapped to."""
 
+_PAGER_PROMPT = "-PsSpace shows more, q leaves this list$"
+"""The prompt of less, instead of a colon. A prompt in the user's own LESS wins."""
+
 _STYLES: Mapping[Tone, str] = {
     "plain": "",
     "strong": "bold",
@@ -25,6 +30,64 @@ _STYLES: Mapping[Tone, str] = {
     "good": "green",
     "bad": "red",
 }
+
+
+_COLUMN_GAP = 2
+"""Columns of space between two columns of a table."""
+_LOCATION_PART = re.compile(r"[^\s/]*/|[^\s/]+")
+"""What is not divided: a word, or a part of a location up to its slash."""
+_HYPHEN_PART = re.compile(r"[^\s/-]*[/-]|[^\s/-]+")
+"""A part of a location up to its slash or hyphen."""
+_LOCATION = re.compile(r"\S*/\S*")
+
+_STREAMED_PART = re.compile(r"\n|[ \t]+|[^ \t\n]+")
+"""A line end, blanks or a word."""
+
+
+class StreamWrapper:
+    """Wraps text at words that arrives in pieces, to lines of `width` columns.
+
+    A word that is longer than a line is not divided.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._column = 0
+        self._blanks = ""
+        self._word = ""
+
+    def add(self, text: str) -> str:
+        """Return what can be printed so far; the last word is held back.
+
+        More of that word may follow, and then it may not fit on its line.
+        """
+        return "".join(map(self._add_part, _STREAMED_PART.findall(text)))
+
+    def end(self) -> str:
+        """Return what was held back; the text that follows begins a line."""
+        rest = self._end_word() + self._blanks
+        self._column, self._blanks = 0, ""
+        return rest
+
+    def _add_part(self, part: str) -> str:
+        if part == "\n":
+            return f"{self.end()}\n"
+        if part.isspace():
+            printable = self._end_word()
+            self._blanks += part
+            return printable
+        self._word += part
+        return ""
+
+    def _end_word(self) -> str:
+        if not self._word:
+            return ""
+        gap, columns = self._blanks, cell_len(self._blanks + self._word)
+        if self._column and self._column + columns > self._width:
+            gap, columns, self._column = "\n", cell_len(self._word), 0
+        self._column += columns
+        printable, self._blanks, self._word = gap + self._word, "", ""
+        return printable
 
 
 class ProgressBar:
@@ -82,6 +145,10 @@ class TerminalRenderer:
         """Print a paragraph, indented by `indent` columns, above the progress bar."""
         self._console.print(self._paragraph(pieces, indent), soft_wrap=True)
 
+    def wrap_stream(self) -> StreamWrapper:
+        """Return a wrapper for text that arrives in pieces, for the width of a line."""
+        return StreamWrapper(self._width)
+
     def render_table(
         self,
         headings: Sequence[Sequence[StyledText]],
@@ -90,16 +157,24 @@ class TerminalRenderer:
     ) -> str:
         """Return a table in which long cells continue on the next line.
 
-        `right` has the indexes, from 0, of right-aligned columns.
+        They are divided at blanks, and locations behind slashes. `right` has the indexes, from 0,
+        of right-aligned columns.
         """
-        table = Table(
-            box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0)
+        lines = [[_line(cell) for cell in row] for row in (headings, *rows)]
+        widths = _fit_columns(
+            [*zip(*lines, strict=True)], self._width - _COLUMN_GAP * len(headings)
         )
-        for index, heading in enumerate(headings):
+        table = Table(
+            box=None,
+            pad_edge=False,
+            header_style="bold",
+            padding=(0, _COLUMN_GAP, 0, 0),
+        )
+        for index, (heading, width) in enumerate(zip(lines[0], widths, strict=True)):
             justify: Literal["left", "right"] = "right" if index in right else "left"
-            table.add_column(_line(heading), justify=justify, overflow="fold")
-        for row in rows:
-            table.add_row(*map(_line, row))
+            table.add_column(heading, justify=justify, overflow="fold", width=width)
+        for row in lines[1:]:
+            table.add_row(*map(_divide_locations, row, widths))
         return self._render(table)
 
     @contextmanager
@@ -123,9 +198,11 @@ class TerminalRenderer:
     def page(self, text: str) -> None:
         """Show `text` in the user's pager; return when the user leaves it.
 
-        Sets the environment variable `LESS` unless it is set.
+        Adds `_PAGER_PROMPT` to the options of less in the environment variable `LESS`.
         """
-        os.environ.setdefault("LESS", "-RFX")  # colours, and no screen of its own
+        options = os.environ.get("LESS", "-RFX")  # colours, and no screen of its own
+        if _PAGER_PROMPT not in options:
+            os.environ["LESS"] = f"{_PAGER_PROMPT} {options}"
         pager(text)
 
     def _paragraph(self, pieces: Sequence[StyledText], indent: int) -> Text:
@@ -151,3 +228,66 @@ def _line(pieces: Sequence[StyledText]) -> Text:
     for piece in pieces:
         line.append(piece.text, style=_STYLES[piece.tone])
     return line
+
+
+def _fit_columns(columns: Sequence[Sequence[Text]], available: int) -> list[int]:
+    """Return the width of each column of a table, at most `available` together.
+
+    The widest columns get narrower first. If not every word fits, locations are
+    divided behind hyphens too, then words are divided, and locations last.
+    """
+    widths = [max(cell.cell_len for cell in column) for column in columns]
+    words = [_widest_part(column, _LOCATION_PART) for column in columns]
+    hyphens = [
+        _widest_part(column, _HYPHEN_PART) if _has_location(column) else width
+        for width, column in zip(words, columns, strict=True)
+    ]
+    locations = [
+        width if _has_location(column) else 1
+        for width, column in zip(hyphens, columns, strict=True)
+    ]
+    for floors in (words, hyphens, locations, [1] * len(columns)):
+        while sum(widths) > max(available, sum(map(min, widths, floors))):
+            _, widest = max(
+                (width, index)
+                for index, width in enumerate(widths)
+                if width > floors[index]
+            )
+            widths[widest] -= 1
+    return widths
+
+
+def _widest_part(column: Sequence[Text], pattern: re.Pattern[str]) -> int:
+    parts = (part for cell in column for part in pattern.findall(cell.plain))
+    return max(map(cell_len, parts), default=1)
+
+
+def _has_location(column: Sequence[Text]) -> bool:
+    return any("/" in cell.plain for cell in column)
+
+
+def _divide_locations(cell: Text, width: int) -> Text:
+    """Return `cell` with line ends in locations that are wider than `width`.
+
+    They are behind slashes, and behind hyphens of what is still too wide.
+    """
+    offsets = []
+    for location in _LOCATION.finditer(cell.plain):
+        if cell_len(location[0]) > width:
+            parts = [*_LOCATION_PART.finditer(cell.plain, *location.span())]
+            offsets += _find_line_starts(parts, width)
+    return Text("\n").join(cell.divide(offsets))
+
+
+def _find_line_starts(parts: Sequence[re.Match[str]], width: int) -> Iterator[int]:
+    """Yield the start of each part of a word that begins a new line of `width`."""
+    column = 0
+    for part in parts:
+        columns = cell_len(part[0])
+        if column and column + columns > width:
+            yield part.start()
+            column = 0
+        pieces = [*_HYPHEN_PART.finditer(part.string, *part.span())]
+        if columns > width and len(pieces) > 1:
+            yield from _find_line_starts(pieces, width)
+        column += columns

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_text
 from lrwr.cli.runtime.output import ColorMode, Output
@@ -153,6 +154,32 @@ def test_a_pipe_gets_long_lines_whole_and_a_terminal_gets_them_wrapped() -> None
     assert all(line.startswith("    word") and len(line) <= 24 for line in lines)
 
 
+@given(
+    st.lists(st.sampled_from(["a", "word", " ", "  ", "\n", "ladder.", "灯", "x" * 30]))
+)
+def test_a_streamed_answer_is_wrapped_at_words(parts: list[str]) -> None:
+    text = "".join(parts)
+    in_parts, at_once = on_terminal(COLUMNS="24"), on_terminal(COLUMNS="24")
+    for part in parts:
+        in_parts.output.write_piece(part)
+    at_once.output.write_piece(text)
+    for streams in (in_parts, at_once):
+        streams.output.end_pieces()
+    assert in_parts.answer == at_once.answer
+    assert in_parts.answer.split() == text.split()
+    for line in in_parts.answer.split("\n"):
+        assert cell_len(line.rstrip()) <= 24 or len(line.split()) == 1
+
+
+def test_a_line_after_a_streamed_answer_begins_at_the_margin() -> None:
+    streams = on_terminal(COLUMNS="24")
+    streams.output.write_piece("PurpleFrog lights")
+    streams.output.answer()
+    streams.output.write_piece("the marsh lantern.")
+    streams.output.end_pieces()
+    assert streams.answer == "PurpleFrog lights\nthe marsh lantern."
+
+
 def test_indented_paragraphs_keep_their_empty_lines_and_spaces() -> None:
     for streams in (piped(), on_terminal()):
         streams.output.answer("one\n\n  two", indent=2)
@@ -185,10 +212,41 @@ def test_a_table_without_rows_shows_its_headings() -> None:
 
 def test_a_table_on_a_narrow_terminal_folds_and_loses_nothing() -> None:
     streams = on_terminal("never", COLUMNS="20")
-    streams.output.table(["Name", "Where"], [["Ash", "abcdefghij" * 3]])
+    where = f"{'abcdefghij' * 3}/{'abcdefghij' * 3}"
+    streams.output.table(["Name", "Where"], [["Ash", where]])
     assert all(len(line) <= 20 for line in streams.answer.splitlines())
     found = "".join(streams.answer.split()).removeprefix("NameWhereAsh")
-    assert found == "abcdefghij" * 3
+    assert found == where
+
+
+@pytest.mark.parametrize("width", ["80", "60"])
+def test_a_narrow_table_divides_locations_only_behind_slashes(width: str) -> None:
+    place = StyledText("part-one/chapters/01-lighting-up.md:10", "place")
+    streams = on_terminal("never", COLUMNS=width)
+    streams.output.table(
+        ["Name", "Also called", "First seen", "Certainty"],
+        [["PurpleFrog", "Frog, the keeper, PURPLEFROG", place, "confirmed"]],
+    )
+    lines = streams.answer.splitlines()
+    assert all(len(line.rstrip()) <= int(width) for line in lines)
+    shown = [part for line in lines for part in line.split() if "/" in part]
+    assert all(part.endswith("/") for part in shown)
+    assert sum("01-lighting-up.md:10" in line for line in lines) == 1
+
+
+def test_a_narrower_table_divides_locations_behind_hyphens_before_words() -> None:
+    place = StyledText("chapters/01-lighting-up.md:10", "place")
+    streams = on_terminal("never", COLUMNS="40")
+    streams.output.table(
+        ["Name", "First seen", "Certainty"], [["PurpleFrog", place, "confirmed"]]
+    )
+    lines = [line.split() for line in streams.answer.splitlines()]
+    assert lines == [
+        ["Name", "First", "seen", "Certainty"],
+        ["PurpleFrog", "chapters/", "confirmed"],
+        ["01-lighting-"],
+        ["up.md:10"],
+    ]
 
 
 class Kind(StrEnum):
