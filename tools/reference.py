@@ -56,7 +56,7 @@ EXIT_CODES = {
 JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("ingest", ".", "--json"),
     ("status", "--json"),
-    ("search", "Who lights the lantern?", "--limit", "1", "--json"),
+    ("search", "Who painted PurpleFrog's name?", "--limit", "1", "--json"),
     ("ask", "How old is Nell?", "--json"),
     ("characters", "Nell", "--as-of", "ch3", "--json"),
     ("world", "--json"),

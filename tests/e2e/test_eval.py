@@ -125,10 +125,10 @@ def test_a_broken_file_is_not_used_and_a_word_says_so(
 
 def test_a_search_says_in_words_how_far_it_can_be_trusted(book: Terminal) -> None:
     ran = book.run("search", "Where is the anchor hidden?")
-    assert (
-        "% of similar searches, the first five passages contained the answer" in ran.out
-    )
-    assert "not computed" in book.run("search", "anchor", "--lexical").out
+    assert "of 100 test questions with similar scores, the first five" in ran.out
+    by_words = book.run("search", "hidden anchor", "--lexical").out
+    assert "Confidence: not computed with `--lexical` or `--dense`." in by_words
+    assert "onfidence" not in book.run("search", "anchor").out
     asked = write(book.folder / "b.jsonl", [{"id": "1", "question": "the anchor"}])
     (line,) = book.run("search", "--batch", asked).out.splitlines()
     assert set(json.loads(line)) == {"id", "ranked", "confidence", "low_confidence"}

@@ -70,7 +70,9 @@ def test_a_thread_shows_its_first_question_and_id_once(read_sample: Terminal) ->
     listed = read_sample.run("threads").out
     shown = read_sample.run("threads", "show", "1").out
     assert shown.count(question) == 1
-    assert f"  {shown.split()[1]}\n" in listed
+    title, _, id_ = shown.splitlines()[0].rpartition("  ")
+    assert title == question
+    assert f"  {id_}\n" in listed
     read_sample.run("threads", "rename", "1", "The ledger")
     assert read_sample.run("threads", "show", "1").out.startswith("The ledger  ")
 

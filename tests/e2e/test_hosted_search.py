@@ -90,7 +90,7 @@ def test_cohere_looks_again_and_the_writer_is_told_what_it_gets(
     (asked,) = cohere.asked
     assert asked.body["query"] == LAMP
     assert found.out.index("3.md") < found.out.index("1.md")
-    assert "Confidence: not computed." in found.out
+    assert "Confidence: not computed, because no test questions" in found.out
     assert "first time" not in desk.run("search", LAMP).err
 
     report = desk.run("privacy", "--json").json

@@ -45,14 +45,13 @@ def test_an_answer_longer_than_the_terminal_goes_to_the_pager(tmp_path: Path) ->
     assert "PAGEDpipeline" in shown.replace("\x1b[0m", "")
 
 
-@pytest.mark.parametrize(("own", "options"), [({}, "-RFX"), ({"LESS": "-Rj3"}, "-Rj3")])
-def test_the_pager_says_how_to_leave_it(
-    tmp_path: Path, own: dict[str, str], options: str
-) -> None:
+@pytest.mark.parametrize("own", [None, "-Rj3"])
+def test_the_pager_says_how_to_leave_it(tmp_path: Path, own: str | None) -> None:
     show_options = "sh -c 'cat > /dev/null; echo OPTIONS $LESS'"
-    shown = on_a_terminal(
-        tmp_path, "config", "show", lines=5, PAGER=show_options, **own
-    )
+    env = {"PAGER": show_options} | ({"LESS": own} if own else {})
+    words = ("config", "show")
+    shown = on_a_terminal(tmp_path, *words, lines=5, columns=100, **env)
+    options = own or "-RFX"
     assert f"OPTIONS -PsSpace shows more, q leaves this list$ {options}" in shown
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.presenters.answers import NO_MODEL
 from lrwr.core.model.errors import ExitCode
 from tests.e2e.test_close_reading import read
 from tests.fakes.model_server import KEY, Asked, Hang, ModelServer, Say, Turn
@@ -252,7 +253,9 @@ def test_a_stranger_s_folder_sends_nothing_unasked(
     assert "The lamp must never go out" in ran.json["answer"]
     (remark,) = (one for one in ran.json["remarks"] if "without a language" in one)
     assert "lrwr privacy allow openai" in remark
-    assert "lrwr privacy allow openai" in stranger.run("ask", LAMP).out
+    asked = stranger.run("ask", LAMP).out
+    assert "lrwr privacy allow openai" in asked
+    assert NO_MODEL not in asked
     assert "you have not allowed it" in stranger.run("doctor").out
     assert server.asked == []
     assert stranger.run("privacy", "--json").json["totals"] == []

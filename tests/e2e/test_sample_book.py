@@ -170,10 +170,24 @@ def test_a_question_may_come_from_a_pipe_or_be_refused(marsh: Terminal) -> None:
     check_refusal(ran, ExitCode.NOT_FOUND, "--character")
 
 
+def test_a_search_with_filters_says_why_it_has_no_confidence(marsh: Terminal) -> None:
+    ran = marsh.run("search", "Who keeps the ledger?", "--content-type", "dialogue")
+    assert ran.out.endswith("Confidence: not computed for searches with filters.\n")
+
+
+def test_search_shows_the_types_of_things_in_plain_words(marsh: Terminal) -> None:
+    ran = marsh.run("search", "Check these times at the Ledger House")
+    assert "  the Ledger House: a setting  chapters/01" in ran.out
+    (question,) = (line for line in ran.out.splitlines() if "Open question" in line)
+    assert question.startswith("  Open question: Check these times")
+    assert question.endswith("  chapters/04-six-strokes.docx:10")
+
+
 def test_without_a_model_nothing_would_be_sent(marsh: Terminal) -> None:
     before = marsh.run("threads", "--json").json
     ran = marsh.run("ask", "Who is Nell?", "--show-prompt")
     assert "nothing would be sent" in ran.out
+    assert "set `use` and `name` under `[model]`" in ran.err
     assert marsh.run("ask", "Who is Nell?", "--show-prompt", "--json").json == []
     assert marsh.run("threads", "--json").json == before
 

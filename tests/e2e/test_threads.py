@@ -109,15 +109,22 @@ def test_where_nothing_was_ingested_there_is_nothing_to_list(
 
 def test_the_list_tells_title_turns_and_who_with_the_newest_first(talks: Path) -> None:
     heading, frogs, tides = run("threads").splitlines()
-    assert heading.split() == ["No.", "Title", "Turns", "When", "Answered", "by", "Id"]
+    assert heading.split() == ["No.", "Title", "Turns", "When", "In", "character", "Id"]
     assert re.fullmatch(r"  1  Frogs +1  [\d -]+:\d\d  PurpleFrog +7f3b02", frogs)
-    assert re.search(r"  2  Tides and sluices +2  .+  the analyst +7f3a01", tides)
+    assert re.search(r"  2  Tides and sluices +2  [\d -]+:\d\d +7f3a01", tides)
     told = json.loads(run("threads", "--json"))[0]
     assert (told["id"], told["turns"], told["updated"]) == ("7f3b02", 1, 2000.0)
     assert (told["character"], told["mode"], told["as_of"]) == (
         *("PurpleFrog", "in_character"),
         "ch1",
     )
+
+
+def test_where_no_character_answers_the_list_does_not_name_one(talks: Path) -> None:
+    run("threads", "delete", "1")
+    heading, tides = run("threads").splitlines()
+    assert heading.split() == ["No.", "Title", "Turns", "When", "Id"]
+    assert re.search(r"  1  Tides and sluices +2  [\d -]+:\d\d +7f3a01", tides)
 
 
 @pytest.mark.parametrize(

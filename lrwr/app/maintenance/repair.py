@@ -294,8 +294,6 @@ def _clear_vector_index(library: Library) -> list[str]:
         steps.append(
             f"The vector index was deleted ({deleted}). The next search rebuilds it."
         )
-    else:
-        steps.append("There was no vector index on disk.")
     if cleared.in_use:
         locked = format_count(len(cleared.in_use), "shard")
         steps.append(f"{locked} skipped, because another lrwr process is using it.")

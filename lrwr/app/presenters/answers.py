@@ -33,6 +33,8 @@ _SENTENCE = 4
 
 NO_MODEL = "No language model configured: showing quotations only."
 """Shown with an answer that consists of quoted sentences."""
+MODEL_NOT_USED = "The language model is not used: showing quotations only."
+"""Shown if a configured model may not be used; each answer says why."""
 
 
 def strip_links(text: str) -> str:
@@ -160,7 +162,7 @@ def describe_answering_model(settings: Settings, model: str) -> str:
     quote the text.
     """
     if not model:
-        return NO_MODEL
+        return NO_MODEL if settings.model.use == "off" else MODEL_NOT_USED
     if settings.model.use == "openai":
         return (
             f"Your question and the passages found for it are sent to OpenAI ({model})."

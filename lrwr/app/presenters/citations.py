@@ -13,7 +13,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.facts import FactAbout, WorldField
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
 from lrwr.core.retrieval.retrievers import split_highlighted_words
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.text import LineRange
     from lrwr.core.ports.stores import DocumentText
     from lrwr.core.ports.story_stores import DocumentFact
+    from lrwr.core.retrieval.service import SearchRequest
 
     FactTexts: TypeAlias = Mapping[DocumentId, DocumentText]
 
@@ -225,7 +226,8 @@ def render_known_facts(
 ) -> Iterator[StyledLine]:
     """Yield the heading "Facts:" and a line for each of `facts`, in their order.
 
-    A line has the fact, its location and its certainty. Nothing if `facts` is empty.
+    A line has the fact, its location and, unless it is an open question, its certainty.
+    Nothing if `facts` is empty.
     `texts` must have the document of every fact.
     """
     if facts:
@@ -235,10 +237,14 @@ def render_known_facts(
         place = format_line_range(
             fact.document, text.lines.lines_of(fact.fact.spans[0])
         )
+        is_question = fact.fact.about is FactAbout.GAP
         yield styled_line(
             f"  {sanitize_line(describe_fact(fact.fact))}  ",
             StyledText(place, "place"),
-            StyledText(f"  {fact.fact.certainty}", "faint"),
+            StyledText(
+                "" if is_question else f"  {fact.fact.certainty}",
+                "faint",
+            ),
         )
 
 
@@ -281,7 +287,11 @@ def describe_fact(fact: "Fact") -> str:
         case FactAbout.TOLD:
             return f"{fact.subject} tells {fact.detail('hearer')}: {fact.value}"
         case FactAbout.GAP:
-            return f"Open question: {fact.subject or 'the story'}, {fact.field}: {fact.value}"
+            subject = f"{fact.subject}: " if fact.subject else ""
+            return f"Open question: {subject}{fact.value}"
+        case FactAbout.WORLD if fact.field == WorldField.ELEMENT_TYPE:
+            article = "an" if fact.value[:1] in "aeiou" else "a"
+            return f"{fact.subject}: {article} {fact.value}"
         case _:
             attribute = fact.detail("attribute") or fact.detail("kind") or fact.field
             target = fact.detail("target")
@@ -289,17 +299,26 @@ def describe_fact(fact: "Fact") -> str:
             return f"{fact.subject}, {attribute.replace('_', ' ')}: {value}"
 
 
-def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
+def describe_confidence(confidence: float, *, low: bool | None) -> str:
     """Return how likely the top 5 passages contain the answer, as a sentence.
 
-    `confidence` is a probability from 0.0 to 1.0, measured on test questions; None if
-    it was not computed. With `low` True the sentence starts with "Low confidence";
-    False and None are the same.
+    `confidence` is a probability from 0.0 to 1.0, measured on test questions. With
+    `low` True the sentence starts with "Low confidence"; False and None are the same.
     """
-    if confidence is None:
-        return "Confidence: not computed."
     warning = "Low confidence" if low else "Confidence"
     return (
-        f"{warning}: in about {100 * confidence:.0f} % of similar searches, the first"
-        " five passages contained the answer."
+        f"{warning}: for about {100 * confidence:.0f} of 100 test questions with similar"
+        " scores, the first five passages contained the answer."
+    )
+
+
+def describe_missing_confidence(search_request: "SearchRequest") -> str:
+    """Return a sentence that says why the confidence of a search was not computed."""
+    if search_request.filters:
+        return "Confidence: not computed for searches with filters."
+    if not (search_request.lexical and search_request.dense):
+        return "Confidence: not computed with `--lexical` or `--dense`."
+    return (
+        "Confidence: not computed, because no test questions were measured with these"
+        " search settings. `lrwr eval --calibrate` measures them."
     )

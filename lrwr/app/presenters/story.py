@@ -96,7 +96,7 @@ def render_character(
     )
     yield from _render_introduction(profile)
     for claim in profile.attributes:
-        yield from render_claim(f"{claim.label}: ", claim)
+        yield from render_claim(f"{claim.label.rstrip(' .:')}: ", claim)
     for label, claims in list_model_claims(profile):
         for claim in claims:
             yield from render_claim(f"{label}: ", claim)

@@ -224,22 +224,30 @@ def _paragraphs(text: str) -> Iterator[Block]:
 def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
     """Yield one table with a row for each of `threads`, in their order.
 
-    Columns: number from 1, title, number of turns, time of the last change (local), who
-    answers, shortened id.
+    Columns: number from 1, title, number of turns, time of the last change (local), the
+    character that answers (only if one does in any thread), shortened id.
     """
     ids = shorten_thread_ids(threads)
+    characters = [
+        "" if (speaker := describe_speaker(thread.state)) == ANALYST else speaker
+        for thread in threads
+    ]
+    has_characters = any(characters)
     rows: list[list[LinePiece]] = [
         [
             str(number),
             format_thread_title(thread),
             str(thread.turns),
             format_local_time(thread.updated_at),
-            describe_speaker(thread.state),
+            *([character] if has_characters else []),
             StyledText(ids[thread.id], "place"),
         ]
-        for number, thread in enumerate(threads, start=1)
+        for number, (thread, character) in enumerate(
+            zip(threads, characters, strict=True), start=1
+        )
     ]
-    headings = ["No.", "Title", "Turns", "When", "Answered by", "Id"]
+    character_heading = ["In character"] if has_characters else []
+    headings = ["No.", "Title", "Turns", "When", *character_heading, "Id"]
     yield StyledTable(headings, rows, right={"No.", "Turns"})
 
 
@@ -250,29 +258,34 @@ def render_thread_turns(
 ) -> Iterator[StyledLine]:
     """Yield the lines of a whole thread: its title and id, then `turns` in their order.
 
-    A title that is the first question, as by default, is not shown twice. `places` has, by turn id, the citations with their state in the current text; a turn
-    that is missing in it has the locations that were cited.
+    A title that is the first question, as by default, is not shown twice. `places` has,
+    by turn id, the citations with their state in the current text; a turn that is
+    missing in it has the locations that were cited.
     """
     title = format_thread_title(thread)
-    is_first_question = bool(turns) and turns[0].question == title
     yield styled_line(
-        StyledText("Thread" if is_first_question else title, "strong"),
+        StyledText(title, "strong"),
         StyledText(f"  {thread.id[:SHORTEST_ID]}", "place"),
     )
     for turn in turns:
+        is_title = turn.number == 1 and turn.question == title
         yield styled_line()
-        yield from render_turn(turn, get_citation_places(turn, places))
+        yield from render_turn(
+            turn, get_citation_places(turn, places), has_question=not is_title
+        )
 
 
-def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[StyledLine]:
+def render_turn(
+    turn: Turn, places: Sequence[AnchoredCitation], *, has_question: bool = True
+) -> Iterator[StyledLine]:
     """Yield the lines of one turn: question, answer, citations, web pages, remarks.
 
     `places` are the turn's citations with their state in the current text.
     """
     answer = turn.output
     yield styled_line(
-        StyledText(turn.question, "strong"),
-        StyledText(f"  {_describe_turn_setup(turn)}", "faint"),
+        StyledText(f"{turn.question}  " if has_question else "", "strong"),
+        StyledText(_describe_turn_setup(turn), "faint"),
     )
     if changed := describe_changed_citations(places):
         yield styled_line(changed, indent=4)

@@ -144,7 +144,7 @@ async def _ask(
             return
         live.end(turn_done.turn)
         is_canon = parse_canon_command(request.text) is not None
-        if not sessions.model and not is_canon:
+        if settings.model.use == "off" and not is_canon:
             output.answer(StyledText(NO_MODEL, "faint"))
 
 
@@ -174,6 +174,11 @@ async def _show_prompt(
         return
     if not prompts:
         output.answer("No language model is configured: nothing would be sent.")
+        output.info(
+            StyledText("hint: ", "strong"),
+            "To see the prompt, set `use` and `name` under `[model]` in `lrwr.toml`;"
+            " `--show-prompt` contacts no server.",
+        )
     for prompt in prompts:
         output.answer(StyledText(f"For {prompt.purpose}:", "strong"))
         for message in prompt.messages:

@@ -475,10 +475,12 @@ def _describe_change(decision: Decision, change: CanonChange) -> str:
         person = resolve_canon_person(change.after.names, decision.names[0])
         decision = replace(decision, canonical=person)
     pairs = (
-        f" This replaces the decision that {name} and {other_name} are two characters."
+        f" This replaces the decision that {name} and {other_name} are not the same character."
         for name, other_name in change.unsplit
     )
     next_step = _describe_next_step(decision)
+    if isinstance(decision, NamesSplit):
+        next_step += " Each is then listed only if your text says enough about it."
     return f"{format_decision(decision)}{''.join(pairs)}{next_step}"
 
 

@@ -411,7 +411,7 @@ def _print_rules_only_note(settings: Settings, output: Output) -> None:
     next_step = (
         "`--dry-run` shows the price first"
         if settings.model.use != "off"
-        else "configure one with `use` in `[model]`"
+        else "configure one with `use` under `[model]` in `lrwr.toml`"
     )
     output.answer(
         f"`lrwr check --model` asks a language model about some of these; {next_step}."

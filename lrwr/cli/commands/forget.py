@@ -132,6 +132,8 @@ def _show_plan(plan: DeletionPlan, output: Output, *, to_stderr: bool) -> None:
     say: Callable[..., None] = output.info if to_stderr else output.answer
     say(f"Stored about {plan.library.root}, in {plan.library.state_dir}:")
     for part in plan.local_data.parts:
+        if not part.size and part.what != RECORDS:
+            continue  # locks and empty folders
         labels = [part.what, *_counts(plan)] if part.what == RECORDS else [part.what]
         say(f"- {', '.join(labels)} ({format_size(part.size)})")
     if plan.consent_files:

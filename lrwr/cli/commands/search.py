@@ -9,6 +9,7 @@ import typer
 
 from lrwr.app.presenters.citations import (
     describe_confidence,
+    describe_missing_confidence,
     describe_passage_chapter,
     format_line_range,
     highlight_words,
@@ -319,9 +320,15 @@ def _show(
         output.answer(*highlight_words(chunk.text[start:end], words), indent=4)
         output.answer()
     output.show(render_known_facts(result.facts, texts))
-    if result.passages:
-        confidence = describe_confidence(result.confidence, low=result.low_confidence)
-        output.answer(StyledText(confidence, "faint"))
+    # The confidence was measured with questions; it says little about a single word.
+    if result.passages and len(request.question.split()) > 1:
+        output.answer(StyledText(_describe_confidence(request, result), "faint"))
+
+
+def _describe_confidence(request: SearchRequest, result: SearchResult) -> str:
+    if result.confidence is None:
+        return describe_missing_confidence(request)
+    return describe_confidence(result.confidence, low=result.low_confidence)
 
 
 async def _batch(

@@ -246,6 +246,8 @@ def _fit_columns(columns: Sequence[Sequence[Text]], available: int) -> list[int]
         width if _has_location(column) else 1
         for width, column in zip(hyphens, columns, strict=True)
     ]
+    if sum(locations) > available:
+        locations = hyphens
     for floors in (words, hyphens, locations, [1] * len(columns)):
         while sum(widths) > max(available, sum(map(min, widths, floors))):
             _, widest = max(
@@ -271,7 +273,7 @@ def _divide_locations(cell: Text, width: int) -> Text:
 
     They are behind slashes, and behind hyphens of what is still too wide.
     """
-    offsets = []
+    offsets: list[int] = []
     for location in _LOCATION.finditer(cell.plain):
         if cell_len(location[0]) > width:
             parts = [*_LOCATION_PART.finditer(cell.plain, *location.span())]

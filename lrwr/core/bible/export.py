@@ -54,7 +54,7 @@ def _characters(bible: Bible) -> Iterator[Block]:
         yield _heading(profile.name, 3)
         yield from _who(profile)
         for claim in profile.attributes:
-            yield from _claim(claim.label, claim)
+            yield from _claim(claim.label.rstrip(" .:"), claim)
         for label, claims in list_model_claims(profile):
             for claim in claims:
                 yield from _claim(label, claim)
@@ -123,7 +123,9 @@ def _scenes(scenes: Iterable[SceneSummary]) -> Iterator[Block]:
 def _gaps(gaps: Iterable[Gap]) -> Iterator[Block]:
     for gap in gaps:
         whose = f"{gap.about}, {gap.attribute}" if gap.about else gap.attribute
-        yield _item(whose, f"{gap.state}{f': {gap.answer}' if gap.answer else ''}")
+        yield _item(
+            whose.rstrip(" .:"), f"{gap.state}{f': {gap.answer}' if gap.answer else ''}"
+        )
         if gap.state is GapState.OPEN:
             for text in (*list_gap_implications(gap), *gap.suggestions):
                 yield _text(text)

@@ -240,7 +240,7 @@ def _format_name_decision(decision: NameDecision) -> str:
             joined_names = f"{', '.join(all_names[:-1])} and {all_names[-1]}"
             return f"{joined_names} are one character{canonical_note}."
         case NamesSplit(split_name, other):
-            return f"{split_name} and {other} are two characters."
+            return f"{split_name} and {other} are not the same character."
         case NameRenamed(old, new):
             return f"{old} is renamed to {new}."
         case NameIgnored(name):

@@ -59,6 +59,9 @@ MAX_SEARCH_FACTS = 5
 
 _MAX_FACTS_READ = 60  # more than are returned: out of scope and duplicates are dropped
 
+_NAMED_DETAILS = {"target", "hearer"}
+"""Details of a fact that name a character."""
+
 _CONTENT_TYPE_PATTERNS = {
     ContentType.DIALOGUE: re.compile(
         r"\b(?:say|says|said|tell|tells|told|ask|asks|asked|reply|replies|replied"
@@ -247,7 +250,7 @@ class StorySearch:
         """Return at most `MAX_SEARCH_FACTS` facts within `scope` that contain any
         content word of `question`, best match first, each statement once.
 
-        Their subject is the character's name in the cast, where the text has an alias.
+        Characters have their names in the cast, where the text has an alias.
         With `names`, those about characters named in the question come first; no facts
         are added for them. Facts that take a character for a place are left out.
         """
@@ -332,14 +335,25 @@ def score_chunks_by_people(
 
 
 def _use_display_name(document_fact: DocumentFact, cast: Cast) -> DocumentFact:
-    """Return the fact with the main name of its subject, if that is a character."""
+    """Return the fact with the main names of its subject, target and hearer.
+
+    Those that are no character, or may be several, are unchanged.
+    """
     fact = document_fact.fact
-    if fact.about is FactAbout.WORLD or not is_character_name(fact.subject, cast):
-        return document_fact
-    people = resolve_name(fact.subject, cast)
-    if len(people) != 1:
-        return document_fact
-    return replace(document_fact, fact=replace(fact, subject=people[0]))
+    subject = fact.subject
+    if fact.about is not FactAbout.WORLD:
+        subject = _find_display_name(subject, cast)
+    details = tuple(
+        (key, _find_display_name(value, cast) if key in _NAMED_DETAILS else value)
+        for key, value in fact.details
+    )
+    return replace(document_fact, fact=replace(fact, subject=subject, details=details))
+
+
+def _find_display_name(name: str, cast: Cast) -> str:
+    """Return the main name of the character; `name` if none or several have it."""
+    people = resolve_name(name, cast) if is_character_name(name, cast) else ()
+    return people[0] if len(people) == 1 else name
 
 
 def _sort_by_named_people(

@@ -69,6 +69,10 @@ def test_a_card_gives_every_claim_its_place() -> None:
 def test_a_card_of_an_answer_says_who_decided() -> None:
     answered = bible(canon=Canon(answers={UndefinedAttribute("Mags", "age"): "sixty"}))
     assert "  age: sixty  you decided" in card("Mags", answered).splitlines()
+    question = UndefinedAttribute("Mags", "Undecided: what she owes.")
+    answered = bible(canon=Canon(answers={question: "nothing"}))
+    line = "  Undecided: what she owes: nothing  you decided"
+    assert line in card("Mags", answered).splitlines()
 
 
 def test_what_only_a_model_can_tell_is_said_to_be_not_evaluated() -> None:

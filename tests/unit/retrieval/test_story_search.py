@@ -2,6 +2,7 @@
 
 import pytest
 
+from lrwr.core.canon.decision import NameRenamed
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
 from lrwr.core.model.errors import NotFound
@@ -333,6 +334,23 @@ async def test_what_passages_are_is_no_fact_of_the_story(book: StoryDesk) -> Non
 async def test_a_fact_is_found_by_what_it_tells_of_somebody(book: StoryDesk) -> None:
     result = await find(book, "Nell's eyes", dense=False)
     assert (result.facts[0].fact.subject, values(result)[0]) == ("Nell Tallow", "grey")
+
+
+async def test_a_renamed_character_has_the_new_name_in_every_part_of_a_fact(
+    story: StoryDesk,
+) -> None:
+    story.write(
+        "1.md",
+        "“Yes,” said Nell. “No,” said Toby. Nell saw Toby, her clerk. Toby was Nell’s"
+        " brother.",
+    )
+    story.decide(NameRenamed("Toby", "Tobias Finch"))
+    await story.ingest()
+    facts = (await find(story, "Who is Nell's brother Toby?")).facts
+    relations = [one.fact for one in facts if one.fact.detail("target")]
+    assert relations
+    for fact in relations:
+        assert "Toby" not in {fact.subject, fact.detail("target")}
 
 
 async def test_a_fact_that_stands_in_many_places_is_given_once(
