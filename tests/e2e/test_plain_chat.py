@@ -280,7 +280,7 @@ def test_ctrl_c_stops_an_answer_and_a_second_one_ends_it(
     with Typed(book, **model) as typed:
         typed.until("> ")
         typed.type(f"{LEDGER}\n")
-        typed.until("Nell says ")
+        typed.until("Nell says")
         typed.interrupt()
         typed.until("Stopped. The answer so far is saved")
         typed.until("> ")
@@ -308,7 +308,7 @@ def test_after_a_stop_the_conversation_goes_on(
     with Typed(book, **model) as typed:
         typed.until("> ")
         typed.type(f"{LEDGER}\n")
-        typed.until("Nell says ")
+        typed.until("Nell says")
         typed.interrupt()
         typed.until("\n> ")
         typed.type("/rename Stopped\n")
