@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
+from lrwr.core.adapters.embed.connection import resolve_profile
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -71,7 +72,8 @@ class Embedders:
         library = self._egress.library
         folder = library.resolve(settings.folder) if settings.folder else None
         threads = settings.threads or min(os.cpu_count() or 1, MAX_THREADS)
-        embedder = LocalEmbedder(folder, threads=threads)
+        profile = resolve_profile(settings, is_folder=True)
+        embedder = LocalEmbedder(folder, threads=threads, profile=profile)
         self._stack.callback(embedder.close)
         return embedder
 

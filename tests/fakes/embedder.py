@@ -9,6 +9,7 @@ import numpy as np
 
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import WORD_PATTERN
+from lrwr.core.ports.models import EmbeddingRole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +56,9 @@ class WordEmbedder:
         """Count words and marks."""
         return count_words(texts)
 
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
+    async def embed(
+        self, texts: Sequence[str], role: EmbeddingRole = "passage"
+    ) -> "Vectors":
         """Add up a vector for each word."""
         if self.patience is not None:
             self.patience -= 1

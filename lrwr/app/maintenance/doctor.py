@@ -72,6 +72,7 @@ from lrwr.core.adapters.chat.local_servers import (
     fetch_server_models,
     probe_local_server,
 )
+from lrwr.core.adapters.embed.connection import resolve_profile
 from lrwr.core.adapters.embed.minilm import (
     EmbeddingModelReport,
     inspect_embedding_model,
@@ -204,7 +205,8 @@ async def _check_embedding_model(
     folder_setting = settings.embedding.folder
     folder = library.resolve(folder_setting) if folder_setting else None
     try:
-        facts = await asyncio.to_thread(inspect_embedding_model, folder)
+        profile = resolve_profile(settings.embedding, is_folder=True)
+        facts = await asyncio.to_thread(inspect_embedding_model, folder, profile)
     except LrwrError as error:
         return None, finding_from_error("embedding", error)
     return facts, check_model(facts)

@@ -274,6 +274,10 @@ class Answerer(Protocol):
         ...
 
 
+EmbeddingRole = Literal["passage", "query"]
+"""What an embedded text is for: a passage is found, a query finds passages."""
+
+
 class Embedder(Protocol):
     """An embedding model: turns texts into vectors."""
 
@@ -296,10 +300,13 @@ class Embedder(Protocol):
         """
         ...
 
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
+    async def embed(
+        self, texts: Sequence[str], role: EmbeddingRole = "passage"
+    ) -> "Vectors":
         """Return one vector of length 1.0 per text, in the order of `texts`.
 
-        A vector depends on its own text only, not on the batch.
+        A vector depends on its own text and on `role` only, not on the batch. Some
+        models embed a query differently from a passage.
 
         Raises:
             ServiceUnavailable: The model cannot be loaded or did not answer.

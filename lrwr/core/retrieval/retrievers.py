@@ -222,7 +222,7 @@ class HybridRetriever:
         vectors = await self.vectors() if self.embedder is not None else None
         if vectors is None or self.embedder is None:
             return {}
-        query = (await self.embedder.embed([question]))[0]
+        query = (await self.embedder.embed([question], "query"))[0]
         await vectors.catch_up()
         scored_chunks = await vectors.nearest(
             query, scope=scope, limit=RETRIEVER_POOL_SIZE

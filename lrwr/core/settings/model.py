@@ -69,6 +69,32 @@ class EmbeddingSettings:
         low=0,
         high=64,
     )
+    query_prefix: str = declare_setting(
+        "auto",
+        "Text that a model in `folder` or on your own server expects before a question."
+        " auto means what is known for the model's name, for example for"
+        " nomic-embed-text, bge, e5, mxbai, qwen3-embedding and embeddinggemma.",
+        example="query: ",
+    )
+    passage_prefix: str = declare_setting(
+        "auto",
+        "The same before a passage. A change embeds everything again.",
+        example="passage: ",
+    )
+    pooling: Literal["auto", "mean", "cls", "last"] = declare_setting(
+        "auto",
+        "How a model in `folder` makes one vector of its tokens: their mean, the first"
+        " one (cls) or the last one. auto means what is known for the folder's name,"
+        " else the mean.",
+    )
+    max_tokens: int = declare_setting(
+        0,
+        "How many tokens a model in `folder` or on your own server reads; the rest of a"
+        " text is cut off. 0 means what is known for the model's name, else 512 for a"
+        " folder and no limit for a server.",
+        low=0,
+        high=32_768,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from lrwr.core.adapters.source.parser import ManuscriptParser, parse_document
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.jobs import JobState
+from lrwr.core.ports.models import EmbeddingRole
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder
 
@@ -65,8 +66,10 @@ class Sleeper(WordEmbedder):
         super().__init__()
         self.asleep = asyncio.Event()
 
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
+    async def embed(
+        self, texts: Sequence[str], role: EmbeddingRole = "passage"
+    ) -> "Vectors":
         """Never return."""
         self.asleep.set()
         await asyncio.Event().wait()
-        return await super().embed(texts)
+        return await super().embed(texts, role)

@@ -9,7 +9,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lrwr.core.adapters.embed.connection import MINILM_DIMENSIONS, SHIPPED_SPACE
+from lrwr.core.adapters.embed.connection import (
+    DEFAULT_PROFILE,
+    MINILM_DIMENSIONS,
+    SHIPPED_SPACE,
+    EmbeddingProfile,
+)
+from lrwr.core.ports.models import EmbeddingRole
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
@@ -22,12 +28,20 @@ class LocalEmbedder:
     """The `Embedder` port on this machine; loads the model at its first use.
 
     `folder` contains a model of the user (`model.onnx`, `tokenizer.json`); None means
-    the one that comes with lrwr. Up to `threads` texts are embedded at the same time.
+    the one that comes with lrwr. `profile` is how the model expects its texts. Up to
+    `threads` texts are embedded at the same time.
     Any method or property may raise `ServiceUnavailable` if the model cannot be loaded.
     """
 
-    def __init__(self, folder: Path | None, *, threads: int) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        *,
+        threads: int,
+        profile: EmbeddingProfile = DEFAULT_PROFILE,
+    ) -> None:
         self._folder = folder
+        self._profile = profile
         self._threads = threads
         self._loading = threading.Lock()
 
@@ -59,7 +73,9 @@ class LocalEmbedder:
 
     @cached_property
     def _model(self) -> "MiniLM":
-        model: MiniLM = _import_minilm().load_minilm(self._folder, self._tokenizer)
+        model: MiniLM = _import_minilm().load_minilm(
+            self._folder, self._tokenizer, self._profile
+        )
         return model
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -76,15 +92,19 @@ class LocalEmbedder:
         )
         return [len(entry) for entry in encoded]
 
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
+    async def embed(
+        self, texts: Sequence[str], role: EmbeddingRole = "passage"
+    ) -> "Vectors":
         """Return one vector of length 1.0 per text, in the order of `texts`.
 
-        The array has the shape (texts, dimensions).
+        The array has the shape (texts, dimensions). The model's prefix for `role`
+        precedes each text.
 
         Raises:
             ServiceUnavailable: The model cannot be loaded, or failed.
         """
-        return await asyncio.to_thread(self._embed, texts)
+        inputs = [self._profile.add_prefix(text, role) for text in texts]
+        return await asyncio.to_thread(self._embed, inputs)
 
     def loaded(self) -> "MiniLM":
         """Return the model; the first call loads it. Thread-safe.
@@ -120,7 +140,7 @@ class LocalEmbedder:
         return model.stack(rows, self.dimensions)
 
     def _load_tokenizer(self) -> Any:
-        return _import_minilm().load_tokenizer(self._folder)
+        return _import_minilm().load_tokenizer(self._folder, self._profile)
 
 
 def _import_minilm() -> ModuleType:

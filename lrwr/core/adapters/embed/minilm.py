@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from lrwr.core.adapters.embed.connection import SHIPPED_SPACE
+from lrwr.core.adapters.embed.connection import (
+    DEFAULT_MAX_TOKENS,
+    DEFAULT_PROFILE,
+    SHIPPED_SPACE,
+    EmbeddingProfile,
+)
 from lrwr.core.model.chunks import compute_norm
 from lrwr.core.model.errors import ServiceUnavailable
 
@@ -28,8 +33,6 @@ if TYPE_CHECKING:
 
     TokenStates = NDArray[np.float32]
     """One row for each token, markers included; shape (tokens, dimensions)."""
-MAX_SEQUENCE_TOKENS = 512
-"""Tokens that the model reads at once, including its two markers."""
 SELF_TEST_SENTENCE = "The keeper trimmed the lamp and wrote the tide into her book."
 """Sentence embedded at loading, to test the arithmetic of this processor."""
 MIN_SELF_TEST_COSINE = 0.98
@@ -60,12 +63,19 @@ class MiniLM:
 
     `tokenizer` is that of the `tokenizers` package, `session` that of ONNX Runtime.
     `space` names the embedding space. `fused` says that it runs on the optimized graph
-    that comes with lrwr.
+    that comes with lrwr. `pooling` is that of an `EmbeddingProfile`.
     """
 
     def __init__(
-        self, tokenizer: Any, session: Any, *, space: str, fused: bool = False
+        self,
+        tokenizer: Any,
+        session: Any,
+        *,
+        space: str,
+        fused: bool = False,
+        pooling: str = "mean",
     ) -> None:
+        self._pooling = pooling
         self._tokenizer = tokenizer
         self._session = session
         self._inputs = {entry.name for entry in session.get_inputs()}
@@ -80,8 +90,8 @@ class MiniLM:
     def tokens(self, texts: Sequence[str]) -> list[TokenizedText]:
         """Return the tokens of each text, in the order of `texts`.
 
-        A text is cut off after `MAX_SEQUENCE_TOKENS` tokens, including those that mark
-        start and end.
+        A text is cut off after the number of tokens that the model reads, including
+        those that mark start and end.
         """
         return [
             TokenizedText(encoded.ids, encoded.offsets)
@@ -104,6 +114,8 @@ class MiniLM:
             feed["attention_mask"] = np.ones_like(row)
         if "token_type_ids" in self._inputs:
             feed["token_type_ids"] = np.zeros_like(row)
+        if "position_ids" in self._inputs:
+            feed["position_ids"] = np.arange(len(ids), dtype=np.int64)[np.newaxis]
         try:
             states: TokenStates = self._session.run(None, feed)[0][0]
         except Exception as error:  # onnxruntime's errors have no common base class
@@ -112,14 +124,16 @@ class MiniLM:
         return states
 
     def vector(self, ids: Sequence[int]) -> "NDArray[np.float32]":
-        """Return the embedding of the text with the token `ids`: the mean of the token
-        states, scaled to length 1.0.
+        """Return the embedding of the text with the token `ids`, scaled to length 1.0.
+
+        It is the mean of the token states, or the first or last of them, as the model's
+        pooling says.
 
         Raises:
             ServiceUnavailable: The model failed.
         """
-        mean = self.states(ids).mean(axis=0)
-        vector: NDArray[np.float32] = mean / max(compute_norm(mean), 1e-12)
+        pooled = _pool_states(self.states(ids), self._pooling)
+        vector: NDArray[np.float32] = pooled / max(compute_norm(pooled), 1e-12)
         return vector
 
     def unit_states(self, tokens: TokenizedText) -> "TokenStates":
@@ -157,10 +171,22 @@ class MiniLM:
         return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
 
 
-def load_tokenizer(folder: Path | None) -> Any:
+def _pool_states(states: "TokenStates", pooling: str) -> "NDArray[np.float32]":
+    """Return one vector for the states of a text's tokens."""
+    if pooling == "mean":
+        mean: NDArray[np.float32] = states.mean(axis=0)
+        return mean
+    state: NDArray[np.float32] = states[0 if pooling == "cls" else -1]
+    return state
+
+
+def load_tokenizer(
+    folder: Path | None, profile: EmbeddingProfile = DEFAULT_PROFILE
+) -> Any:
     """Load `tokenizer.json` from `folder`; None means the one that comes with lrwr.
 
-    Texts are cut off after `MAX_SEQUENCE_TOKENS` tokens.
+    Texts are cut off after the number of tokens in `profile`, `DEFAULT_MAX_TOKENS` if
+    it has none.
 
     Raises:
         ServiceUnavailable: It is missing or damaged.
@@ -176,19 +202,23 @@ def load_tokenizer(folder: Path | None) -> Any:
         hint = MODEL_FOLDER_HINT if folder else REINSTALL_HINT
         raise ServiceUnavailable(message, hint=hint) from error
     tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_SEQUENCE_TOKENS)
+    tokenizer.enable_truncation(profile.max_tokens or DEFAULT_MAX_TOKENS)
     return tokenizer
 
 
-def load_minilm(folder: Path | None, tokenizer: Any) -> MiniLM:
+def load_minilm(
+    folder: Path | None, tokenizer: Any, profile: EmbeddingProfile = DEFAULT_PROFILE
+) -> MiniLM:
     """Load `model.onnx` from `folder`; None means the model that comes with lrwr.
+
+    `profile` says how a model in a folder makes vectors, and ends its space's name.
 
     Raises:
         ServiceUnavailable: The model is missing or damaged.
     """
     try:
         if folder is not None:
-            return _load_folder(folder, tokenizer)
+            return _load_folder(folder, tokenizer, profile)
         return _load_shipped(tokenizer)
     except Exception as error:  # onnxruntime's errors have no common base class
         message = f"The embedding model cannot be loaded: {error}"
@@ -196,10 +226,11 @@ def load_minilm(folder: Path | None, tokenizer: Any) -> MiniLM:
         raise ServiceUnavailable(message, hint=hint) from error
 
 
-def _load_folder(folder: Path, tokenizer: Any) -> MiniLM:
+def _load_folder(folder: Path, tokenizer: Any, profile: EmbeddingProfile) -> MiniLM:
     content = (folder / "model.onnx").read_bytes()
-    space = f"onnx-{hashlib.sha256(content).hexdigest()[:12]}"
-    model = MiniLM(tokenizer, _session(content, {}), space=space)
+    space = f"onnx-{hashlib.sha256(content).hexdigest()[:12]}{profile.tag}"
+    session = _session(content, {})
+    model = MiniLM(tokenizer, session, space=space, pooling=profile.pooling)
     if model.states(model.tokens([SELF_TEST_SENTENCE])[0].ids).ndim != 2:
         raise ValueError("its first output does not have one row for each token")
     return model
@@ -284,14 +315,18 @@ class EmbeddingModelReport:
     agrees: bool | None
 
 
-def inspect_embedding_model(folder: Path | None) -> EmbeddingModelReport:
+def inspect_embedding_model(
+    folder: Path | None, profile: EmbeddingProfile = DEFAULT_PROFILE
+) -> EmbeddingModelReport:
     """Load and test the model in `folder`; None means the one that comes with lrwr.
+
+    `profile` is how a model in a folder expects its texts.
 
     Raises:
         ServiceUnavailable: It cannot be loaded.
     """
-    tokenizer = load_tokenizer(folder)
-    model = load_minilm(folder, tokenizer)
+    tokenizer = load_tokenizer(folder, profile)
+    model = load_minilm(folder, tokenizer, profile)
     vector = model.vector(model.tokens([SELF_TEST_SENTENCE])[0].ids)
     weights = _find_shipped_weights() if folder is None else folder / "model.onnx"
     genuine, agrees = None, None

@@ -24,6 +24,7 @@ from lrwr.core.adapters.http.errors import (
 from lrwr.core.adapters.http.rate_limit import INTERACTIVE_RETRY_SECONDS
 from lrwr.core.model.chunks import compute_norm
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
+from lrwr.core.ports.models import EmbeddingRole
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -177,28 +178,41 @@ class OpenAIEmbedder:
         """
         return self._count(texts)
 
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
+    async def embed(
+        self, texts: Sequence[str], role: EmbeddingRole = "passage"
+    ) -> "Vectors":
         """Return one vector of length 1.0 per text, in the order of `texts`.
 
         The array has the shape (texts, dimensions). Equal texts are sent once; texts of
-        similar length share a request.
+        similar length share a request. The model's prefix for `role` precedes each
+        text. A text with more tokens than the model reads is cut off at about that
+        number, as the local tokenizer counts.
 
         Raises:
             ServiceUnavailable: The server did not answer, refused, or sent an invalid
                 reply.
         """
         nothing = build_blank_vector(self.dimensions)
-        unique_texts = list(
-            dict.fromkeys(
-                truncate_for_embedding(text) for text in texts if text.strip()
+        inputs = {
+            text: truncate_for_embedding(
+                self._connection.profile.add_prefix(text, role)
             )
-        )
+            for text in texts
+            if text.strip()
+        }
+        if (most := self._connection.profile.max_tokens) and inputs:
+            counts = await asyncio.to_thread(self._count, list(inputs.values()))
+            inputs = {
+                text: sent[: len(sent) * most // count] if count > most else sent
+                for (text, sent), count in zip(inputs.items(), counts, strict=True)
+            }
+        unique_texts = list(dict.fromkeys(inputs.values()))
         vector_by_text = dict(
             zip(unique_texts, await self._embed_unique(unique_texts), strict=True)
         )
         rows = [
-            vector_by_text[truncate_for_embedding(t)] if t.strip() else nothing
-            for t in texts
+            vector_by_text[inputs[text]] if text in inputs else nothing
+            for text in texts
         ]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
 
