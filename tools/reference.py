@@ -2,7 +2,7 @@
 
 `commands.md` comes from the help of the command line, `settings.md` from the
 declaration of the settings, `json.md` from what commands print with `--json` on the
-sample manuscript: real output, with lists cut to their first item.
+sample manuscript: real output, with lists cut to their first item and repeats folded.
 
     python -m tools.reference            # write docs/reference/*.md
 """
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,17 @@ PAGES = Path("docs/reference")
 SAMPLE = Path("examples/marsh-lantern")
 WORKSPACE = Path("build/reference")
 GENERATED = "<!-- Generated: `make docs` -->\n"
-COMMON_FROM = 10
-"""An option with one text in this many commands is described once."""
+COMMON_FROM = 4
+"""A parameter with one text in this many commands is described once, at the top."""
+
+REFERENCE_FROM = 8
+"""A repeated text of this many words is replaced by a reference to the first one."""
+
+FOLDED = "{…}"
+"""Stands for an object with the same keys as one shown before."""
+
+FOLD_FROM = 4
+"""Objects with fewer keys are always shown."""
 
 LONGEST_TEXT = 30
 """Longer strings of a JSON example are cut to this many characters."""
@@ -74,26 +83,26 @@ JSON_EXAMPLES: Sequence[Sequence[str]] = (
 
 def render_commands() -> str:
     """Return the Markdown page of all commands, their options and exit codes."""
+    commands = dict(_walk(typer.main.get_command(app), "lrwr"))
+    rendered = {
+        path: [_render_parameter(parameter) for parameter in command.params]
+        for path, command in commands.items()
+    }
+    counts = Counter(text for texts in rendered.values() for text in texts if text)
+    common = {text for text, count in counts.items() if count >= COMMON_FROM}
     parts = [
         "# Commands\n",
         GENERATED,
         "Every command also takes `--help`, which shows examples. Answers go to stdout;"
         " progress and errors go to stderr.\n",
-    ]
-    commands = dict(_walk(typer.main.get_command(app), "lrwr"))
-    texts = Counter(
-        _render_parameter(parameter)
-        for command in commands.values()
-        for parameter in command.params
-    )
-    common = {text for text, count in texts.items() if count >= COMMON_FROM}
-    parts += [
-        "Options that many commands share, not repeated below:\n",
+        "Arguments and options that many commands share, not repeated below:\n",
         "\n".join(sorted(common)),
         "",
     ]
+    first: dict[str, str] = {}
     for path, command in commands.items():
-        parts.append(_render_command(path, command, common))
+        own = [text for text in rendered[path] if text and text not in common]
+        parts.append(_render_command(path, command, own, first))
     parts.append("## Exit codes\n\n| code | meaning |\n| --- | --- |")
     parts += [f"| {int(code)} | {meaning} |" for code, meaning in EXIT_CODES.items()]
     return "\n".join(parts) + "\n"
@@ -133,16 +142,19 @@ def render_json() -> str:
     parts = [
         "# JSON output\n",
         GENERATED,
-        "Real output for the sample manuscript, with lists cut to one item and long texts cut. Keys are stable; messages are"
-        " not. An error is an object with the key `error`, and the exit code is that of"
+        "Real output for the sample manuscript, with lists cut to one item and long texts"
+        " cut; `{…}` stands for an object with the same keys as one shown before. Keys are"
+        " stable; messages are not. An error is an object with the key `error`, and the exit code is that of"
         " the text output. `start` and `end`, and pairs under `chars`, are half-open"
         " character ranges in the document.\n",
     ]
+    shown: set[frozenset[str]] = set()
     for words in JSON_EXAMPLES:
         typed = " ".join(f'"{word}"' if " " in word else word for word in words)
         parts.append(f"## `lrwr {typed}`\n\n```json")
         printed = [json.loads(line) for line in _parse_json(_run(words))]
-        parts += [_format_json(shorten_json(value)) for value in printed[:1]]
+        first = [_fold(shorten_json(value), shown) for value in printed[:1]]
+        parts += [_format_json(value).replace(f'"{FOLDED}"', FOLDED) for value in first]
         parts.append("```\n")
     return "\n".join(parts)
 
@@ -164,6 +176,22 @@ def shorten_json(value: Any) -> Any:
             return value
 
 
+def _fold(value: Any, shown: set[frozenset[str]]) -> Any:
+    """Return `value` with `FOLDED` for inner objects whose keys are in `shown`.
+
+    The keys of the other objects are added to `shown`.
+    """
+    if isinstance(value, list):
+        return [_fold(item, shown) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = frozenset(value)
+    if len(keys) >= FOLD_FROM and keys in shown:
+        return FOLDED
+    shown.add(keys)
+    return {key: _fold(inner, shown) for key, inner in value.items()}
+
+
 def _render_setting(setting: Setting) -> str:
     """Return the table row of a setting, with its choices or range."""
     default = format_toml_value(setting.default)
@@ -180,15 +208,45 @@ def _walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _walk(loaded, f"{path} {name}")
 
 
-def _render_command(path: str, command: Any, common: Set[str]) -> str:
-    """Return the section of a command; without `common` parameters."""
+def _render_command(
+    path: str, command: Any, own: Sequence[str], first: dict[str, str]
+) -> str:
+    """Return the section of a command with the texts of its `own` parameters.
+
+    `first` maps a text to the command that shows it; repeated texts become references
+    to that command, and new ones are added.
+    """
     level = "##" if path.count(" ") <= 1 else "###"
     metavars = [p.metavar for p in command.params if p.param_type_name == "argument"]
     usage = " ".join([path, *(metavar for metavar in metavars if metavar)])
-    rendered = [_render_parameter(parameter) for parameter in command.params]
-    own = [text for text in rendered if text and text not in common]
-    lines = [f"{level} `{usage}`\n", command.help or "", "", *own]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+    body = "\n".join([command.help or "", "", *own]).strip()
+    if _is_repeated(body, path, first):
+        body = f"Same as `{first[body]}`."
+    else:
+        body = "\n".join([command.help or "", "", *_refer(own, path, first)])
+    lines = f"{level} `{usage}`\n\n{body}"
+    return re.sub(r"\n{3,}", "\n\n", lines).rstrip() + "\n"
+
+
+def _refer(texts: Sequence[str], path: str, first: dict[str, str]) -> list[str]:
+    """Return `texts`; those that `first` has for another command as one line for each."""
+    new: list[str] = []
+    repeated: dict[str, list[str]] = {}
+    for text in texts:
+        if _is_repeated(text, path, first):
+            names = text.removeprefix("- ").partition(": ")[0]
+            repeated.setdefault(first[text], []).append(names)
+        else:
+            new.append(text)
+    references = (
+        f"- {', '.join(names)}: see `{earlier}`." for earlier, names in repeated.items()
+    )
+    return [*new, *references]
+
+
+def _is_repeated(text: str, path: str, first: dict[str, str]) -> bool:
+    """Whether a long text was shown for another command; records it otherwise."""
+    return len(text.split()) >= REFERENCE_FROM and first.setdefault(text, path) != path
 
 
 def _render_parameter(parameter: Any) -> str:
