@@ -113,20 +113,16 @@ def render_settings() -> str:
     parts = [
         "# Settings\n",
         GENERATED,
-        "A value comes from, in this order: a command-line option; an environment variable (`LRWR_`, then the name in capitals"
-        " with `_` for `.`, such as `LRWR_MODEL_USE`; items of a list are separated by `:`,"
-        " on Windows by `;`); `lrwr.toml` in the library's folder; your own settings file"
-        " (`lrwr config path`); the default. `lrwr config show` lists all values with their"
-        " sources. API keys are never read from files: use `lrwr config set-key` or the"
-        " environment.",
+        "A value comes from, in this order: a command-line option; an environment variable"
+        " (`LRWR_`, then the name in capitals with `_` for `.`, such as `LRWR_MODEL_USE`;"
+        " items of a list are separated by `:`, on Windows by `;`); `lrwr.toml` in the"
+        " library's folder; your own settings file (`lrwr config path`); the default, shown"
+        " below. `lrwr config show` lists all values with their sources. API keys are never"
+        " read from files: use `lrwr config set-key` or the environment.",
     ]
     settings = index_settings().values()
     for section, group in groupby(settings, key=lambda setting: setting.section):
-        parts += [
-            f"\n## {f'`[{section}]`' if section else 'Top level'}\n",
-            "| setting and default | meaning |",
-            "| --- | --- |",
-        ]
+        parts.append(f"\n## {f'`[{section}]`' if section else 'Top level'}\n")
         parts += [_render_setting(setting) for setting in group]
     return "\n".join(parts) + "\n"
 
@@ -193,11 +189,11 @@ def _fold(value: Any, shown: set[frozenset[str]]) -> Any:
 
 
 def _render_setting(setting: Setting) -> str:
-    """Return the table row of a setting, with its choices or range."""
+    """Return the list item of a setting: name, default, meaning, other choices."""
     default = format_toml_value(setting.default)
     choices = [format_toml_value(c) for c in setting.choices if c != setting.default]
     also = f" Or {', '.join(f'`{choice}`' for choice in choices)}." if choices else ""
-    return f"| `{setting.name} = {default}` | {setting.about.meaning}{also} |"
+    return f"- `{setting.name} = {default}`: {setting.about.meaning}{also}"
 
 
 def _walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
