@@ -103,8 +103,8 @@ def render_commands() -> str:
     for path, command in commands.items():
         own = [text for text in rendered[path] if text and text not in common]
         parts.append(_render_command(path, command, own, first))
-    parts.append("## Exit codes\n\n| code | meaning |\n| --- | --- |")
-    parts += [f"| {int(code)} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    parts.append("## Exit codes\n")
+    parts += [f"- `{int(code)}`: {meaning}" for code, meaning in EXIT_CODES.items()]
     return "\n".join(parts) + "\n"
 
 
