@@ -8,6 +8,7 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import gather_name_evidence
+from lrwr.core.nlp.names.name_form import GivenNameIndex, find_matching_given_names
 from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
 
 TALK = (
@@ -213,3 +214,28 @@ def test_two_notes_of_one_name_are_of_one_person() -> None:
     cast = cast_from(TALK, noted=noted)
 
     assert {"Wren", "Cap"} <= forms(who(cast, "Nell Tallow"))
+
+
+GIVEN_NAMES = st.text("abiey", max_size=7) | st.sampled_from(
+    ["liz", "lizzie", "elizabeth", "eliza", "kit", "catherine", "nell", "nellie"]
+)
+
+
+@given(GIVEN_NAMES, st.lists(GIVEN_NAMES, max_size=30))
+def test_the_index_finds_the_same_given_names_as_a_full_comparison(
+    word: str, known: list[str]
+) -> None:
+    index = GivenNameIndex()
+    for name in known:
+        index.add(name)
+    assert index.find(word) == find_matching_given_names(word, known)
+
+
+def test_parts_of_full_names_that_others_share_are_not_given_to_one_person() -> None:
+    talk = (
+        "“Yes,” said Orla Gannet. “No,” said Isa Gannet. “Ask him,” said Orla Tallow. "
+    )
+    cast = cast_from(talk * 4)
+    assert forms(who(cast, "Isa Gannet")) == {"Isa Gannet", "Isa"}
+    assert forms(who(cast, "Orla Gannet")) == {"Orla Gannet"}
+    assert forms(who(cast, "Orla Tallow")) == {"Orla Tallow", "Tallow"}

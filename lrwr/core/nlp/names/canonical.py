@@ -202,23 +202,33 @@ def sum_name_pairs(
 _PARTIAL_NAME_REASON = "part of the full name"
 
 
-def add_partial_names(person: PersonCluster, clusters: NameClusters) -> None:
-    """Add parts of a person's full names as further name forms of that person.
+def add_partial_names(people: Sequence[PersonCluster], clusters: NameClusters) -> None:
+    """Add parts of the full names of each of `people`, in their order, as further name
+    forms of that person. `people` are all of `clusters`.
 
     "Miss Orla Gannet" also gets "Orla Gannet" and "Orla", and "Gannet" if no other
     Gannet exists.
     """
-    others = [other for other in clusters.people if other is not person]
-    other_names = {name for other in others for name in other.forms}
-    words = {word for other in others for word in other.givens | other.lasts}
+    # Counts of people: a search through all others for each person would be quadratic.
+    forms = Counter(name for person in people for name in person.forms)
+    words = Counter(word for person in people for word in person.givens | person.lasts)
+    for person in people:
+        own_forms, own_words = set(person.forms), person.givens | person.lasts
+        for name in _list_partial_names(person):
+            folded = name.lower()
+            is_known = name in person.forms or forms[name] > 0
+            is_word_of_other = words[folded] > (folded in own_words)
+            if not is_known and (" " in name or not is_word_of_other):
+                _add_if_fitting(NameForm.of_name(name), person, clusters)
+        forms.update(person.forms.keys() - own_forms)
+        words.update((person.givens | person.lasts) - own_words)
+
+
+def _list_partial_names(person: PersonCluster) -> list[str]:
     full = [
         form for form in person.forms.values() if form.given and form.title != "mrs"
     ]
-    for form in full:
-        for name in _partial_names(form):
-            is_known = name in person.forms or name in other_names
-            if not is_known and (" " in name or name.lower() not in words):
-                _add_if_fitting(NameForm.of_name(name), person, clusters)
+    return [name for form in full for name in _partial_names(form)]
 
 
 def _add_if_fitting(
@@ -252,8 +262,7 @@ def build_cast_from_clusters(
     """
     ranked = sorted(clusters.people, key=_rank_key)
     names = _choose_names(ranked, decided)
-    for person in ranked:
-        add_partial_names(person, clusters)
+    add_partial_names(ranked, clusters)
     characters = tuple(
         _build_character(person, names[id(person)], narrator) for person in ranked
     )

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.lexicon import GIVEN_TITLES, NEUTRAL_TITLES, SURNAME_TITLES
 from lrwr.core.nlp.names.name_form import (
-    MIN_STEM,
+    GivenNameIndex,
     NameForm,
     find_matching_given_names,
     infer_form_gender,
     is_same_given_name,
-    list_known_variants,
 )
 from lrwr.core.nlp.names.person import (
     PersonCluster,
@@ -410,7 +409,7 @@ class _PeopleIndex:
         self._people = clusters.people
         self._indexed = 0
         self._positions: dict[tuple[str, str], list[int]] = {}
-        self._givens_by_start: dict[str, set[str]] = {}
+        self._givens = GivenNameIndex()
 
     def find(self, kind: str, word: str) -> list[PersonCluster]:
         """Return the people with `word` among their "givens", "lasts" or "parts"."""
@@ -423,17 +422,9 @@ class _PeopleIndex:
         form, as `NameClusters.near` does.
         """
         self._update()
-        # Short and long form of a name have their first letters in common.
-        similar = self._givens_by_start.get(word[:MIN_STEM], set())
-        known_names = {
-            name
-            for name in list_known_variants(word)
-            if ("givens", name) in self._positions
-        }
-        alike = find_matching_given_names(word, similar | known_names)
         positions = {
             position
-            for given_name in alike
+            for given_name in self._givens.find(word)
             for position in self._positions["givens", given_name]
         }
         people = [self._people[position] for position in sorted(positions)]
@@ -443,8 +434,7 @@ class _PeopleIndex:
         for position in range(self._indexed, len(self._people)):
             person = self._people[position]
             for given_name in person.givens:
-                start = given_name[:MIN_STEM]
-                self._givens_by_start.setdefault(start, set()).add(given_name)
+                self._givens.add(given_name)
             words = {"givens": person.givens, "lasts": person.lasts}
             for kind, own in {**words, "parts": person.parts}.items():
                 for word in own:

@@ -1,10 +1,12 @@
 """Name forms: parsing, gender by given name, and nicknames."""
 
 import re
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice, takewhile
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.lexicon import (
@@ -267,7 +269,7 @@ _EXTRA_NICKNAMES = {
     "bella": ("isabella", "arabella", "annabella"),
 }
 """Nicknames of English fiction that are missing in the `nicknames` package."""
-MIN_STEM = 3
+_MIN_STEM = 3
 """Minimum letters of a truncated name before -ie; one more without -ie."""
 
 
@@ -360,9 +362,54 @@ def _short_names() -> dict[str, frozenset[str]]:
 
 def _is_truncation_of(short: str, name: str) -> bool:
     """Return whether `short` is a truncated `name`, optionally with -y or -ie."""
+    stem = _truncation_stem(short)
+    return bool(stem) and len(name) >= len(stem) + 2 and name.startswith(stem)
+
+
+def _truncation_stem(short: str) -> str:
+    """Return the letters that a name begins with if `short` is a truncated form of it;
+    "" if `short` has too few letters.
+    """
     ending = next((e for e in ("ie", "y") if short.endswith(e)), "")
     stem = short.removesuffix(ending)
-    enough = MIN_STEM if ending == "ie" else MIN_STEM + 1
-    if len(stem) < enough or len(name) < len(stem) + 2:
-        return False
-    return name.startswith(stem)
+    enough = _MIN_STEM if ending == "ie" else _MIN_STEM + 1
+    return stem if len(stem) >= enough else ""
+
+
+class GivenNameIndex:
+    """Given names in lower case, indexed for the search for short and long forms.
+
+    A comparison with each name would take minutes in a text with thousands of names.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._sorted: list[str] = []
+        self._by_stem: dict[str, set[str]] = {}
+        self._stem_lengths: set[int] = set()
+
+    def add(self, name: str) -> None:
+        """Add a given name. Idempotent."""
+        if name in self._names:
+            return
+        self._names.add(name)
+        insort(self._sorted, name)
+        stem = _truncation_stem(name)
+        if stem:
+            self._by_stem.setdefault(stem, set()).add(name)
+            self._stem_lengths.add(len(stem))
+
+    def find(self, word: str) -> set[str]:
+        """Return the names that `word` equals or is a short or long form of, as
+        `find_matching_given_names` does.
+        """
+        candidates = self._names & {word, *list_known_variants(word)}
+        for length in self._stem_lengths:
+            candidates |= self._by_stem.get(word[:length], set())
+        candidates.update(self._beginning_with(_truncation_stem(word)))
+        return find_matching_given_names(word, candidates)
+
+    def _beginning_with(self, stem: str) -> Iterator[str]:
+        first = bisect_left(self._sorted, stem) if stem else len(self._sorted)
+        names = islice(self._sorted, first, None)
+        return takewhile(lambda name: name.startswith(stem), names)
