@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,10 @@ class BenchFailed(Exception):
 
     The message has the command and the end of what it printed on stderr.
     """
+
+
+class CpuLimitReached(BenchFailed):
+    """A measured command was killed because it used more CPU time than allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +72,23 @@ def run(
     cwd: Path,
     env: Mapping[str, str] | None = None,
     out: Path | None = None,
+    cpu_limit: int = 0,
 ) -> Done:
     """Run `command` in the folder `cwd` to its end, and return its output and cost.
 
     `env` is added to the environment. If `out` is a path, standard output is written to
-    that file, and the output in the result is empty.
+    that file, and the output in the result is empty. `cpu_limit` is the CPU seconds after
+    which the command is killed, 0 for no limit.
 
     Raises:
         BenchFailed: It exited with another code than 0.
+        CpuLimitReached: It used more than `cpu_limit`.
     """
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
         report, errors = Path(scratch, "cost.json"), Path(scratch, "err")
         printed = out or Path(scratch, "out")
         launcher = [sys.executable, "-I", "-S", str(LAUNCH), str(report)]
+        launcher.append(str(cpu_limit))
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
             subprocess.run(
                 [*launcher, *map(str, command)],
@@ -90,7 +99,10 @@ def run(
                 check=True,
             )
         cost = json.loads(report.read_text(encoding="utf-8"))
-        if cost.pop("code"):
+        code = cost.pop("code")
+        if code == -signal.SIGXCPU:
+            raise CpuLimitReached(f"{' '.join(map(str, command))}: {cpu_limit} CPU s")
+        if code:
             said = errors.read_text(encoding="utf-8", errors="replace")[-_SHOWN:]
             raise BenchFailed(f"{' '.join(map(str, command))}\n{said}")
         text = "" if out else printed.read_text(encoding="utf-8")

@@ -1,7 +1,8 @@
 """Run one command and write down its cost.
 
 A process of its own: a child's peak memory starts at its parent's at the fork, so the
-parent must be small. Standard library only; started with `python -I -S`.
+parent must be small. Arguments: the report file, the CPU seconds after which the command
+is killed (0 for no limit), the command. Standard library only; started with `python -I -S`.
 """
 
 import json
@@ -13,7 +14,11 @@ from pathlib import Path
 
 
 def main() -> None:
-    report, *command = sys.argv[1:]
+    report, cpu_limit, *command = sys.argv[1:]
+    if int(cpu_limit):
+        # The child inherits the limit; this process uses next to no CPU time.
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_limit), most))
     began = time.monotonic()
     done = subprocess.run(command, check=False)
     wall = time.monotonic() - began

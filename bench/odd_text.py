@@ -1,16 +1,21 @@
 """Cost of odd texts, as a ratio of the cost of an ordinary text of the same size."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from itertools import islice, product
+from math import ceil
 from pathlib import Path
+from random import Random
 
-from bench.children import Cost
-from bench.library import Bench, ingest
+from bench.children import Cost, CpuLimitReached, lrwr, run
+from bench.library import Bench
 from bench.report import Line, skipped
 
 PART = "odd_text"
 MOST_RATIO = 10
 """Goal: at most this many times the cost of an ordinary text."""
+_LIMIT_RATIO = 20
+"""A command is stopped at this ratio of CPU time."""
 
 _SYLLABLES = [
     "ba",
@@ -36,20 +41,34 @@ def measure(bench: Bench) -> list[Line]:
     if len(prose) < 5_000_000:
         return skipped(PART, "fewer than 5 MB of novels here")
     share = 4 if bench.quick else 1
+    costs: dict[int, Cost] = {}
     lines = []
     for name, make in _TEXTS.items():
         odd = make(share, prose)
-        ordinary = _ingest(bench.work / f"{name} ordinary", prose[: len(odd)])
-        cost = _ingest(bench.work / name, odd)
-        size = f"{name} ({len(odd) / 1e6:.2g} MB)"
-        cpu, memory = cost.cpu / ordinary.cpu, cost.peak_mb / ordinary.peak_mb
-        lines += [
-            Line(PART, f"{size}: CPU, ratio", cpu, "", MOST_RATIO,
-                 note=f"{cost.cpu:.1f} / {ordinary.cpu:.1f} CPU s"),
-            Line(PART, f"{size}: memory, ratio", memory, "", MOST_RATIO,
-                 note=f"{cost.peak_mb:.0f} / {ordinary.peak_mb:.0f} MB"),
-        ]  # fmt: skip
+        size = round(len(odd), -5)
+        if size not in costs:
+            costs[size] = _ingest(bench.work / f"ordinary {size}", prose[:size])
+        lines += _compare(bench.work / name, odd, costs[size])
     return lines
+
+
+def _compare(folder: Path, odd: str, ordinary: Cost) -> list[Line]:
+    name = f"{folder.name} ({len(odd) / 1e6:.2g} MB)"
+    limit = ceil(_LIMIT_RATIO * ordinary.cpu)
+    try:
+        cost = _ingest(folder, odd, cpu_limit=limit)
+    except CpuLimitReached:
+        return [
+            Line(PART, f"{name}: CPU, ratio", _LIMIT_RATIO, "", MOST_RATIO,
+                 note=f"stopped after {limit} CPU s"),
+            Line(PART, f"{name}: memory, ratio", None, "", MOST_RATIO),
+        ]  # fmt: skip
+    return [
+        Line(PART, f"{name}: CPU, ratio", cost.cpu / ordinary.cpu, "", MOST_RATIO,
+             note=f"{cost.cpu:.1f} / {ordinary.cpu:.1f} CPU s"),
+        Line(PART, f"{name}: memory, ratio", cost.peak_mb / ordinary.peak_mb, "",
+             MOST_RATIO, note=f"{cost.peak_mb:.0f} / {ordinary.peak_mb:.0f} MB"),
+    ]  # fmt: skip
 
 
 def _read_prose(bench: Bench) -> str:
@@ -76,6 +95,22 @@ def _dots(share: int, prose: str) -> str:
     return ".\n" * (800_000 // share)
 
 
+def _dots_and_dashes(share: int, prose: str) -> str:
+    del prose
+    marks = Random(1)
+    return "".join(marks.choices(".- \n", k=1_600_000 // share))
+
+
+def _dots_between_dashes(share: int, prose: str) -> str:
+    del prose
+    return ". - " * (400_000 // share)
+
+
+def _dots_between_rules(share: int, prose: str) -> str:
+    del prose
+    return f"{'. ' * 20}\n\n---\n\n" * (34_000 // share)
+
+
 def _one_paragraph(share: int, prose: str) -> str:
     return " ".join(prose[: 5_000_000 // share].split())
 
@@ -83,12 +118,18 @@ def _one_paragraph(share: int, prose: str) -> str:
 _TEXTS: Mapping[str, Callable[[int, str], str]] = {
     "20,000 speakers": _names,
     "dots": _dots,
+    "dots and dashes": _dots_and_dashes,
+    "dots between dashes": _dots_between_dashes,
+    "dots between rules": _dots_between_rules,
     "one paragraph": _one_paragraph,
 }
 
 
-def _ingest(folder: Path, text: str) -> Cost:
-    folder.mkdir(parents=True, exist_ok=True)
+def _ingest(folder: Path, text: str, *, cpu_limit: int = 0) -> Cost:
+    """Ingest `text` as the only document of the new library `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     (folder / "1.md").write_text(f"# One\n\n{text}\n", encoding="utf-8")
     (folder / "lrwr.toml").write_text('manuscript.folders = ["."]\n', encoding="utf-8")
-    return ingest(folder, env=_WORDS_ONLY)[1]
+    command = [*lrwr(), "ingest", "--json"]
+    return run(command, cwd=folder, env=_WORDS_ONLY, cpu_limit=cpu_limit).cost
