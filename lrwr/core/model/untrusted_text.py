@@ -30,6 +30,9 @@ _LONG_KEY = re.compile(
     rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}", re.ASCII
 )
 
+# What a JSON document holds besides brackets. An unclosed string ends with the text.
+_NOT_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^"\[\]{}]+', re.DOTALL)
+
 
 class InvalidText(ValueError):
     """Text that is not TOML or JSON, or exceeds a limit.
@@ -86,9 +89,12 @@ def parse_json(text: str | bytes) -> Any:
             an integer that needs more than 256 bits.
     """
     try:
+        if isinstance(text, bytes):
+            text = text.decode(json.detect_encoding(text), "surrogatepass")
+        _check_nesting(text)
         value = json.loads(text)
-    except RecursionError as error:
-        raise _too_deep() from error
+    except InvalidText:
+        raise
     except ValueError as error:
         raise InvalidText(_explain(error)) from error
     _check_limits(value)
@@ -100,6 +106,18 @@ def _check_keys(text: str) -> None:
     if long_key := _LONG_KEY.search(bare):
         line = bare.count("\n", 0, long_key.start()) + 1
         raise InvalidText(f"a key has more than {MAX_KEY_PARTS} parts (at line {line})")
+
+
+def _check_nesting(text: str) -> None:
+    # Finalizers that run while the standard parser recurses fail with RecursionError,
+    # and nothing can catch it there. So the depth is checked first.
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for bracket in _NOT_BRACKETS.sub("", text):
+        depth += 1 if bracket in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise _too_deep()
 
 
 def _check_limits(value: object) -> None:

@@ -60,6 +60,18 @@ def test_json_beyond_a_limit_is_refused(text: str | bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[[],"]",', '[{"a":1},'])
+def test_deep_json_is_refused_before_the_parser_recurses(opening: str) -> None:
+    with pytest.raises(InvalidText, match="nested more than") as caught:
+        parse_json((opening * DEEP).encode())
+    assert caught.value.__context__ is None
+
+
+def test_brackets_in_strings_and_side_by_side_are_no_nesting() -> None:
+    value = ["[" * 500, '"' + "{[" * 500, *([{}] * 500)]
+    assert parse_json(json.dumps(value)) == value
+
+
 def test_values_at_the_limits_are_read() -> None:
     deep = "[" * MAX_DEPTH + "]" * MAX_DEPTH
     assert parse_json(deep) == json.loads(deep)
