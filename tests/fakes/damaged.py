@@ -176,8 +176,13 @@ def flip_bit(path: Path, at: int, bit: int) -> None:
 
 def truncate(path: Path, pages: int) -> None:
     """Cut the file after `pages` pages."""
+    truncate_bytes(path, pages * PAGE)
+
+
+def truncate_bytes(path: Path, length: int) -> None:
+    """Cut the file after `length` bytes."""
     with path.open("r+b") as file:
-        file.truncate(pages * PAGE)
+        file.truncate(length)
 
 
 def count_pages(path: Path) -> int:

@@ -10,6 +10,7 @@ from lrwr import __version__
 from lrwr.app.container import open_workspace
 from lrwr.app.egress import Keyring
 from lrwr.app.ingestion import create_scanning_service
+from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
@@ -265,7 +266,8 @@ def _check_records(
         # First of all: SQLite merges the log into the file when the file is closed.
         is_log_damaged = context.verify and has_damaged_log(library.database)
         facts = inspect_database(library.database, now=context.now)
-        findings = [check_database(facts)]
+        backup = load_newest_backup(library)
+        findings = [check_database(facts, backup.day if backup else None)]
         if facts.counts is None:
             return findings
         findings.append(

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,13 @@ def test_the_database_is_whole_damaged_newer_or_older(
     found = said(check_database(facts))
     assert found[0] is state
     assert word in found[1]
+
+
+@pytest.mark.parametrize("facts", [WHOLE, replace(WHOLE, damage=("Tree 5",))])
+def test_the_newest_automatic_backup_is_named(facts: DatabaseReport) -> None:
+    found = said(check_database(facts, date(2026, 11, 23)))
+    assert "automatic backup is of 2026-11-23." in found[1]
+    assert "backup" not in said(check_database(facts))[1]
 
 
 @pytest.mark.parametrize(

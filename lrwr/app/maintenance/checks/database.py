@@ -1,6 +1,7 @@
 """Checks of the database, the vector index on this machine, and the manuscript."""
 
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from lrwr.app.maintenance.check_result import HealthFinding, HealthState
@@ -18,11 +19,18 @@ from lrwr.pipeline.changes import DocumentChanges
 REPAIR = "Run `lrwr repair`."
 
 
-def check_database(facts: DatabaseReport) -> HealthFinding:
-    """Check the report on a database: it must be intact and have the current schema."""
+def check_database(
+    facts: DatabaseReport, newest_backup: date | None = None
+) -> HealthFinding:
+    """Check the report on a database: it must be intact and have the current schema.
+
+    `newest_backup` is the day of the newest automatic backup; None if there is none.
+    """
     part = "database"
     if facts.damage:
         detail = f"It is damaged: {facts.damage[0]}."
+        if newest_backup is not None:
+            detail += f" The newest automatic backup is of {newest_backup}."
         return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if facts.schema > facts.wanted:
         detail = (
@@ -39,6 +47,8 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
     if counts is not None:
         documents = format_count(counts.documents, "document")
         detail += f" and has {documents}, {format_count(counts.chunks, 'passage')}"
+    if newest_backup is not None:
+        detail += f". The newest automatic backup is of {newest_backup}"
     return HealthFinding(part, HealthState.OK, f"{detail}.")
 
 

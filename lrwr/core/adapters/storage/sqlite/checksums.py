@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+END_OF_TIMES = 253_402_000_000.0
+"""In seconds since 1970; a later time, in the year 10000, has no date."""
 DECODING_ERRORS = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """What decoding a damaged value may raise; InvalidData is a ValueError."""
 
@@ -219,6 +221,31 @@ def decode_checked_rows(
         except DECODING_ERRORS:
             notice_damage()
     return decoded
+
+
+def check_types(values: Sequence[object], *kinds: type) -> None:
+    """Raise ValueError unless each value has its type; a `float` must be a time.
+
+    For rows without a checksum: a changed bit can turn a number into a text, whatever
+    the column's type.
+    """
+    for value, kind in zip(values, kinds, strict=True):
+        if not isinstance(value, kind) or (kind is float and not _is_time(value)):
+            raise ValueError(f"{value!r} is no {kind.__name__}")
+
+
+def replace_unless(value: Any, otherwise: Result) -> Result:
+    """Return a stored value, or `otherwise` if it does not have its type.
+
+    A `float` must be a time. For rows whose words are shown even if they are damaged.
+    """
+    kind = type(otherwise)
+    is_sound = isinstance(value, kind) and (kind is not float or _is_time(value))
+    return value if is_sound else otherwise
+
+
+def _is_time(value: Any) -> bool:
+    return bool(0 <= value < END_OF_TIMES)
 
 
 def decode_tolerantly(text: bytes) -> str:

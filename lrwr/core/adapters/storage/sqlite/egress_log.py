@@ -1,9 +1,13 @@
 """The send log: the requests that left this machine, in the library's file."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    check_types,
+    replace_unless,
+)
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.codec import decode_value
 from lrwr.core.model.egress import (
@@ -13,7 +17,6 @@ from lrwr.core.model.egress import (
     OutboundRequestId,
     RequestCompletion,
     RequestOutcome,
-    RequestPurpose,
 )
 
 _BEGIN = """
@@ -30,16 +33,16 @@ where n = ?
 """
 
 _TOTALS = """
-select service, host, purpose, count(*),
-  sum(iif(outcome = :unreached, 0, sent_bytes)) as left_here,
-  coalesce(sum(received_bytes), 0), coalesce(sum(price), 0.0),
+select 1, service, host, purpose, count(*),
+  cast(total(iif(outcome = :unreached, 0, sent_bytes)) as integer) as left_here,
+  cast(total(received_bytes) as integer), total(price),
   sum(price is null and outcome in (:answered, :cut))
 from sent where at >= :since
 group by service, host, purpose order by left_here desc, service, host, purpose
 """
 
 _NEWEST = """
-select service, host, purpose, model, at, sent_bytes, received_bytes, prompt_tokens,
+select 1, service, host, purpose, model, at, sent_bytes, received_bytes, prompt_tokens,
   completion_tokens, price, outcome
 from sent where at >= :since order by at desc, n desc limit :limit
 """
@@ -124,7 +127,22 @@ class SqliteEgressLog:
             "cut": RequestOutcome.CUT.value,
         }
         return await self._database.read(
-            lambda connection: _report(connection, parameters)
+            lambda connection: self._report(connection, parameters)
+        )
+
+    def _report(
+        self, connection: sqlite3.Connection, parameters: Mapping[str, object]
+    ) -> EgressReport:
+        decode_rows = self._database.decode_rows
+        (began,) = connection.execute(_LOG_START).fetchone()
+        return EgressReport(
+            began=None if began is None else replace_unless(began, 0.0),
+            totals=tuple(
+                decode_rows(connection.execute(_TOTALS, parameters), _decode_total)
+            ),
+            newest=tuple(
+                decode_rows(connection.execute(_NEWEST, parameters), _decode_request)
+            ),
         )
 
     async def clear(self, at: float) -> int:
@@ -138,23 +156,16 @@ class SqliteEgressLog:
         return await self._database.write(lambda connection: _clear(connection, at))
 
 
-def _report(
-    connection: sqlite3.Connection, parameters: Mapping[str, object]
-) -> EgressReport:
-    totals = connection.execute(_TOTALS, parameters).fetchall()
-    newest = connection.execute(_NEWEST, parameters).fetchall()
+def _decode_total(row: Sequence[object]) -> EgressTotal:
+    names = [field.name for field in fields(EgressTotal)]  # in the order of _TOTALS
+    return decode_value(dict(zip(names, row, strict=True)), EgressTotal)
+
+
+def _decode_request(row: Sequence[object]) -> OutboundRequest:
     names = [field.name for field in fields(OutboundRequest)]  # in the order of _NEWEST
-    return EgressReport(
-        began=connection.execute(_LOG_START).fetchone()[0],
-        totals=tuple(
-            EgressTotal(service, host, RequestPurpose(purpose), *columns)
-            for service, host, purpose, *columns in totals
-        ),
-        newest=tuple(
-            decode_value(dict(zip(names, row, strict=True)), OutboundRequest)
-            for row in newest
-        ),
-    )
+    request = decode_value(dict(zip(names, row, strict=True)), OutboundRequest)
+    check_types([request.when], float)
+    return request
 
 
 def _clear(connection: sqlite3.Connection, at: float) -> int:

@@ -137,6 +137,7 @@ class SqliteLexicalIndex:
             lambda connection: [
                 ScoredChunk(ChunkId(chunk), score)
                 for chunk, score in connection.execute(chosen, parameters)
+                if isinstance(chunk, str)  # else the row is damaged
             ]
         )
 

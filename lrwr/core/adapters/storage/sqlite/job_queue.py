@@ -10,6 +10,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from lrwr.core.adapters.storage.sqlite.checksums import check_types
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
@@ -296,6 +297,8 @@ def _claim(
 def _decode_job(
     row: tuple[int, str, str, str, str, str | None, int, str, str, float, float],
 ) -> Job:
+    check_types(row[-2:], float, float)
+    check_types((*row[:4], *row[6:9]), int, str, str, str, int, str, str)
     (
         job,
         kind,

@@ -7,6 +7,7 @@ rows on damaged pages. Nothing is written.
 """
 
 import struct
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ _SERIAL_REAL, _SERIAL_ZERO, _SERIAL_ONE, _SERIAL_BLOB = 7, 8, 9, 12
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 _WAL_MAGIC = 0x377F0682
 _WORD = 0xFFFFFFFF
+_LOG_READS, _LOG_WAIT = 5, 0.05
+"""How often a log that seems damaged is read, and the seconds in between."""
 
 
 class DamagedPage(Exception):
@@ -338,16 +341,28 @@ def _read_log(content: bytes, page_size: int) -> dict[int, bytes]:
 
 
 def has_damaged_log(path: Path) -> bool:
-    """Return whether a frame inside the `-wal` file of the database at `path` is damaged.
+    """Return whether a frame in the `-wal` file of the database at `path` is damaged.
 
     SQLite ignores the log from there on, without an error, so changes that were stored
-    are lost. An incomplete end of the log, as after a crash, is no damage.
+    are lost. An incomplete end of the log, as after a crash, is no damage. A file that
+    another process is writing is read again.
 
     Raises:
         OSError: The file cannot be read.
     """
-    log = path.with_name(f"{path.name}-wal")
-    content = log.read_bytes() if log.exists() else b""
+    log, seen = path.with_name(f"{path.name}-wal"), b""
+    for _ in range(_LOG_READS):
+        content = log.read_bytes() if log.exists() else b""
+        if not _is_log_damaged(content):
+            return False
+        if content == seen:
+            return True
+        seen = content
+        time.sleep(_LOG_WAIT)
+    return False
+
+
+def _is_log_damaged(content: bytes) -> bool:
     if len(content) < _WAL_HEADER + _FRAME_HEADER:
         return False
     magic, _, page_size, _, *salts = struct.unpack_from(">6I", content)
@@ -355,16 +370,17 @@ def has_damaged_log(path: Path) -> bool:
     checksum = _add_checksum((0, 0), content[:24], order)
     if checksum != struct.unpack_from(">2I", content, 24):
         return True
-    is_damaged = False
-    frame = _FRAME_HEADER + page_size
+    frame, has_ended = _FRAME_HEADER + page_size, False
     for start in range(_WAL_HEADER, len(content) - frame + 1, frame):
-        _, commit, *rest = struct.unpack_from(">6I", content, start)
-        if is_damaged and commit and rest[:2] == salts:
-            return True
+        rest = struct.unpack_from(">4I", content, start + 8)
+        if rest[0] != salts[0] and rest[1] != salts[1]:
+            has_ended = True  # what follows is left from an earlier log
+            continue
         checksum = _add_checksum(checksum, content[start : start + 8], order)
         page = content[start + _FRAME_HEADER : start + frame]
         checksum = _add_checksum(checksum, page, order)
-        is_damaged |= rest[2:] != [*checksum] and rest[:2] == salts
+        if has_ended or rest != (*salts, *checksum):
+            return True
     return False
 
 

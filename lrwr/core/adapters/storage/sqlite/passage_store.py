@@ -48,7 +48,7 @@ order by c.ordinal
 _COUNTS = """
 select
   (select count(*) from processed where pipeline = ?1),
-  (select coalesce(sum(d.words), 0) from processed p join document d
+  (select cast(total(d.words) as integer) from processed p join document d
      on d.id = p.document_id where p.pipeline = ?1),
   (select count(*) from chunk where pipeline = ?1),
   (select json_group_object(space, chunks) from

@@ -7,6 +7,7 @@ from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
     CHECKED_COLUMNS,
+    check_types,
     fits_sql,
     insert_sql,
     outline_fits_sql,
@@ -373,6 +374,7 @@ def _document_fact(row: Sequence[Any]) -> DocumentFact:
 
 
 def _appearance(row: Sequence[Any]) -> Appearance:
+    check_types(row, str, str, int, int, int, str, str, int)
     chunk, document, start, end, ordinal, character, role, count = row
     return Appearance(
         ChunkId(chunk),

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import TypeVar
 
-from lrwr.core.adapters.storage.sqlite.checksums import seal_sql
+from lrwr.core.adapters.storage.sqlite.checksums import replace_unless, seal_sql
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.model.codec import (
@@ -52,9 +52,9 @@ def parse_thread_row(row: ThreadRow) -> Thread:
     id_, title, created_at, updated_at, turns, state = row
     return Thread(
         id=ThreadId(id_),
-        title=title,
-        created_at=created_at,
-        updated_at=updated_at,
+        title=replace_unless(title, ""),
+        created_at=replace_unless(created_at, 0.0),
+        updated_at=replace_unless(updated_at, 0.0),
         turns=turns,
         state=_decode_or(state, NarrativeState, NarrativeState()),
     )
@@ -65,13 +65,13 @@ def parse_turn_row(row: TurnRow) -> Turn:
     id_, number, asked_at, state, price, usage, question, answer, output = row
     return Turn(
         id=TurnId(id_),
-        number=number,
-        asked_at=asked_at,
-        question=question,
-        output=_decode_output(output, answer),
+        number=replace_unless(number, 0),
+        asked_at=replace_unless(asked_at, 0.0),
+        question=replace_unless(question, ""),
+        output=_decode_output(output, replace_unless(answer, "")),
         state=TurnState.STOPPED if state == TurnState.STOPPED else TurnState.COMPLETE,
         usage=_decode_or(usage, Usage, Usage()),
-        price=price,
+        price=None if price is None else replace_unless(price, 0.0),
     )
 
 

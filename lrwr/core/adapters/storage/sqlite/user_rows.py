@@ -49,6 +49,8 @@ USER_TABLES = ("thread", "turn", "reply", "sent", "sent_since", "job")
 _LOCK_TIMEOUT = 3.0
 _MAX_TIME = 1e11
 """Seconds since 1970 up to which a time is accepted, in the year 5138."""
+_MAX_NUMBER = 2**53
+"""Up to which a whole number is accepted; none is counted so far."""
 _TIMES = frozenset(
     {"created_at", "updated_at", "deleted_at", "asked_at", "made", "at", "lease_until"}
 )
@@ -318,7 +320,7 @@ class _UserRowMerger:
         sql = f"insert into {table} ({names}) values ({marks})"
         try:
             self._connection.execute(sql, row)
-        except sqlite3.IntegrityError:  # refuses this row; the transaction continues
+        except (sqlite3.IntegrityError, OverflowError):  # the transaction continues
             return Counter(rejected=1)
         if table == "reply" and not self._fits_checksum(row):
             self._connection.execute("delete from reply where key = :key", row)
@@ -415,7 +417,7 @@ def _is_valid(table: str, column: Column, value: object) -> bool:
     if column.name in _TIMES or isinstance(value, float):
         return _is_time(value)
     if not isinstance(value, str):
-        return True
+        return not isinstance(value, int) or 0 <= value < _MAX_NUMBER
     if column.name in _KEYS and "\ufffd" in value:
         return False
     decode = _DECODERS.get((table, column.name))

@@ -94,13 +94,18 @@ union select thread_id from turn where thread_id not in (select id from thread)
 _NOT_IN_FEED = """
 select id, pipeline from chunk except select chunk_id, pipeline from change
 """
-_INVALID_JOBS = """
-job where kind not in ('process', 'forget') or pipeline not in ('a', 'b')
+_MAX_JOB = 2**53
+_INVALID_JOBS = f"""
+job where id not between 1 and {_MAX_JOB} or kind not in ('process', 'forget') or pipeline not in ('a', 'b')
   or state not in ('pending', 'running', 'complete', 'failed') or stage not in (
     'reading', 'splitting', 'analysing', 'embedding', 'storing')
 """
 
 
+_LOWER_JOB_SEQUENCE = f"""
+update sqlite_sequence set seq = (select coalesce(max(id), 0) from job)
+where name = 'job' and seq > {_MAX_JOB}
+"""
 _INDEXED = """
 select 0, c.id, c.document_id, c.char_end, c.kind, e.vector from chunk c
 join embedding e on e.space = c.space and e.text_hash = c.text_hash
@@ -414,6 +419,7 @@ def _discard(connection: sqlite3.Connection, findings: _Findings) -> None:
         for statement in _MEND_THREADS:
             connection.execute(statement)
     connection.execute(f"delete from {_INVALID_JOBS}")
+    connection.execute(_LOWER_JOB_SEQUENCE)
     connection.execute(
         "insert into change (op, chunk_id, pipeline)"
         f" select 'upsert', id, pipeline from ({_NOT_IN_FEED})"
