@@ -21,7 +21,8 @@ from lrwr.core.model.text import Span
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder
 from lrwr.core.retrieval.confidence import FIRST_PASSAGES
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.core.settings.loader import load_settings

@@ -22,7 +22,7 @@ from bench.library import open_database
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import create_processing_service
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.retrieval.service import SearchRequest
+from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.settings.loader import load_settings
 from lrwr.pipeline.report import IngestReport
 

@@ -14,7 +14,7 @@ from lrwr.core.chat.nodes import AvatarAnswer, TurnDependencies, TurnEventEmitte
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import QuestionPlan
-from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.retrieval.search_model import SearchResult
 
 TURNS = 60
 COLD = 5

@@ -22,7 +22,8 @@ from bench.library import open_database
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.retrievers import RETRIEVER_POOL_SIZE
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest
+from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.settings.loader import load_settings
 

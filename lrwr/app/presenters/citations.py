@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.text import LineRange
     from lrwr.core.ports.stores import DocumentText
     from lrwr.core.ports.story_stores import DocumentFact
-    from lrwr.core.retrieval.service import SearchRequest
+    from lrwr.core.retrieval.search_model import SearchRequest
 
     FactTexts: TypeAlias = Mapping[DocumentId, DocumentText]
 

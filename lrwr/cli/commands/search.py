@@ -31,11 +31,8 @@ from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import drop_deleted_passages
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
-from lrwr.core.retrieval.service import (
-    PassageFinder,
-    SearchRequest,
-    SearchResult,
-)
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.retrieval.story_search import SearchFilters
 from lrwr.core.settings.model import Settings

@@ -15,7 +15,7 @@ from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.ports.models import AnswerJudge, ChatModel
 from lrwr.core.retrieval.confidence import FIRST_PASSAGES
-from lrwr.core.retrieval.service import SearchRequest
+from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.pipeline.evaluation.answer_measures import (
     AnswerMeasure,
     AnswerMethod,

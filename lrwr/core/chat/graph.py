@@ -44,7 +44,7 @@ from lrwr.core.model.turns import (
     WebPageCited,
 )
 from lrwr.core.ports.models import ChatMessage
-from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.retrieval.search_model import SearchResult
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

@@ -28,7 +28,7 @@ from lrwr.core.model.turns import (
     TurnEvent,
     TurnStageStarted,
 )
-from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.retrieval.search_model import SearchResult
 from lrwr.core.web.citations import find_web_citations
 from lrwr.core.web.search import WebLookup
 

@@ -59,7 +59,8 @@ from lrwr.core.model.turns import (
 from lrwr.core.ports.sources import WebSearch
 from lrwr.core.ports.stores import PassageStore, ThreadStore
 from lrwr.core.retrieval.freshness import FreshnessService
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import ChapterReader, StoryOrder
 from lrwr.core.web.search import WebLookup, look_up_web
 

@@ -19,7 +19,7 @@ from lrwr.core.retrieval.anchors import (
     find_citation_in_place,
     mark_unevaluated,
 )
-from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.retrieval.search_model import SearchResult
 
 
 async def load_existing_texts(

@@ -1,6 +1,7 @@
 """Passage search: hybrid retrieval, scores for characters and content types, reranking."""
 
 import asyncio
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,6 @@ from lrwr.core.model.chunks import (
     Pipeline,
     SearchScope,
 )
-from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.ports.indexes import LexicalIndex
@@ -42,8 +42,10 @@ from lrwr.core.retrieval.retrievers import (
     fuse_weighted_scores,
     has_other_vectors,
     rank_chunks,
+    rerank_chunks,
     scale_min_max,
 )
+from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_passage,
@@ -51,87 +53,26 @@ from lrwr.core.retrieval.story import (
     build_story_order,
     is_within_scope,
 )
+from lrwr.core.retrieval.story_listing import list_passages, sort_by_story
 from lrwr.core.retrieval.story_search import (
-    SearchFilters,
     StorySearch,
+    read_best_chunks,
     score_chunks_by_people,
 )
 
 FILTERED_POOL_SIZE = 100_000
 """Chunks taken from each retriever if filters are set, which may leave few of them."""
 
-RERANK_WEIGHT = 0.6
-"""Share of the reranker's score in the order of its candidates; the rest is the hybrid
-score. Measured in decision 003."""
+NOTES_POOL_SIZE = 300
+"""Chunks taken from each retriever if the library has notes. A name in a question may
+fill the first `RETRIEVER_POOL_SIZE` with notes about that character."""
 
+MAX_RERANKED_NOTES_SHARE = 0.25
+"""Share of the reranked passages that may be notes."""
 
 TOPIC_PEOPLE_WEIGHT = 0.2
 """Weight of the people in a question about who says what that also has a topic ("… about
 the fog"). They then only assist its words, and the reranker applies (decision 030)."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What to search for, and how.
-
-    `limit` is the number of passages to return. `lexical` and `dense` select the
-    retrievers, by words and by embedding; `rerank` applies the reranker. `types` are
-    the document types to search, empty for all. `horizon` is None for the whole story.
-    `notes` includes author's comments. `names` adds scores for characters named in the
-    question, `boosts` favours the content type it asks for, such as dialogue; both
-    apply to pipeline b only and exclude nothing.
-    """
-
-    question: str
-    pipeline: Pipeline
-    limit: int
-    lexical: bool = True
-    dense: bool = True
-    rerank: bool = True
-    types: frozenset[DocumentType] = frozenset()
-    horizon: Horizon | None = None
-    notes: bool = False
-    filters: SearchFilters = field(default_factory=SearchFilters)
-    names: bool = True
-    boosts: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The passages of a search, best first, and what else it found.
-
-    `unknown` are the words of the question that no text within the search scope
-    contains. `remarks` are sentences about parts of the search that were skipped or
-    failed. `facts` are matching facts of the story bible, best first. `judgement`
-    estimates how likely the first passages contain the answer; None if only one
-    retriever was requested, filters were set, or `by_words_only` is true: then meaning
-    was left out although an embedding model is configured, because it did not answer or
-    the passages are not embedded with it.
-    """
-
-    passages: tuple[Passage, ...]
-    unknown: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    facts: tuple[DocumentFact, ...] = ()
-    judgement: SearchConfidence | None = None
-    by_words_only: bool = False
-
-    @property
-    def confidence(self) -> float | None:
-        """The estimated probability that the first passages contain the answer, 0.0 to
-        1.0.
-
-        None if it was not evaluated or there is no calibration for this kind of search.
-        """
-        return self.judgement.confidence if self.judgement else None
-
-    @property
-    def low_confidence(self) -> bool | None:
-        """Whether the probability is below the threshold of the calibration.
-
-        None if it was not evaluated or there is no calibration for this kind of search.
-        """
-        return self.judgement.low if self.judgement else None
 
 
 @dataclass(slots=True)
@@ -221,53 +162,88 @@ class PassageFinder:
             StoreProblem: The library cannot be read.
         """
         context = await self._build_context(request, order or await self.story_order())
-        scores, is_people_ranking = await self._score_chunks(context)
+        if request.exact or not request.question:
+            return await self._list_passages(context)
+        allowed = await self._filter_chunks(context)
+        scores, is_people_ranking = await self._score_chunks(context, allowed)
         # Rerankers compare words and meaning. Passages that answer who-says-what
         # questions do not contain the names, so reranking hurts them (decision 011).
-        passages = await self._rank_passages(
+        text, notes = await self._rank_passages(
             context, scores, rerank=request.rerank and not is_people_ranking
         )
+        ranked = sorted((*text, *notes), key=lambda passage: -passage.score)
+        passages = _join_notes(text, notes, request.limit)
+        if request.sort is PassageSort.STORY:
+            passages = sort_by_story(passages, context.order)
+        judgement = self._assess(
+            context,
+            RankingInputs(
+                question=request.question,
+                first=[passage.chunk for passage in ranked[:FIRST_PASSAGES]],
+                last_scores=context.reranker_scores or scores,
+                first_scores=scores,
+                hybrid=context.hybrid,
+                counts=context.counts,
+                total=context.total,
+            ),
+            is_people_ranking=is_people_ranking,
+        )
         return SearchResult(
-            passages=tuple(passages[: request.limit]),
+            passages=tuple(passages),
             unknown=await self._hybrid.find_unknown_words(
                 context.counts, pipeline=request.pipeline, scope=context.scope
             ),
             remarks=tuple(context.remarks),
             facts=await _search_facts(context),
-            judgement=self._assess(
-                context,
-                RankingInputs(
-                    question=request.question,
-                    first=[passage.chunk for passage in passages[:FIRST_PASSAGES]],
-                    last_scores=context.reranker_scores or scores,
-                    first_scores=scores,
-                    hybrid=context.hybrid,
-                    counts=context.counts,
-                    total=context.total,
-                ),
-                is_people_ranking=is_people_ranking,
-            ),
+            judgement=judgement,
+            confidence=judgement.confidence if judgement else None,
+            low_confidence=judgement.low if judgement else None,
             by_words_only=context.by_words_only,
+        )
+
+    async def _list_passages(self, context: _SearchContext) -> SearchResult:
+        """Return the passages with the exact words of the question; without a question,
+        one passage of each scene that passes the filters.
+        """
+        conditions = None
+        if context.story is not None and context.request.filters:
+            conditions = await context.story.find_filtered_chunks(
+                context.request.filters, context.visible_cast
+            )
+        listing = await list_passages(
+            context.request, conditions, context.order, context.scope, self._store
+        )
+        return SearchResult(
+            passages=listing.passages, total=listing.total, matches=listing.matches
         )
 
     async def _rank_passages(
         self, context: _SearchContext, scores: Mapping[ChunkId, float], *, rerank: bool
-    ) -> list[Passage]:
-        """Return the best passages, reranked if `rerank` and a reranker is set."""
-        best = rank_chunks(scores)[: max(context.request.limit, self._candidates)]
-        stored = await self._store.chunks([scored.chunk for scored in best])
-        outlines = context.order.outlines
-        # Another process may have ingested documents since the story order was read.
-        chunks = [chunk for chunk in stored if chunk.document in outlines]
-        final = {chunk.id: scores[chunk.id] for chunk in chunks}
-        if self._reranker and rerank and len(chunks) > 1:
-            candidates = chunks[: self._candidates]
+    ) -> tuple[list[Passage], list[Passage]]:
+        """Return the best passages of the story and those of notes, best first.
+
+        The candidates are reranked if `rerank` and a reranker is set.
+        """
+        request, order = context.request, context.order
+        text, notes = await read_best_chunks(
+            [scored.chunk for scored in rank_chunks(scores)],
+            order,
+            context.scope,
+            self._store,
+            size=max(request.limit, self._candidates),
+        )
+        final = {chunk.id: scores[chunk.id] for chunk in (*text, *notes)}
+        if self._reranker and rerank and len(final) > 1:
+            candidates = _select_candidates(text, notes, scores, self._candidates)
             final = await _rerank(context, candidates, final, self._reranker)
-        by_id = {chunk.id: chunk for chunk in chunks}
-        return [
-            build_passage(by_id[scored.chunk], context.order, scored.score)
-            for scored in rank_chunks(final)
-        ]
+        text_passages, note_passages = (
+            sorted(
+                (build_passage(chunk, order, final[chunk.id]) for chunk in chunks),
+                key=lambda passage: (-passage.score, passage.chunk.id),
+            )
+            for chunks in (text, notes)
+        )
+        return text_passages, note_passages
 
     async def _build_context(
         self, request: SearchRequest, order: StoryOrder
@@ -288,10 +264,9 @@ class PassageFinder:
         return context
 
     async def _score_chunks(
-        self, context: _SearchContext
+        self, context: _SearchContext, allowed: frozenset[ChunkId] | None
     ) -> tuple[dict[ChunkId, float], bool]:
         """Return the score of each chunk, and whether people decide the ranking."""
-        allowed = await self._filter_chunks(context)
         scores = await self._score_hybrid(context, allowed)
         people: Mapping[ChunkId, float] = {}
         has_topic = False
@@ -318,8 +293,10 @@ class PassageFinder:
         """Return the chunks in scope that pass the filters; None without filters."""
         if context.story is None or not context.request.filters:
             return None
-        chunk_ids = await context.story.filter_chunks(
-            context.request.filters, context.visible_cast
+        chunk_ids = frozenset.intersection(
+            *await context.story.find_filtered_chunks(
+                context.request.filters, context.visible_cast
+            )
         )
         scope = context.scope
         return frozenset(
@@ -374,7 +351,7 @@ class PassageFinder:
                 request.question,
                 pipeline=request.pipeline,
                 scope=context.scope,
-                limit=RETRIEVER_POOL_SIZE if allowed is None else FILTERED_POOL_SIZE,
+                limit=_choose_pool_size(context.order, allowed),
             )
         if request.dense:
             others = {*hybrid.fused(), *(allowed or ())}
@@ -456,6 +433,26 @@ class PassageFinder:
         return assess_search_confidence(ranking_inputs, ranking, calibration)
 
 
+def _join_notes(
+    text: Sequence[Passage], notes: Sequence[Passage], limit: int
+) -> list[Passage]:
+    """Return the first `limit` passages of `text`, then at most one third as many of
+    `notes`, without those that rank below all of this text.
+    """
+    text = text[:limit]
+    least = text[-1].score if len(text) == limit else -math.inf
+    shown = [note for note in notes if note.score >= least]
+    return [*text, *shown[: -(-limit // 3)]]
+
+
+def _choose_pool_size(order: StoryOrder, allowed: Collection[ChunkId] | None) -> int:
+    """Return the number of chunks to take from each retriever by words."""
+    if allowed is not None:
+        return FILTERED_POOL_SIZE
+    has_notes = len(order.outlines) > len(order.story)
+    return NOTES_POOL_SIZE if has_notes else RETRIEVER_POOL_SIZE
+
+
 def _build_read_scope(request: SearchRequest, order: StoryOrder) -> SearchScope | None:
     """Return the scope of the story text before the horizon; None without a horizon."""
     if request.horizon is None:
@@ -470,24 +467,32 @@ async def _rerank(
     scores: Mapping[ChunkId, float],
     reranker: Reranker,
 ) -> dict[ChunkId, float]:
-    """Return new scores in which all reranked candidates precede the other chunks."""
+    """Return new scores in which all `candidates` precede the other chunks; `scores`
+    with a remark if the reranker fails.
+    """
     try:
-        texts = [chunk.text for chunk in candidates]
-        reranker_scores = await reranker.rerank(context.request.question, texts)
+        final, context.reranker_scores = await rerank_chunks(
+            context.request.question, candidates, scores, reranker
+        )
     except ServiceUnavailable as error:
         context.remarks.append(f"Results were not reranked. {error.full_text}")
         return dict(scores)
-    ids = [chunk.id for chunk in candidates]
-    context.reranker_scores = dict(zip(ids, reranker_scores, strict=True))
-    blended = fuse_weighted_scores(
-        [
-            (RERANK_WEIGHT, scale_min_max(context.reranker_scores)),
-            (1 - RERANK_WEIGHT, scale_min_max({id_: scores[id_] for id_ in ids})),
-        ]
-    )
-    # Blended scores are 0.0 to 1.0. Adding 1.0 ranks all reranked candidates above
-    # the other chunks, whose lower hybrid scores do not reach 1.0.
-    return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
+    return final
+
+
+def _select_candidates(
+    text: Sequence[Chunk],
+    notes: Sequence[Chunk],
+    scores: Mapping[ChunkId, float],
+    count: int,
+) -> list[Chunk]:
+    """Return the `count` chunks to rerank: text, and the notes among the best of both,
+    of which at most `MAX_RERANKED_NOTES_SHARE` are notes.
+    """
+    best = sorted((*text, *notes), key=lambda chunk: (-scores[chunk.id], chunk.id))
+    best_notes = [chunk for chunk in best[:count] if chunk in notes]
+    kept_notes = best_notes[: int(count * MAX_RERANKED_NOTES_SHARE)]
+    return [*text[: count - len(kept_notes)], *kept_notes]
 
 
 async def _search_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:

@@ -21,6 +21,7 @@ from lrwr.core.nlp.names.lookup import (
     is_misread_place,
     resolve_name,
 )
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
@@ -221,10 +222,12 @@ class StorySearch:
             if label.get(PassageField.CONTENT_TYPE) in kinds
         }
 
-    async def filter_chunks(
+    async def find_filtered_chunks(
         self, filters: SearchFilters, scoped_cast: ScopedCast
-    ) -> frozenset[ChunkId]:
-        """Return the chunks that pass `filters`, of which at least one must be set.
+    ) -> list[frozenset[ChunkId]]:
+        """Return the chunks that pass each of `filters`, of which at least one is set.
+
+        A name is a filter of its own; the kinds of passages are one.
 
         Names are resolved in `scoped_cast`; chunks after its point of the story are
         included.
@@ -242,7 +245,7 @@ class StorySearch:
         ]
         if filters.content_types or filters.functions:
             allowed_chunks.append(await self._find_labelled_chunks(filters))
-        return frozenset.intersection(*allowed_chunks)
+        return allowed_chunks
 
     async def search_facts(
         self, question: str, scope: SearchScope, *, names: bool = True
@@ -299,6 +302,36 @@ class StorySearch:
                 for field, values in labels_by_field.items()
             )
         )
+
+
+async def read_best_chunks(
+    ranked: Sequence[ChunkId],
+    order: StoryOrder,
+    scope: SearchScope,
+    store: PassageStore,
+    *,
+    size: int,
+) -> tuple[list[Chunk], list[Chunk]]:
+    """Return the first chunks of `ranked` that are story text and the first of notes, at
+    most `size` of each.
+
+    If `scope` has only notes, they are returned in place of story text. Chunks that are
+    not in `order` were ingested since it was read and are left out.
+    """
+    text: list[Chunk] = []
+    notes: list[Chunk] = []
+    has_text = any(
+        scope.documents is None or document in scope.documents
+        for document in order.story
+    )
+    for start in range(0, len(ranked), size):
+        for chunk in await store.chunks(ranked[start : start + size]):
+            if chunk.document in order.outlines:
+                is_text = chunk.document in order.numbers or not has_text
+                (text if is_text else notes).append(chunk)
+        if len(text) >= size:
+            break
+    return text[:size], notes[:size]
 
 
 def score_chunks_by_people(

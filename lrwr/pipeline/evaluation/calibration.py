@@ -24,7 +24,8 @@ from lrwr.core.retrieval.confidence import (
     SignalTerm,
     estimate_probability,
 )
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest
+from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.pipeline.evaluation.calibration_figures import (
     CalibrationFigures,

@@ -11,8 +11,9 @@ from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentVersion, PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
-from lrwr.core.retrieval import retrievers, service, story_search
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest
+from lrwr.core.retrieval import retrievers, story_search
+from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_search_scope,
@@ -375,7 +376,7 @@ def _weights() -> tuple[float, ...]:
         retrievers.LEXICAL_WEIGHT,
         retrievers.PAIRS_WEIGHT,
         retrievers.DENSE_WEIGHT,
-        service.RERANK_WEIGHT,
+        retrievers.RERANK_WEIGHT,
         story_search.PEOPLE_WEIGHT,
         story_search.EARLINESS_WEIGHT,
         story_search.CONTENT_TYPE_BOOST,

@@ -27,7 +27,7 @@ from lrwr.core.model.turns import (
     SourceChoice,
     SourceIntention,
 )
-from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.retrieval.search_model import SearchResult
 from tests.fakes.chatting import a_story, paragraphs
 from tests.fakes.stories import Stories
 from tests.unit.bible.marsh import ONE, TWO, marsh

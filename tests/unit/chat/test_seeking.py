@@ -16,7 +16,7 @@ from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import AnswerMode, TurnEvent, TurnStageStarted
-from lrwr.core.retrieval.service import SearchRequest, SearchResult
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.story import ChapterReader
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.story_desks import StoryDesk, a_story_desk

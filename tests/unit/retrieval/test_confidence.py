@@ -20,7 +20,7 @@ from lrwr.core.retrieval.confidence import (
     estimate_probability,
     logistic,
 )
-from lrwr.core.retrieval.service import SearchRequest
+from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.story_search import SearchFilters
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder

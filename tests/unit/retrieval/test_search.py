@@ -6,7 +6,8 @@ from lrwr.core.model.chunks import ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.indexes import VectorIndex
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+from lrwr.core.retrieval.service import PassageFinder
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder
 

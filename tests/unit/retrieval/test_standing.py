@@ -1,9 +1,7 @@
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.retrieval.freshness import drop_deleted_passages, load_existing_texts
-from lrwr.core.retrieval.service import (
-    SearchRequest,
-)
+from lrwr.core.retrieval.search_model import SearchRequest
 from tests.fakes.desks import Desk
 
 LAMP, STONES = DocumentId("lamp.md"), DocumentId("stones.md")

@@ -13,7 +13,7 @@ from lrwr.core.model.facts import (
     NarrativeFunction,
     WorldField,
 )
-from lrwr.core.retrieval.service import SearchRequest, SearchResult
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.story_search import MAX_SEARCH_FACTS, SearchFilters
 from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 from tests.fakes.analysts import ScriptedAnalyst

@@ -38,7 +38,7 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.people import find_question_characters
-from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.retrieval.search_model import SearchResult
 
 MAX_GATHERED_MOMENTS = 12
 MAX_GATHERED_LINES = 60
@@ -117,8 +117,8 @@ def _select_passages(
     *,
     has_story_items: bool,
 ) -> tuple[Passage, ...]:
-    """Return the passages of the chapters asked about, else all, notes first if asked
-    for.
+    """Return the passages of the chapters asked about, else all, best first; notes
+    first if asked for.
 
     `has_story_items` says that the bible has events or scenes of those chapters, so
     that an empty list of passages is acceptable.
@@ -134,7 +134,7 @@ def _select_passages(
                 search_result.passages, key=lambda passage: passage.chapter is not None
             )
         )
-    return search_result.passages
+    return tuple(sorted(search_result.passages, key=lambda passage: -passage.score))
 
 
 def _select_scenes(

@@ -27,7 +27,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.model.text import format_seconds
 from lrwr.core.model.turns import TurnEvent, TurnStageStarted
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
-from lrwr.core.retrieval.service import SearchResult
+from lrwr.core.retrieval.search_model import SearchResult
 from lrwr.core.retrieval.story import ChapterReader, ChapterTitle
 
 PassageSearcher = Callable[[TurnQuestion], Awaitable[SearchResult]]
