@@ -1,7 +1,7 @@
 """`lrwr search`: passages that match, with locations and confidence."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,39 +17,49 @@ from lrwr.app.presenters.citations import (
     passage_as_json,
     render_known_facts,
 )
-from lrwr.app.presenters.text import StyledText, format_horizon
+from lrwr.app.presenters.text import StyledText, format_count, format_horizon
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
 from lrwr.cli.runtime.services import open_search_services, run_async, start_session
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import Chunk, Passage, Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span, extract_content_words
-from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import drop_deleted_passages
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
-from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.core.retrieval.story_listing import ContextLines, find_context_lines
 from lrwr.core.retrieval.story_search import SearchFilters
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
     'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
     " lrwr search tide --type worldbuilding --full · lrwr search oil --present Nell ·"
-    " lrwr search --batch q.jsonl -k 20"
+    " lrwr search --present Nell --present OchraMags ·"
+    ' lrwr search "out of the fog" --exact --context 1 ·'
+    " lrwr search lantern --sort story · lrwr search --batch q.jsonl -k 20"
 )
 
 EXCERPT = 420
 """Maximum number of characters shown of a passage: about five lines of 80 columns."""
 
 
+LISTED = 100
+"""Passages or scenes that are listed if the number is not set."""
+
 SearchWordsArgument = Annotated[
     str | None,
-    typer.Argument(metavar="WORDS", help="The words or the question to search for."),
+    typer.Argument(
+        metavar="[WORDS]",
+        help="The words or the question to search for. Without them, the scenes that"
+        " pass the filters are listed.",
+    ),
 ]
 SearchPipelineNameOption = Annotated[
     str | None,
@@ -110,6 +120,32 @@ NotesOption = Annotated[
     bool, typer.Option("--notes", help="Search the author's comments too.")
 ]
 FullOption = Annotated[bool, typer.Option("--full", help="Show full passages.")]
+ExactOption = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Find the words verbatim, function words included, in story order. Case and"
+        " punctuation are ignored.",
+    ),
+]
+SortOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sort",
+        metavar="story|relevance",
+        help="Order of the passages: as in the story, or best first.",
+    ),
+]
+ContextOption = Annotated[
+    int | None,
+    typer.Option(
+        "--context",
+        min=0,
+        max=20,
+        metavar="N",
+        help="Show whole lines, and N lines of the scene before and after.",
+    ),
+]
 BatchOption = Annotated[
     Path | None,
     typer.Option(
@@ -145,30 +181,50 @@ def search_command(
     rerank: RerankOption = True,
     notes: NotesOption = False,
     full: FullOption = False,
+    exact: ExactOption = False,
+    sort: SortOption = None,
+    context_lines: ContextOption = None,
     batch: BatchOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find passages by their words and by their meaning."""
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = start_session(context, flags)
+    filters = _filters(character, present, content_type, function)
     request = _request(
-        _validate_words(words, batch),
+        _validate_words(words, batch, filters=None if exact else filters),
         settings,
         types=types or [],
-        filters=_filters(character, present, content_type, function),
-        ways=_select_retrievers(dense=dense, lexical=lexical),
+        filters=filters,
+        ways=_select_retrievers(dense=dense, lexical=lexical, exact=exact),
     )
+    if limit is None and batch is None and (exact or not request.question):
+        request = replace(request, limit=LISTED)
+    order = parse_choice(PassageSort, sort, "--sort") if sort else None
     request = replace(request, names=names, rerank=rerank, notes=notes)
+    request = replace(request, exact=exact, sort=order)
+    display = _Display(as_json=as_json, full=full, context=context_lines)
     if batch is not None:
         run_async(_batch(settings, output, request, batch, as_of))
     else:
-        run_async(_search(settings, output, request, as_of, as_json=as_json, full=full))
+        run_async(_search(settings, output, request, as_of, display))
 
 
-def _validate_words(words: str | None, batch: Path | None) -> str:
-    """Return the stripped words; empty with a batch of questions."""
+@dataclass(frozen=True, slots=True)
+class _Display:
+    """How results are printed. `context` is the number of lines around, None for none."""
+
+    as_json: bool
+    full: bool
+    context: int | None
+
+
+def _validate_words(
+    words: str | None, batch: Path | None, *, filters: SearchFilters | None
+) -> str:
+    """Return the stripped words; empty with a batch of questions, or with `filters`."""
     words = (words or "").strip()
-    if bool(words) != (batch is not None):
+    if bool(words) != (batch is not None) or (filters and not words and not batch):
         return words
     raise SettingsProblem(
         "Search words and `--batch` cannot be combined" if words else "No search words",
@@ -176,8 +232,15 @@ def _validate_words(words: str | None, batch: Path | None) -> str:
     )
 
 
-def _select_retrievers(*, dense: bool, lexical: bool) -> tuple[bool, bool]:
+def _select_retrievers(
+    *, dense: bool, lexical: bool, exact: bool = False
+) -> tuple[bool, bool]:
     """Return whether to search by words and whether to search by meaning."""
+    if dense and exact:
+        raise SettingsProblem(
+            "`--dense` and `--exact` cannot be combined",
+            hint="Leave out `--dense` to find the exact words.",
+        )
     if dense and lexical:
         raise SettingsProblem(
             "`--dense` and `--lexical` cannot be combined",
@@ -195,12 +258,7 @@ def _request(
     ways: tuple[bool, bool],
 ) -> SearchRequest:
     lexical, dense = ways
-    if filters and settings.pipeline is Pipeline.NAIVE:
-        raise SettingsProblem(
-            "Pipeline a has no characters and no kinds of passages to filter by",
-            hint="Use `--pipeline b`, or leave out `--character`, `--present`,"
-            " `--content-type` and `--function`.",
-        )
+    _require_story_data(filters, settings.pipeline)
     return SearchRequest(
         question=words,
         pipeline=settings.pipeline,
@@ -210,6 +268,15 @@ def _request(
         types=frozenset(parse_choice(DocumentType, name, "--type") for name in types),
         filters=filters,
     )
+
+
+def _require_story_data(filters: SearchFilters, pipeline: Pipeline) -> None:
+    if filters and pipeline is Pipeline.NAIVE:
+        raise SettingsProblem(
+            "Pipeline a has no characters and no kinds of passages to filter by",
+            hint="Run `lrwr ingest --pipeline b` and use `--pipeline b`, or leave out"
+            " `--character`, `--present`, `--content-type` and `--function`.",
+        )
 
 
 def _filters(
@@ -237,33 +304,60 @@ async def _search(
     output: Output,
     request: SearchRequest,
     as_of: str | None,
-    *,
-    as_json: bool,
-    full: bool,
+    display: _Display,
 ) -> None:
-    async with open_search_services(settings, output, as_json=as_json) as services:
+    async with open_search_services(
+        settings, output, as_json=display.as_json
+    ) as services:
+        request = replace(request, pipeline=services.settings.pipeline)
+        _require_story_data(request.filters, request.pipeline)
         finder = services.finder()
         order = await finder.story_order()
         search_result = await _find(finder, request, order, as_of)
         result, texts = await drop_deleted_passages(services.passages, search_result)
-        if as_json:
+        if display.as_json:
             output.json(
                 {
                     "question": request.question,
                     "as_of": as_of,
                     "passages": [
-                        passage_as_json(passage) for passage in result.passages
+                        _passage_as_json(passage, result, order, texts, display.context)
+                        for passage in result.passages
                     ],
                     "confidence": result.confidence,
                     "low_confidence": result.low_confidence,
                     "unknown_words": list(result.unknown),
                     "facts": known_facts_as_json(result.facts, texts),
                     "remarks": list(result.remarks),
+                    "total": result.total,
                 }
             )
             return
         with output.paged():
-            _show(output, request, result, texts, as_of=as_of, full=full)
+            _show_heading(output, request, result, as_of)
+            _show_passages(output, request, result, order, texts, display)
+            output.show(render_known_facts(result.facts, texts))
+            _show_summary(output, request, result)
+
+
+def _passage_as_json(
+    passage: Passage,
+    result: SearchResult,
+    order: StoryOrder,
+    texts: Mapping[DocumentId, DocumentText],
+    context: int | None,
+) -> dict[str, object]:
+    """Return a passage as JSON, with its exact matches and the lines around it."""
+    chunk, row = passage.chunk, passage_as_json(passage)
+    if chunk.id in result.matches:
+        row["matches"] = [[s.start, s.end] for s in result.matches[chunk.id]]
+    if context is not None:
+        text = texts[chunk.document].text
+        outline = order.outlines[chunk.document]
+        lines = find_context_lines(outline, chunk, chunk.span, text, count=context)
+        row["before"] = [text[span.start : span.end] for span in lines.before]
+        row["after"] = [text[span.start : span.end] for span in lines.after]
+    return row
 
 
 async def _find(
@@ -277,17 +371,9 @@ async def _find(
     return await finder.find(request, order)
 
 
-def _show(
-    output: Output,
-    request: SearchRequest,
-    result: SearchResult,
-    texts: Mapping[DocumentId, DocumentText],
-    *,
-    as_of: str | None,
-    full: bool,
+def _show_heading(
+    output: Output, request: SearchRequest, result: SearchResult, as_of: str | None
 ) -> None:
-    words = extract_content_words(request.question)
-    weights = WordWeights.of(words, {}, 1)
     for remark in result.remarks:
         output.notice_warning(remark)
     if result.unknown:
@@ -296,36 +382,87 @@ def _show(
         output.answer(f"Not found in the text{until}: {unknown}.")
     if not result.passages:
         needs_model = "" if not request.filters.functions else _FUNCTION_NOTE
-        output.answer(f"No passages found.{needs_model}")
+        noun = "passages" if request.question else "scenes"
+        output.answer(f"No {noun} found.{needs_model}")
+
+
+def _show_passages(
+    output: Output,
+    request: SearchRequest,
+    result: SearchResult,
+    order: StoryOrder,
+    texts: Mapping[DocumentId, DocumentText],
+    display: _Display,
+) -> None:
+    """Print the passages of the story, and those of notes below a heading."""
+    words = extract_content_words(request.question)
+    weights = WordWeights.of(words, {}, 1)
+    in_story = bool(result.passages) and result.passages[0].chapter is not None
     for number, passage in enumerate(result.passages, start=1):
-        chunk = passage.chunk
-        start, end = 0, len(chunk.text)
-        if not full:
-            start, end = select_excerpt(
-                chunk.text, weights, find_sentence_spans, limit=EXCERPT
-            )
-        excerpt_span = Span(chunk.span.start + start, chunk.span.start + end)
-        place = format_line_range(
-            chunk.document, texts[chunk.document].lines.lines_of(excerpt_span)
-        )
+        chunk, text = passage.chunk, texts[passage.chunk.document]
+        if in_story and passage.chapter is None:
+            output.answer("Notes:")
+            in_story = False
+        matches = result.matches.get(chunk.id, ())
+        excerpt = _select_excerpt(chunk, matches, weights, full=display.full)
+        outline, lines = order.outlines[chunk.document], ContextLines((), excerpt, ())
+        if (count := display.context) is not None:
+            lines = find_context_lines(outline, chunk, excerpt, text.text, count=count)
+        place = format_line_range(chunk.document, text.lines.lines_of(lines.passage))
         comment = "  author's comment" if chunk.kind == "note" else ""
         output.answer(
             f"{number:>2}  ",
             StyledText(place, "place"),
             StyledText(f"  {describe_passage_chapter(passage)}{comment}", "faint"),
         )
-        output.answer(*highlight_words(chunk.text[start:end], words), indent=4)
+        for span in (*lines.before, lines.passage, *lines.after):
+            shown = text.text[span.start : span.end]
+            pieces = (
+                highlight_words(shown, words)
+                if span is lines.passage
+                else [StyledText(shown, "faint")]
+            )
+            output.answer(*pieces, indent=4)
         output.answer()
-    output.show(render_known_facts(result.facts, texts))
+
+
+def _select_excerpt(
+    chunk: Chunk, matches: Sequence[Span], weights: WordWeights, *, full: bool
+) -> Span:
+    """Return the part of a chunk to show: all if `full`, the sentences of the first
+    exact match, or those that contain most of the words.
+    """
+    if full:
+        return chunk.span
+    if matches:
+        first, at = matches[0], chunk.span.start
+        sentences = [
+            Span(at + span.start, at + span.end)
+            for span in find_sentence_spans(chunk.text)
+        ]
+        touched = [
+            s for s in sentences if s.start < first.end and first.start < s.end
+        ] or [first]
+        return Span(min(first.start, touched[0].start), max(first.end, touched[-1].end))
+    start, end = select_excerpt(chunk.text, weights, find_sentence_spans, limit=EXCERPT)
+    return Span(chunk.span.start + start, chunk.span.start + end)
+
+
+def _show_summary(output: Output, request: SearchRequest, result: SearchResult) -> None:
+    """Print how many passages were found; for a ranked search, the confidence."""
+    summary = ""
+    if result.total is not None:
+        total = format_count(result.total, "passage" if request.question else "scene")
+        shown = len(result.passages)
+        more = f"; the first {shown} are shown (`--limit`)"
+        summary = f"{total}{more if shown < result.total else ''}."
     # The confidence was measured with questions; it says little about a single word.
-    if result.passages and len(request.question.split()) > 1:
-        output.answer(StyledText(_describe_confidence(request, result), "faint"))
-
-
-def _describe_confidence(request: SearchRequest, result: SearchResult) -> str:
-    if result.confidence is None:
-        return describe_missing_confidence(request)
-    return describe_confidence(result.confidence, low=result.low_confidence)
+    elif len(request.question.split()) > 1 and result.confidence is not None:
+        summary = describe_confidence(result.confidence, low=result.low_confidence)
+    elif len(request.question.split()) > 1:
+        summary = describe_missing_confidence(request)
+    if result.passages and summary:
+        output.answer(StyledText(summary, "faint"))
 
 
 async def _batch(
@@ -335,14 +472,18 @@ async def _batch(
     batch: Path,
     as_of: str | None,
 ) -> None:
-    lines = list(_questions(batch))
+    lines = list(read_question_lines(batch))
     async with open_search_services(settings, output, as_json=True) as services:
+        request = replace(request, pipeline=services.settings.pipeline)
+        _require_story_data(request.filters, request.pipeline)
         finder = services.finder()
         order = await finder.story_order()
         with output.progress("Searching", len(lines)) as advance:
             for line in lines:
                 line_request = replace(request, question=str(line["question"]))
-                result = await _find(finder, line_request, order, _as_of(line) or as_of)
+                result = await _find(
+                    finder, line_request, order, read_as_of(line) or as_of
+                )
                 ranked = [passage_as_json(passage) for passage in result.passages]
                 output.json_line(
                     {
@@ -354,37 +495,3 @@ async def _batch(
                     }
                 )
                 advance(1)
-
-
-def _as_of(line: Mapping[str, object]) -> str | None:
-    if line.get("as_of") is not None:
-        return str(line["as_of"])
-    if line.get("asof_chapter") is not None:
-        return f"ch{line['asof_chapter']}"
-    return None
-
-
-def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
-    try:
-        text = batch.read_text(encoding="utf-8")
-    except OSError as error:
-        raise NotFound(
-            f"{batch} cannot be read: {error.strerror}", hint="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SettingsProblem(
-            f"{batch} is not UTF-8 text", hint="Save the file as UTF-8."
-        ) from error
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            entry = parse_json(line)
-            if not isinstance(entry, dict) or not {"id", "question"} <= entry.keys():
-                raise ValueError('"id" and "question" are required')
-        except ValueError as error:
-            raise SettingsProblem(
-                f"{batch}:{number}: {error}",
-                hint='Write each line as JSON: {"id": "1", "question": "Who is Ash?"}.',
-            ) from error
-        yield entry

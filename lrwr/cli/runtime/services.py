@@ -5,7 +5,8 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -101,16 +102,37 @@ async def open_search_services(
     """Yield the workspace for a search; close it on exit.
 
     First, the user is asked for missing consents and informed about services that are
-    used for the first time. With `as_json`, nobody is asked.
+    used for the first time. With `as_json`, nobody is asked. A library that only
+    pipeline a has ingested is searched with pipeline a, after a notice.
 
     Raises:
-        NotFound: There is no library, or only the other pipeline ingested something.
+        NotFound: There is no library, or only pipeline b ingested something and
+            pipeline a is configured.
     """
-    async with open_workspace(settings, say=output.info) as workspace:
+    async with AsyncExitStack() as stack:
+        workspace = await stack.enter_async_context(
+            open_workspace(settings, say=output.info)
+        )
+        if await _has_only_pipeline_a(workspace):
+            output.info("Only pipeline a has ingested this library: searching with it.")
+            await stack.aclose()
+            workspace = await stack.enter_async_context(
+                open_workspace(
+                    replace(settings, pipeline=Pipeline.NAIVE), say=output.info
+                )
+            )
         await require_passages(workspace)
         prompt_for_consent(workspace, output, *SEARCH_SERVICES, as_json=as_json)
         announce_first_use(workspace, output, *SEARCH_SERVICES)
         yield workspace
+
+
+async def _has_only_pipeline_a(workspace: Workspace) -> bool:
+    if workspace.settings.pipeline is Pipeline.NAIVE:
+        return False
+    if (await workspace.passages.counts(Pipeline.AGENTIC)).documents:
+        return False
+    return (await workspace.passages.counts(Pipeline.NAIVE)).documents > 0
 
 
 async def require_passages(workspace: Workspace) -> None:

@@ -163,8 +163,8 @@ class PassageFinder:
         """
         context = await self._build_context(request, order or await self.story_order())
         if request.exact or not request.question:
-            return await self._list_passages(context)
-        allowed = await self._filter_chunks(context)
+            return await _list_passages(context, self._store)
+        allowed = await _filter_chunks(context, self._store)
         scores, is_people_ranking = await self._score_chunks(context, allowed)
         # Rerankers compare words and meaning. Passages that answer who-says-what
         # questions do not contain the names, so reranking hurts them (decision 011).
@@ -201,22 +201,6 @@ class PassageFinder:
             by_words_only=context.by_words_only,
         )
 
-    async def _list_passages(self, context: _SearchContext) -> SearchResult:
-        """Return the passages with the exact words of the question; without a question,
-        one passage of each scene that passes the filters.
-        """
-        conditions = None
-        if context.story is not None and context.request.filters:
-            conditions = await context.story.find_filtered_chunks(
-                context.request.filters, context.visible_cast
-            )
-        listing = await list_passages(
-            context.request, conditions, context.order, context.scope, self._store
-        )
-        return SearchResult(
-            passages=listing.passages, total=listing.total, matches=listing.matches
-        )
-
     async def _rank_passages(
         self, context: _SearchContext, scores: Mapping[ChunkId, float], *, rerank: bool
     ) -> tuple[list[Passage], list[Passage]]:
@@ -224,26 +208,26 @@ class PassageFinder:
 
         The candidates are reranked if `rerank` and a reranker is set.
         """
-        request, order = context.request, context.order
         text, notes = await read_best_chunks(
             [scored.chunk for scored in rank_chunks(scores)],
-            order,
+            context.order,
             context.scope,
             self._store,
-            size=max(request.limit, self._candidates),
+            size=max(context.request.limit, self._candidates),
         )
         final = {chunk.id: scores[chunk.id] for chunk in (*text, *notes)}
         if self._reranker and rerank and len(final) > 1:
             candidates = _select_candidates(text, notes, scores, self._candidates)
             final = await _rerank(context, candidates, final, self._reranker)
-        text_passages, note_passages = (
-            sorted(
-                (build_passage(chunk, order, final[chunk.id]) for chunk in chunks),
-                key=lambda passage: (-passage.score, passage.chunk.id),
-            )
-            for chunks in (text, notes)
+        by_id = {chunk.id: chunk for chunk in (*text, *notes)}
+        passages = [
+            build_passage(by_id[scored.chunk], context.order, scored.score)
+            for scored in rank_chunks(final)
+        ]
+        return (
+            [passage for passage in passages if passage.chunk in text],
+            [passage for passage in passages if passage.chunk not in text],
         )
-        return text_passages, note_passages
 
     async def _build_context(
         self, request: SearchRequest, order: StoryOrder
@@ -286,25 +270,6 @@ class PassageFinder:
         if allowed is not None:
             scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
         return scores, bool(people) and not has_topic
-
-    async def _filter_chunks(
-        self, context: _SearchContext
-    ) -> frozenset[ChunkId] | None:
-        """Return the chunks in scope that pass the filters; None without filters."""
-        if context.story is None or not context.request.filters:
-            return None
-        chunk_ids = frozenset.intersection(
-            *await context.story.find_filtered_chunks(
-                context.request.filters, context.visible_cast
-            )
-        )
-        scope = context.scope
-        return frozenset(
-            chunk.id
-            for chunk in await self._store.chunks(sorted(chunk_ids))
-            if chunk.kind in scope.kinds
-            and is_within_scope(chunk.document, chunk.span, scope)
-        )
 
     async def _score_by_people(
         self,
@@ -431,6 +396,37 @@ class PassageFinder:
         )
         calibration = self._calibrations.get((ranking, request.pipeline))
         return assess_search_confidence(ranking_inputs, ranking, calibration)
+
+
+async def _filter_chunks(
+    context: _SearchContext, store: PassageStore
+) -> frozenset[ChunkId] | None:
+    """Return the chunks in scope that pass the filters; None without filters."""
+    if context.story is None or not context.request.filters:
+        return None
+    chunk_ids = frozenset.intersection(
+        *await context.story.find_filtered_chunks(
+            context.request.filters, context.visible_cast
+        )
+    )
+    scope = context.scope
+    return frozenset(
+        chunk.id
+        for chunk in await store.chunks(sorted(chunk_ids))
+        if chunk.kind in scope.kinds
+        and is_within_scope(chunk.document, chunk.span, scope)
+    )
+
+
+async def _list_passages(context: _SearchContext, store: PassageStore) -> SearchResult:
+    conditions = None
+    if context.story is not None and context.request.filters:
+        conditions = await context.story.find_filtered_chunks(
+            context.request.filters, context.visible_cast
+        )
+    return await list_passages(
+        context.request, conditions, context.order, context.scope, store
+    )
 
 
 def _join_notes(

@@ -4,7 +4,7 @@ the lines around a passage.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.chunks import Chunk, ChunkId, Passage, Pipeline, SearchScope
@@ -12,7 +12,7 @@ from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import WORD_PATTERN, Span
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.retrieval.search_model import PassageSort, SearchRequest
+from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder, build_passage, is_within_scope
 
 _APOSTROPHES = "['’‘ʼ]"
@@ -44,25 +44,13 @@ class ContextLines:
     after: tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The first passages of a listing, and the number of all of them.
-
-    `matches` are the spans of the exact words in each passage, by chunk.
-    """
-
-    passages: tuple[Passage, ...]
-    total: int
-    matches: Mapping[ChunkId, tuple[Span, ...]]
-
-
 async def list_passages(
     request: SearchRequest,
     conditions: Sequence[frozenset[ChunkId]] | None,
     order: StoryOrder,
     scope: SearchScope,
     store: PassageStore,
-) -> Listing:
+) -> SearchResult:
     """List the passages within `scope` that contain the exact words of `request`;
     without words, one passage of each scene that fulfils all `conditions`.
 
@@ -107,10 +95,10 @@ async def list_passages(
     if request.sort is PassageSort.RELEVANCE:
         passages.sort(key=lambda p: (p.chapter is None, -p.score))
     shown = passages[: request.limit]
-    return Listing(
+    return SearchResult(
         tuple(shown),
-        len(passages),
-        {p.chunk.id: spans[p.chunk.id] for p in shown if p.chunk.id in spans},
+        total=len(passages),
+        matches={p.chunk.id: spans[p.chunk.id] for p in shown if p.chunk.id in spans},
     )
 
 

@@ -1,0 +1,50 @@
+"""Reads files of questions, one JSON object per line."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.untrusted_text import parse_json
+
+
+def read_as_of(line: Mapping[str, object]) -> str | None:
+    """Return the point of the story in `as_of`, or the chapter in `asof_chapter`; None
+    without either.
+    """
+    if line.get("as_of") is not None:
+        return str(line["as_of"])
+    if line.get("asof_chapter") is not None:
+        return f"ch{line['asof_chapter']}"
+    return None
+
+
+def read_question_lines(batch: Path) -> Iterator[Mapping[str, object]]:
+    """Yield the objects of a JSON Lines file, each with `id` and `question`.
+
+    Raises:
+        NotFound: The file cannot be read.
+        SettingsProblem: It is not UTF-8, or a line is not such an object.
+    """
+    try:
+        text = batch.read_text(encoding="utf-8")
+    except OSError as error:
+        raise NotFound(
+            f"{batch} cannot be read: {error.strerror}", hint="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SettingsProblem(
+            f"{batch} is not UTF-8 text", hint="Save the file as UTF-8."
+        ) from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = parse_json(line)
+            if not isinstance(entry, dict) or not {"id", "question"} <= entry.keys():
+                raise ValueError('"id" and "question" are required')
+        except ValueError as error:
+            raise SettingsProblem(
+                f"{batch}:{number}: {error}",
+                hint='Write each line as JSON: {"id": "1", "question": "Who is Ash?"}.',
+            ) from error
+        yield entry

@@ -1,0 +1,108 @@
+"""`lrwr search` as a finder: scenes by filter, exact words, order, context, notes."""
+
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.terminal import Terminal
+
+FILES = {
+    "1.md": (
+        "# One\n\n“It’s late,” said Nell Tallow.\n\nThe lamp burned.\n\n"
+        "%% Corin dies %%\n\n“So it is,” said Corin Vale.\n\n***\n\n"
+        "Nobody spoke. The road was white.\n"
+    ),
+    "2.md": "# Two\n\n“It's late again,” said Nell Tallow.\n\nNell slept by the lamp.\n",
+    "3.md": "# Three\n\n“Nell Tallow,” said Corin Vale, “it is the end.”\n",
+    "notes/characters/nell.md": "# Nell Tallow\n\nNell Tallow is late. Nell, Nell, Nell.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    return read(tmp_path_factory.mktemp("finder"), "b")
+
+
+def read(place: Path, pipeline: str) -> Terminal:
+    for name, text in FILES.items():
+        path = place / "book" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    terminal = Terminal(place / "book", home=place / "home", LRWR_EMBEDDING_MODEL="off")
+    assert terminal.run("ingest", ".", "--pipeline", pipeline).code == 0
+    return terminal
+
+
+def places(book: Terminal, *words: str) -> list[tuple[str, int | None]]:
+    ran = book.run("search", *words, "--json")
+    assert ran.code == 0, ran.err
+    return [(row["file"], row["scene"]) for row in ran.json["passages"]]
+
+
+def test_filters_without_words_list_scenes_in_story_order(book: Terminal) -> None:
+    scenes = [("1.md", 1), ("2.md", 1), ("3.md", 1)]
+    assert places(book, "--present", "Nell") == scenes
+    together = ["--present", "Nell", "--present", "Corin"]
+    assert places(book, *together) == [("1.md", 1), ("3.md", 1)]
+    assert "2 scenes." in book.run("search", *together).out
+
+
+def test_a_list_of_scenes_ends_at_the_horizon(book: Terminal) -> None:
+    assert places(book, "--present", "Nell", "--as-of", "ch1") == [("1.md", 1)]
+    assert places(book, "--character", "Corin", "--as-of", "ch2") == [("1.md", 1)]
+
+
+def test_exact_words_include_function_words_and_fold_quotes(book: Terminal) -> None:
+    assert places(book, "it's late", "--exact", "--type", "scene") == [
+        ("1.md", 1),
+        ("2.md", 1),
+    ]
+    assert places(book, "SO it is", "--exact") == [("1.md", 1)]
+    assert places(book, "it the is", "--exact") == []
+    assert places(book, "ate", "--exact") == []
+
+
+def test_exact_words_after_the_horizon_are_not_found(book: Terminal) -> None:
+    assert places(book, "the end", "--exact") == [("3.md", 1)]
+    assert places(book, "the end", "--exact", "--as-of", "ch2") == []
+    assert places(book, "Corin dies", "--exact") == []
+
+
+def test_context_shows_lines_of_the_scene_without_comments(book: Terminal) -> None:
+    ran = book.run("search", "the lamp burned", "--exact", "--context", "5")
+    assert "said Nell Tallow" in ran.out
+    assert "said Corin Vale" in ran.out
+    assert "dies" not in ran.out
+    assert "road" not in ran.out
+    ran = book.run("search", "road", "--context", "9", "--as-of", "ch1", "--json")
+    assert all(
+        "late" not in line for row in ran.json["passages"] for line in row["after"]
+    )
+
+
+def test_the_best_passages_can_be_sorted_by_story(book: Terminal) -> None:
+    files = [
+        file for file, scene in places(book, "lamp late", "--sort", "story") if scene
+    ]
+    assert files == sorted(files)
+
+
+def test_text_comes_before_notes_that_name_the_person(book: Terminal) -> None:
+    found = [file for file, _ in places(book, "Is Nell Tallow late?")]
+    assert found[0] != "notes/characters/nell.md"
+    assert found[-1] == "notes/characters/nell.md"
+    out = book.run("search", "Is Nell Tallow late?").out
+    assert out.index("Notes:") > out.index("1.md")
+    only = places(book, "Nell", "--type", "character")
+    assert [file for file, _ in only] == ["notes/characters/nell.md"]
+
+
+def test_what_pipeline_a_alone_has_read_is_searched_with_it(tmp_path: Path) -> None:
+    terminal = read(tmp_path, "a")
+    ran = terminal.run("search", "lamp")
+    assert ran.code == 0
+    assert "1.md" in ran.out
+    assert ran.err.count("Only pipeline a") == 1
+    assert terminal.run("search", "--present", "Nell").code == ExitCode.SETTINGS
+    assert places(terminal, "so it is", "--exact") == [("1.md", 1)]
