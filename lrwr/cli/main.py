@@ -87,7 +87,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "config": ("Show settings and where they are set; store API keys.", "config"),
         "doctor": ("Check every part and suggest fixes. Changes nothing.", "doctor"),
         "repair": (
-            "Rebuild indexes and caches. Your manuscript is never changed.",
+            "Rebuild indexes, and recover threads from a damaged database.",
             "doctor",
         ),
         "backup": (
@@ -95,7 +95,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "backup",
         ),
         "restore": (
-            "Restore a library from a backup file.",
+            "Restore a library from a backup file, or threads from the automatic backups.",
             "backup",
         ),
         "forget": (

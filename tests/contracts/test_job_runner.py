@@ -234,7 +234,7 @@ async def test_knowledge_that_does_not_fit_the_file_is_refused(desk: Desk) -> No
         b"lrwr",
     ):
         desk.server.function = lambda _, body=body: body
-        with pytest.raises(UnreadableDocument, match="does not fit"):
+        with pytest.raises(UnreadableDocument, match="does not match the file"):
             await there.run(DOCUMENT, CHAPTER, unheard)
     desk.server.function = read_document
     assert (await there.run(DOCUMENT, CHAPTER, unheard)).knowledge.chunks
@@ -245,7 +245,9 @@ async def test_another_lrwr_over_there_is_told_of_once_for_all(desk: Desk) -> No
     there = desk.there()
     there._options = replace(there._options, recipe="parser-0/another")
     for name in ("01.md", "02.md"):
-        with pytest.raises(RunnerUnavailable, match="another version") as caught:
+        with pytest.raises(
+            RunnerUnavailable, match="version or the settings"
+        ) as caught:
             await there.run(DocumentId(name), CHAPTER, unheard)
         assert "lrwr deploy modal" in caught.value.hint
     assert len(desk.server.calls) == 1
@@ -257,7 +259,7 @@ async def test_a_deployment_with_an_older_wire_format_is_to_be_deployed_again(
 ) -> None:
     there = desk.there()
     desk.server.function = lambda _: b"lrwr\x01" + read_document(b"")[5:]
-    with pytest.raises(RunnerUnavailable, match="another version") as caught:
+    with pytest.raises(RunnerUnavailable, match="version or the settings") as caught:
         await there.run(DOCUMENT, CHAPTER, unheard)
     assert "lrwr deploy modal" in caught.value.hint
     await there.aclose()

@@ -118,7 +118,7 @@ def test_what_the_model_quoted_rightly_is_known_and_says_who_read(
     book: Terminal,
 ) -> None:
     assert book.run("ingest", ".").code == 0
-    assert f"Pipeline b: analysed by rules and by {MODEL}." in book.run("status").out
+    assert f"Analysed by rules and by {MODEL} (pipeline b)." in book.run("status").out
     assert book.run("status", "--json").json["read_by"] == [MODEL]
     nell = book.run("characters", "Nell", "--json").json
     (wary,) = nell["personality_traits"]

@@ -148,8 +148,8 @@ def test_the_writers_decisions_of_today_hold_for_both_sides(
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["nowhere"], ExitCode.NOT_FOUND, "no git revision 'nowhere'"),
-        ([""], ExitCode.NOT_FOUND, "no git revision"),
+        (["nowhere"], ExitCode.NOT_FOUND, "no revision 'nowhere'"),
+        ([""], ExitCode.NOT_FOUND, "no revision"),
         (["--since", ""], ExitCode.SETTINGS, "2 days ago"),
         (["HEAD~7"], ExitCode.NOT_FOUND, "git log"),
         (["nowhere..HEAD"], ExitCode.NOT_FOUND, "nowhere"),

@@ -8,7 +8,14 @@ import pytest
 
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.hosted_backup import backup
-from tests.fakes.moved import EDITED, Desk, edit, keep_there, write_manuscript
+from tests.fakes.moved import (
+    EDITED,
+    Desk,
+    edit,
+    keep_there,
+    own_settings,
+    write_manuscript,
+)
 from tests.fakes.supabase_server import SupabaseServer
 from tests.fakes.terminal import Terminal, check_refusal
 
@@ -39,7 +46,7 @@ def test_files_that_are_to_be_kept_out_are(
     first: Terminal, desk: Desk, supabase: SupabaseServer
 ) -> None:
     keep_there(first)
-    with (first.folder / "lrwr.toml").open("a") as settings:
+    with own_settings(first).open("a") as settings:
         settings.write("files = false\n")
     supabase.gate.asked.clear()
     assert first.run("push").code == 0

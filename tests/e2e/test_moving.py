@@ -8,6 +8,7 @@ from tests.fakes.moved import (
     Desk,
     edit,
     keep_there,
+    own_settings,
     records_of,
     write_manuscript,
 )
@@ -238,7 +239,7 @@ def test_keeping_records_there_asks_for_a_push_first(desk: Desk) -> None:
     check_refusal(terminal.run("ingest", "."), ExitCode.SETTINGS, "lrwr push")
     assert terminal.run("push").code == 0
     assert terminal.run("ingest", ".").code == 0
-    (terminal.folder / "lrwr.toml").unlink()
+    own_settings(terminal).unlink()
     edit(terminal.folder, "A whistle lay there.")
     assert terminal.run("ingest").code == 0
     keep_there(terminal)

@@ -67,8 +67,9 @@ class Desk:
 
     def keep_there(self) -> None:
         """Have the library kept in the project from now on."""
-        text = '[records]\nkeeper = "supabase"\n'
-        (self.book / "lrwr.toml").write_text(text, encoding="utf-8")
+        file = self.place / "home/config/lrwr/lrwr.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('[records]\nkeeper = "supabase"\n', encoding="utf-8")
 
     def run(self, *words: str, given: str = "", **env: str) -> Ran:
         """Run a command; no secret may be in what it says, no text in its story."""

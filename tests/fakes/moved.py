@@ -115,7 +115,13 @@ def records_of(folder: Path) -> dict[str, list[Any]]:
 
 
 def keep_there(terminal: Terminal) -> Terminal:
-    """Have a library kept in the project from now on."""
-    settings = '[records]\nkeeper = "supabase"\n'
-    (terminal.folder / "lrwr.toml").write_text(settings, encoding="utf-8")
+    """Have a library kept in the project from now on, by the user's own settings."""
+    file = own_settings(terminal)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[records]\nkeeper = "supabase"\n', encoding="utf-8")
     return terminal
+
+
+def own_settings(terminal: Terminal) -> Path:
+    """Return the file with the settings of the machine's user."""
+    return Path(terminal.env["XDG_CONFIG_HOME"]) / "lrwr" / "lrwr.toml"

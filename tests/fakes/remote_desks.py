@@ -16,9 +16,12 @@ from tests.fakes.terminal import Ran, Terminal
 
 OF_THE_RUN = {
     "n", "seq", "revision", "created", "created_at", "updated_at", "made", "lease_until",
-    "worker", "attempts",
+    "worker", "attempts", "crc", "outline",
 }  # fmt: skip
-"""Columns that tell of a run and not of the book: when, by whom, in which order."""
+"""Columns that tell of a run and not of the book: when, by whom, in which order.
+
+The checksums `crc` and `outline` cover times.
+"""
 
 APART = ("library", "sent", "sqlite_", "orphan", "job")
 """How the names of tables begin that tell of a run, too."""
