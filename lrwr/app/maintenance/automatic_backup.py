@@ -196,7 +196,13 @@ def _drop_expired(rows: UserRows, now: float) -> UserRows:
 
 def _encode_line(table: str, row: Row) -> bytes:
     values = {name: value for name, value in row.items() if name != "n"}
-    return json.dumps([table, values], separators=(",", ":")).encode() + b"\n"
+    line = json.dumps([table, values], separators=(",", ":"), default=_decode_damaged)
+    return line.encode() + b"\n"
+
+
+def _decode_damaged(value: object) -> str:
+    """Return bytes, which a damaged row has in the place of a text, as text."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
 
 def _write(file: Path, digest: str, lines: list[bytes], now: float) -> None:

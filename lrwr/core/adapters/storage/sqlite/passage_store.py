@@ -135,7 +135,7 @@ class SqlitePassageStore:
             lambda connection: connection.execute(_COUNTS, (pipeline.value,)).fetchone()
         )
         documents, words, chunks, spaces, newest = row
-        return LibraryCounts(documents, words, chunks, json.loads(spaces), newest)
+        return LibraryCounts(documents, words, chunks, _decode_spaces(spaces), newest)
 
     async def _chunks(self, sql: str, *parameters: str) -> list[Chunk]:
         return await self._database.read(
@@ -143,6 +143,14 @@ class SqlitePassageStore:
                 connection.execute(sql, parameters), _chunk
             )
         )
+
+
+def _decode_spaces(text: str) -> dict[str, int]:
+    """Return numbers of chunks by embedding space; empty if a name is damaged."""
+    try:
+        return dict(json.loads(text))
+    except (ValueError, TypeError):
+        return {}
 
 
 def _lines(text: str, paragraphs: str) -> LineIndex:
