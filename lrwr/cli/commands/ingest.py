@@ -38,7 +38,7 @@ from lrwr.cli.runtime.services import (
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.drives import describe_unsafe_folder
-from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.library import prepare_state_dir, resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.report import IngestReport
 
@@ -170,6 +170,8 @@ async def _ingest(
         if settings.pipeline == "b" and not dry_run:
             services.extend(MODEL_SERVICES)
         prompt_for_consent(workspace, output, *services, as_json=as_json)
+        if services:  # that a service was announced is recorded for this state folder
+            prepare_state_dir(workspace.library)
         announce_first_use(workspace, output, *services)
         if verify and not dry_run and workspace.is_ingested:
             for sentence in discard_damage(workspace.library.database):
