@@ -56,7 +56,10 @@ def test_files_that_are_to_be_kept_out_are(
     other = desk("second")
     pulled = other.run("pull", "--into", ".")
     assert pulled.code == ExitCode.PARTIAL
-    assert "does not have these files: chapters/01-the-stones.md" in pulled.out + pulled.err
+    assert (
+        "does not have these files: chapters/01-the-stones.md"
+        in pulled.out + pulled.err
+    )
     assert "whistle" in other.run("search", "whistle").out
 
 
@@ -114,7 +117,10 @@ def test_a_machine_that_never_had_a_file_forgets_it_only_when_told(
     shutil.copy(pushed.folder / stones, other.folder / stones)
     read = other.run("ingest", ".", "--json").json
     assert (read["forgotten"], read["unchanged"]) == (0, 1)
-    assert "02-the-lantern.md and 2 more: not changed, because another" in read["remarks"][0]
+    assert (
+        "02-the-lantern.md and 2 more: not changed, because another"
+        in read["remarks"][0]
+    )
     assert "climbed to the lantern" in pushed.run("search", "climbed").out
     edit(pushed.folder, "A whistle lay there.")
     assert pushed.run("ingest").code == 0
