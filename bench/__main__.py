@@ -27,6 +27,7 @@ PARTS = (
     "watch",
     "search",
     "retrieval",
+    "ranking",
     "evaluation",
     "characters",
     "story",

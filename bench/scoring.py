@@ -41,10 +41,13 @@ class QuestionSet:
 
 
 def search_batches(
-    batches: Sequence[QuestionBatch], flags: Sequence[str]
+    batches: Sequence[QuestionBatch],
+    flags: Sequence[str],
+    env: Mapping[str, str] | None = None,
 ) -> tuple[Answers, float]:
     """Search every question in its library with `lrwr search --batch` and `flags`.
 
+    `env` are environment variables for the searches.
     Return the JSON objects that it printed, by question id, and the CPU seconds of all
     searches together.
     """
@@ -52,7 +55,7 @@ def search_batches(
     cpu = 0.0
     for one in batches:
         if one.questions:
-            more, spent = _answered(one, flags)
+            more, spent = _answered(one, flags, env or {})
             found |= more
             cpu += spent
     return found, cpu
@@ -101,12 +104,14 @@ def find_leaks(questions: Sequence[Mapping[str, Any]], found: Answers) -> list[s
     return late
 
 
-def _answered(one: QuestionBatch, flags: Sequence[str]) -> tuple[Answers, float]:
+def _answered(
+    one: QuestionBatch, flags: Sequence[str], env: Mapping[str, str]
+) -> tuple[Answers, float]:
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
         asked, ranked = Path(scratch, "asked.jsonl"), Path(scratch, "ranked.jsonl")
         write_lines(asked, [_line(question) for question in one.questions])
         command = [*lrwr(), "search", "--batch", str(asked), "-k", str(LIMIT), *flags]
-        done = run(command, cwd=one.library.root, out=ranked)
+        done = run(command, cwd=one.library.root, out=ranked, env=env)
         return {line["id"]: line for line in read_lines(ranked)}, done.cost.cpu
 
 

@@ -321,7 +321,11 @@ class Workspace:
         from lrwr.app.retrieval import IndexedRecords, RetrievalComponents
 
         records = IndexedRecords(
-            self.database, self.passages, self.stories, self.canon_file.load
+            self.database,
+            self.passages,
+            self.stories,
+            self.canon_file.load,
+            lambda: self.stores.analysis,
         )
         return RetrievalComponents(
             records, self.embedders, self.egress, self._stack, self.notify
@@ -390,7 +394,8 @@ class Workspace:
         parts = SessionDependencies(
             settings=self.settings,
             bible=self.bible(),
-            finder=self.finder(),
+            finder=self.retrieval.finder(may_ask=may_ask),
+            ranker=self.retrieval.ranker if may_ask else None,
             passages=self.passages,
             lexical_index=self.retrieval.lexical_index,
             reranker=self.retrieval.local_reranker,

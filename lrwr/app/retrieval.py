@@ -29,10 +29,11 @@ from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
 
 if TYPE_CHECKING:
+    from lrwr.app.ranking import PricedRanker
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
     from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
     from lrwr.core.ports.models import Embedder, Reranker
-    from lrwr.core.ports.stores import PassageStore
+    from lrwr.core.ports.stores import AnalysisStore, PassageStore
     from lrwr.core.ports.story_stores import StoryStore
 
 MAX_THREADS = 8
@@ -46,13 +47,15 @@ EDGE_MIN_CHUNKS = 6_000
 class IndexedRecords:
     """The stored data that a search reads: text, facts and decisions.
 
-    `load_canon` reads the user's decisions from their file at each call.
+    `load_canon` reads the user's decisions from their file at each call. `open_replies`
+    opens the cache of language models' replies; None if no language model may rerank.
     """
 
     database: "SqliteDatabase"
     passages: "PassageStore"
     stories: "StoryStore"
     load_canon: Callable[[], Canon]
+    open_replies: "Callable[[], AnalysisStore] | None" = None
 
 
 class Embedders:
@@ -199,10 +202,26 @@ class RetrievalComponents:
         self._egress = egress
         self._stack = stack
         self._say = say
+        self.ranker: PricedRanker | None = None
 
-    def finder(self) -> PassageFinder:
-        """Return the service that finds passages of the configured pipeline."""
-        return PassageFinder(
+    def finder(self, *, may_ask: bool = False) -> PassageFinder:
+        """Return the service that finds passages of the configured pipeline.
+
+        With `may_ask`, the language model reranks if `rerank.model` says so; `ranker`
+        is set then.
+
+        Raises:
+            SettingsProblem: `model.prices` is invalid; only with `may_ask`.
+        """
+        replies = self.records.open_replies
+        create: Callable[..., PassageFinder] = PassageFinder
+        if may_ask and replies is not None and self.settings.rerank.model == "model":
+            from lrwr.app.ranking import ModelRankedFinder, PricedRanker
+
+            if self.ranker is None:
+                self.ranker = PricedRanker(self._egress, replies())
+            create = partial(ModelRankedFinder, self.ranker)
+        return create(
             store=self.records.passages,
             lexical=self.lexical_index,
             embedder=self.embedders.configured,

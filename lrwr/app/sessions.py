@@ -1,6 +1,6 @@
 """Builds the service that answers questions, with its models and its traces."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from lrwr.core.chat.planning.model import ModelPlanner
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import AvatarSessionService
 from lrwr.core.model.language_model import (
+    Usage,
     compute_price,
     compute_total_price,
     parse_prices,
@@ -36,6 +37,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
+    from lrwr.app.ranking import PricedRanker
     from lrwr.core.adapters.traces.langsmith import LangSmithTracer
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.decision import CanonChange, Decision
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.models import ChatModel, Reranker
     from lrwr.core.ports.sources import WebSearch
     from lrwr.core.ports.stores import PassageStore, ThreadStore
+    from lrwr.core.retrieval.model_ranking import MeteredModel
     from lrwr.core.retrieval.service import PassageFinder
 
 PASSAGE_LIMIT = 20
@@ -57,7 +60,8 @@ class SessionDependencies:
 
     `decide` records a decision of the user in the canon. `reranker` ranks the sentences
     of answers that quote the text; None preserves the order of the search. `now`
-    returns seconds since 1970.
+    returns seconds since 1970. `ranker` is the language model that `finder` reranks
+    with, None for none; its usage counts as that of the turn.
     """
 
     settings: Settings
@@ -69,6 +73,7 @@ class SessionDependencies:
     threads: "ThreadStore"
     decide: "Callable[[Decision], CanonChange]"
     now: Callable[[], float]
+    ranker: "PricedRanker | None" = None
 
 
 def create_session_service(
@@ -137,7 +142,12 @@ def _create_turn_models(
     if planner is None or answerer is None:
         return partial(TurnModels, plan_without_model, extractive)
     budget = QuestionBudget(create_price_lookup(settings), settings.model.budget)
-    return partial(_use_language_models, settings, planner, answerer, source, budget)
+    chats: tuple[MeteredModel, ...] = ()
+    if parts.ranker is not None:
+        budget, chats = parts.ranker.budget, (parts.ranker.chat,)
+    return partial(
+        _use_language_models, settings, planner, answerer, source, budget, chats
+    )
 
 
 def _use_language_models(
@@ -146,6 +156,7 @@ def _use_language_models(
     answerer: "ChatModel",
     source: PassageSource,
     budget: QuestionBudget,
+    others: "Sequence[MeteredModel]",
 ) -> TurnModels:
     planning = MeteredChatModel(planner, budget)
     answering = MeteredChatModel(answerer, budget)
@@ -157,14 +168,18 @@ def _use_language_models(
 
     def compute_cost() -> float | None:
         usages = (
-            (chat_model.usage, chat_model.name) for chat_model in (planning, answering)
+            (chat_model.usage, chat_model.name)
+            for chat_model in (planning, answering, *others)
         )
         return compute_total_price(usages, create_price_lookup(settings))
 
     return TurnModels(
         plan,
         ModelAvatar(answering, source),
-        lambda: planning.take_usage() + answering.take_usage(),
+        lambda: sum(
+            (chat_model.take_usage() for chat_model in (planning, answering, *others)),
+            Usage(),
+        ),
         lookup_loop=LookupLoop(planning, model.plan_timeout, model.steps)
         if model.steps
         else None,

@@ -18,7 +18,7 @@ from lrwr.app.egress import (
     pending_consents,
     record_consent,
 )
-from lrwr.app.presenters.text import format_count
+from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.runtime.output import AdvanceProgress, Output
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound
@@ -28,6 +28,7 @@ from lrwr.core.model.jobs import (
     IngestEvent,
     IngestPlanned,
 )
+from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 
@@ -122,9 +123,21 @@ async def open_search_services(
                 )
             )
         await require_passages(workspace)
-        prompt_for_consent(workspace, output, *SEARCH_SERVICES, as_json=as_json)
-        announce_first_use(workspace, output, *SEARCH_SERVICES)
+        names: tuple[str, ...] = SEARCH_SERVICES
+        if settings.rerank.model == "model" and settings.model.use != "off":
+            names = (*MODEL_SERVICES, *names)
+        prompt_for_consent(workspace, output, *names, as_json=as_json)
+        announce_first_use(workspace, output, *names)
         yield workspace
+
+
+def show_ranking_cost(workspace: Workspace, output: Output) -> None:
+    """Print what the language model's reranking took since the last call, if it ran."""
+    ranker = workspace.retrieval.ranker
+    usage, dollars = ranker.take_cost() if ranker is not None else (Usage(), None)
+    if usage.calls:
+        cost = format_tokens_and_price(usage, dollars, about=True)
+        output.info(f"{format_count(usage.calls, 'call')}: {cost}.")
 
 
 async def _has_only_pipeline_a(workspace: Workspace) -> bool:

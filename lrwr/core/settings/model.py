@@ -124,10 +124,12 @@ class VectorSettings:
 class RerankSettings:
     """Settings `rerank.*`: how the top results of a search are reranked."""
 
-    model: Literal["late-interaction", "cohere", "off"] = declare_setting(
+    model: Literal["late-interaction", "cohere", "model", "off"] = declare_setting(
         "late-interaction",
         "What reranks the top results of a search: the local model, word by word;"
-        " Cohere (your question and the top results are sent to it); or off.",
+        " Cohere (your question and the top results are sent to it); the language model"
+        " of `[model]`, which orders the first 20 in one call, after the local model; or"
+        " off.",
     )
     cohere_model: str = declare_setting(
         "rerank-v5.0-fast",
@@ -146,7 +148,9 @@ class RerankSettings:
         "Address of the service. Empty means Cohere itself.",
         example="http://127.0.0.1:8766",
     )
-    timeout: int = declare_setting(15, "Seconds to wait for Cohere.", low=1, high=120)
+    timeout: int = declare_setting(
+        15, "Seconds to wait for Cohere or the language model.", low=1, high=3600
+    )
 
     @property
     def candidate_count(self) -> int:

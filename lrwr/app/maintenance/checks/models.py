@@ -49,6 +49,13 @@ def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
     part = "reranker"
     if settings.rerank.model == "off":
         return HealthFinding(part, HealthState.OFF, "`[rerank] model` is off.")
+    if settings.rerank.model == "model" and settings.model.use == "off":
+        detail = "`[rerank] model` is model, but `[model] use` is off."
+        remedy = "Set `model.use`, or set `rerank.model` to late-interaction."
+        return HealthFinding(part, HealthState.WARNING, detail, remedy)
+    if settings.rerank.model == "model":
+        detail = "The language model orders the first 20 results in one call."
+        return HealthFinding(part, HealthState.OK, detail)
     if not embeds:
         detail = "It needs the embedding model, which is off or broken."
         return HealthFinding(part, HealthState.OFF, detail)

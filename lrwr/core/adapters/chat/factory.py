@@ -39,13 +39,15 @@ class ModelRole(StrEnum):
 
     The planner plans how to answer a question. The analyst extracts facts from the
     manuscript and judges contradictions. The avatar answers questions. The judge scores
-    answers in `lrwr eval`.
+    answers in `lrwr eval`. The ranker orders the first passages of a search; it is the
+    planner's model.
     """
 
     PLANNER = "planner"
     ANALYST = "analyst"
     AVATAR = "avatar"
     JUDGE = "judge"
+    RANKER = "ranker"
 
     @property
     def purpose(self) -> RequestPurpose:
@@ -59,6 +61,8 @@ class ModelRole(StrEnum):
                 return RequestPurpose.ANSWERING
             case ModelRole.JUDGE:
                 return RequestPurpose.JUDGING
+            case ModelRole.RANKER:
+                return RequestPurpose.RERANKING
 
 
 def create_openai_chat_model(
@@ -135,7 +139,7 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
     """
     model = settings.model
     match role:
-        case ModelRole.PLANNER:
+        case ModelRole.PLANNER | ModelRole.RANKER:
             name = model.planner
         case ModelRole.ANALYST:
             name = model.analyst
@@ -154,7 +158,9 @@ def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
     Purposes without a model are left out.
     """
     name_by_purpose = {
-        role.purpose: get_chat_model_name(settings, role) for role in ModelRole
+        role.purpose: get_chat_model_name(settings, role)
+        for role in ModelRole
+        if role is not ModelRole.RANKER or settings.rerank.model == "model"
     }
     return {purpose: name for purpose, name in name_by_purpose.items() if name}
 

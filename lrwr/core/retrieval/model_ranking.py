@@ -1,0 +1,195 @@
+"""A language model as reranker: it orders the first passages of a search in one call."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from typing import Any, Protocol
+
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    MalformedReply,
+    Usage,
+    build_strict_schema,
+    extract_json_object,
+    generate_fence_mark,
+    wrap_in_fence,
+)
+from lrwr.core.model.text import format_seconds
+from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.stores import AnalysisStore
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.story import StoryOrder
+
+MAX_RANKED_PASSAGES = 20
+"""Passages that the model orders; the answer is among the first 20 for 97 % of the
+questions on tales (decision 028)."""
+
+RANKING_PROMPT_REVISION = "1"
+"""Version of prompt and schema; part of the cache key of orders."""
+
+_INSTRUCTIONS = f"""\
+You order passages of a novel by how well they answer a question. The best is the \
+passage whose words state the answer; then passages that imply it; passages that only \
+share words with the question come last. Reply with JSON: in ids, the number of every \
+passage, each exactly once, the best first.
+{FENCE_RULE}"""
+
+
+class MeteredModel(ChatModel, Protocol):
+    """A chat model that counts the usage of its calls."""
+
+    @property
+    def usage(self) -> Usage:
+        """The usage since the last call of `take_usage`."""
+        ...
+
+    def take_usage(self) -> Usage:
+        """Return the usage since the last call of this method."""
+        ...
+
+
+class ModelRanker:
+    """Asks the language model `chat` for the best order of passages.
+
+    An order is stored in `store` under a hash of model, question and passages, and
+    never requested twice; None stores nothing. `timeout` limits a reply, in seconds.
+    """
+
+    def __init__(
+        self,
+        chat: MeteredModel,
+        store: AnalysisStore | None = None,
+        *,
+        timeout: float = 15.0,
+    ) -> None:
+        self.chat = chat
+        self._store = store
+        self._timeout = timeout
+
+    async def order(self, question: str, passages: Sequence[str]) -> list[int]:
+        """Return the indices of `passages`, each once, the best answer first.
+
+        Raises:
+            LrwrError: The model did not answer in time, or may not be asked.
+            MalformedReply: The reply is not a permutation of the passages' numbers.
+        """
+        key = self._build_key(question, passages)
+        if self._store is not None:
+            stored = (await self._store.replies([key])).get(key)
+            if stored is not None:
+                return parse_order(stored, len(passages))
+        try:
+            async with asyncio.timeout(self._timeout):
+                reply = await self.chat.fill(
+                    build_ranking_messages(question, passages), build_order_shape()
+                )
+        except TimeoutError as error:
+            raise ServiceUnavailable(
+                f"The model took more than {format_seconds(self._timeout)}",
+                hint="Raise `rerank.timeout`.",
+            ) from error
+        order = parse_order(reply.text, len(passages))
+        if self._store is not None:
+            usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
+            await self._store.save_replies({key: reply.text}, usage)
+        return order
+
+    def _build_key(self, question: str, passages: Sequence[str]) -> str:
+        fields = [RANKING_PROMPT_REVISION, self.chat.name, question, *passages]
+        return f"order-{sha256(json.dumps(fields).encode()).hexdigest()}"
+
+
+class ModelRankedFinder(PassageFinder):
+    """Searches like `PassageFinder`; then `ranker` orders the first passages.
+
+    If the model fails, the order stays as it is, with a remark. The other arguments are
+    those of `PassageFinder`.
+    """
+
+    def __init__(self, ranker: ModelRanker, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._ranker = ranker
+
+    async def find(
+        self, request: SearchRequest, order: StoryOrder | None = None
+    ) -> SearchResult:
+        """Search for `request` and return the best passages, in the model's order.
+
+        The confidence is not evaluated then: it is calibrated for the other order.
+        Nothing is asked if `request.rerank` is false. For errors see `PassageFinder`.
+        """
+        if not request.rerank:
+            return await super().find(request, order)
+        limit = max(request.limit, MAX_RANKED_PASSAGES)
+        result = await super().find(replace(request, limit=limit), order)
+        ranked = await self._rank(request.question, result)
+        return replace(ranked, passages=ranked.passages[: request.limit])
+
+    async def _rank(self, question: str, result: SearchResult) -> SearchResult:
+        first = result.passages[:MAX_RANKED_PASSAGES]
+        if len(first) < 2:
+            return result
+        try:
+            indices = await self._ranker.order(
+                question, [passage.chunk.text for passage in first]
+            )
+        except MalformedReply as malformed:
+            reason = f"Its reply cannot be used: {malformed}."
+        except LrwrError as error:
+            reason = error.full_text
+        else:
+            rest = result.passages[len(first) :]
+            return replace(
+                result,
+                passages=(*(first[index] for index in indices), *rest),
+                judgement=None,
+            )
+        remark = f"The language model did not order the passages. {reason}"
+        return replace(result, remarks=(*result.remarks, remark))
+
+
+def build_ranking_messages(question: str, passages: Sequence[str]) -> list[ChatMessage]:
+    """Return the prompt that asks for the order of `passages`, numbered from 1.
+
+    All text stands between lines with a random mark, so that the model cannot take it
+    for instructions.
+    """
+    blocks = [("question", question)]
+    blocks += [(f"passage {n}", text) for n, text in enumerate(passages, start=1)]
+    mark = generate_fence_mark(*(text for _, text in blocks))
+    return [
+        ChatMessage("system", _INSTRUCTIONS),
+        ChatMessage(
+            "user",
+            "\n".join(wrap_in_fence(label, text, mark) for label, text in blocks),
+        ),
+    ]
+
+
+@cache
+def build_order_shape() -> ReplyShape:
+    """Return the format of a reply: a JSON object with the array of numbers "ids"."""
+    fields = {"ids": {"type": "array", "items": {"type": "integer"}}}
+    return ReplyShape(
+        "Order", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
+
+
+def parse_order(reply: str, count: int) -> list[int]:
+    """Return the indices, from 0, in a reply that numbers `count` passages from 1.
+
+    Raises:
+        MalformedReply: It is not a permutation of the numbers from 1 to `count`.
+    """
+    match extract_json_object(reply):
+        case {"ids": [*ids], **more} if not more:
+            numbers = [n for n in ids if isinstance(n, int) and not isinstance(n, bool)]
+        case _:
+            raise MalformedReply("it is not an object of `ids`")
+    if len(ids) != count or sorted(numbers) != list(range(1, count + 1)):
+        raise MalformedReply("`ids` does not name each passage exactly once")
+    return [number - 1 for number in numbers]
