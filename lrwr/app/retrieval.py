@@ -29,7 +29,7 @@ from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
 
 if TYPE_CHECKING:
-    from lrwr.app.ranking import PricedRanker
+    from lrwr.app.ranker import PricedRanker
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
     from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
     from lrwr.core.ports.models import Embedder, Reranker
@@ -216,7 +216,7 @@ class RetrievalComponents:
         replies = self.records.open_replies
         create: Callable[..., PassageFinder] = PassageFinder
         if may_ask and replies is not None and self.settings.rerank.model == "model":
-            from lrwr.app.ranking import ModelRankedFinder, PricedRanker
+            from lrwr.app.ranker import ModelRankedFinder, PricedRanker
 
             if self.ranker is None:
                 self.ranker = PricedRanker(self._egress, replies())

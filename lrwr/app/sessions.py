@@ -37,7 +37,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
-    from lrwr.app.ranking import PricedRanker
+    from lrwr.app.ranker import PricedRanker
     from lrwr.core.adapters.traces.langsmith import LangSmithTracer
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.decision import CanonChange, Decision
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.models import ChatModel, Reranker
     from lrwr.core.ports.sources import WebSearch
     from lrwr.core.ports.stores import PassageStore, ThreadStore
-    from lrwr.core.retrieval.model_ranking import MeteredModel
+    from lrwr.core.retrieval.model_ranker import MeteredModel
     from lrwr.core.retrieval.service import PassageFinder
 
 PASSAGE_LIMIT = 20

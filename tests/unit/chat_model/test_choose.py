@@ -235,6 +235,7 @@ def test_each_role_may_have_a_model_of_its_own(tmp_path: Path) -> None:
         ("gpt-4o-mini", ""),
         ("gpt-6-sol", "none"),
         ("gpt-6-terra", "none"),
+        ("gpt-6-luna", "none"),
     ]
 
 

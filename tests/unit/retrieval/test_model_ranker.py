@@ -10,7 +10,7 @@ from lrwr.core.chat.history import MeteredChatModel
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import FENCE_RULE, MalformedReply
-from lrwr.core.retrieval.model_ranking import (
+from lrwr.core.retrieval.model_ranker import (
     ModelRankedFinder,
     ModelRanker,
     build_ranking_messages,

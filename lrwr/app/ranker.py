@@ -7,7 +7,7 @@ from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import AnalysisStore
-from lrwr.core.retrieval.model_ranking import ModelRankedFinder, ModelRanker
+from lrwr.core.retrieval.model_ranker import ModelRankedFinder, ModelRanker
 
 __all__ = ["ModelRankedFinder", "PricedRanker"]
 
