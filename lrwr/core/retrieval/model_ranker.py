@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, Protocol
 
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.language_model import (
     FENCE_RULE,
@@ -21,7 +22,12 @@ from lrwr.core.model.language_model import (
 from lrwr.core.model.text import format_seconds
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from lrwr.core.ports.stores import AnalysisStore
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.search_model import (
+    PassageSort,
+    SearchRequest,
+    SearchResult,
+)
+from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder
 
 MAX_RANKED_PASSAGES = 20
@@ -120,19 +126,39 @@ class ModelRankedFinder(PassageFinder):
         """Search for `request` and return the best passages, in the model's order.
 
         The confidence is not evaluated then: it is calibrated for the other order.
-        Nothing is asked if `request.rerank` is false. For errors see `PassageFinder`.
+        Passages of notes stay behind those of the story. Nothing is asked without a
+        question, for an exact search, for passages in story order, or if
+        `request.rerank` is false. For errors see `PassageFinder`.
         """
-        if not request.rerank:
+        if (
+            not (request.rerank and request.question.strip())
+            or request.exact
+            or request.sort is PassageSort.STORY
+        ):
             return await super().find(request, order)
         limit = max(request.limit, MAX_RANKED_PASSAGES)
         result = await super().find(replace(request, limit=limit), order)
-        ranked = await self._rank(request.question, result)
-        return replace(ranked, passages=ranked.passages[: request.limit])
+        text = [p for p in result.passages if p.chapter is not None]
+        notes = [p for p in result.passages if p.chapter is None]
+        if not text:
+            text, notes = notes, text
+        ranked = await self._rank(request.question, text, result)
+        return replace(
+            ranked,
+            passages=(
+                *ranked.passages[: request.limit],
+                *notes[: -(-request.limit // 3)],
+            ),
+        )
 
-    async def _rank(self, question: str, result: SearchResult) -> SearchResult:
-        first = result.passages[:MAX_RANKED_PASSAGES]
+    async def _rank(
+        self, question: str, passages: Sequence[Passage], result: SearchResult
+    ) -> SearchResult:
+        """Return `result` with `passages`, the first in the model's order."""
+        first = passages[:MAX_RANKED_PASSAGES]
+        unranked = replace(result, passages=tuple(passages))
         if len(first) < 2:
-            return result
+            return unranked
         try:
             indices = await self._ranker.order(
                 question, [passage.chunk.text for passage in first]
@@ -142,14 +168,16 @@ class ModelRankedFinder(PassageFinder):
         except LrwrError as error:
             reason = error.full_text
         else:
-            rest = result.passages[len(first) :]
+            ranked = (*(first[index] for index in indices), *passages[len(first) :])
             return replace(
-                result,
-                passages=(*(first[index] for index in indices), *rest),
+                unranked,
+                passages=ranked,
                 judgement=None,
+                confidence=None,
+                low_confidence=None,
             )
         remark = f"The language model did not order the passages. {reason}"
-        return replace(result, remarks=(*result.remarks, remark))
+        return replace(unranked, remarks=(*result.remarks, remark))
 
 
 def build_ranking_messages(question: str, passages: Sequence[str]) -> list[ChatMessage]:

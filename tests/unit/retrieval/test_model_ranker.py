@@ -16,7 +16,7 @@ from lrwr.core.retrieval.model_ranker import (
     build_ranking_messages,
     parse_order,
 )
-from lrwr.core.retrieval.service import SearchRequest
+from lrwr.core.retrieval.search_model import SearchRequest
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.desks import Desk
 
