@@ -21,12 +21,7 @@ from lrwr.app.presenters.text import StyledText, format_count, format_horizon
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
-from lrwr.cli.runtime.services import (
-    open_search_services,
-    run_async,
-    show_ranking_cost,
-    start_session,
-)
+from lrwr.cli.runtime.services import open_search_services, run_async, start_session
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Chunk, Passage, Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
@@ -319,7 +314,6 @@ async def _search(
         finder = services.retrieval.finder(may_ask=True)
         order = await finder.story_order()
         search_result = await _find(finder, request, order, as_of)
-        show_ranking_cost(services, output)
         result, texts = await drop_deleted_passages(services.passages, search_result)
         if display.as_json:
             output.json(
@@ -501,4 +495,3 @@ async def _batch(
                     }
                 )
                 advance(1)
-        show_ranking_cost(services, output)

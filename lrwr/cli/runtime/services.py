@@ -104,7 +104,8 @@ async def open_search_services(
 
     First, the user is asked for missing consents and informed about services that are
     used for the first time. With `as_json`, nobody is asked. A library that only
-    pipeline a has ingested is searched with pipeline a, after a notice.
+    pipeline a has ingested is searched with pipeline a, after a notice. At the end, the
+    cost of reranking by a language model is printed.
 
     Raises:
         NotFound: There is no library, or only pipeline b ingested something and
@@ -129,10 +130,12 @@ async def open_search_services(
         prompt_for_consent(workspace, output, *names, as_json=as_json)
         announce_first_use(workspace, output, *names)
         yield workspace
+        if settings.rerank.model == "model":
+            _show_ranking_cost(workspace, output)
 
 
-def show_ranking_cost(workspace: Workspace, output: Output) -> None:
-    """Print what the language model's reranking took since the last call, if it ran."""
+def _show_ranking_cost(workspace: Workspace, output: Output) -> None:
+    """Print what reranking by the language model took, if it ran."""
     ranker = workspace.retrieval.ranker
     usage, dollars = ranker.take_cost() if ranker is not None else (Usage(), None)
     if usage.calls:
