@@ -193,11 +193,11 @@ def describe_conflict_copies(skipped_files: Sequence[SkippedFile]) -> str:
         return ""
     others = len(copies) - 1
     if not others:
-        return f"{copies[0].path} was skipped: {copies[0].reason}."
+        return f"{copies[0].path} was skipped: it {copies[0].reason}."
     return (
-        f"{copies[0].path} and {others:,} more were skipped: copies of other documents,"
-        " made by a sync program. Merge what differs and delete them; `lrwr status`"
-        " lists them."
+        f"{copies[0].path} and {others:,} more were skipped: they look like copies of"
+        " other documents, made by a sync program or by hand. Merge what differs and"
+        " delete them; `lrwr status` lists them."
     )
 
 

@@ -40,7 +40,7 @@ REMARKS = {
     "wrong-values.md": "The front matter's order 'soon' is not a number.",
 }
 SKIPPED = {
-    "bell (1).md": "a copy of bell.md, made by a sync program; merge what differs and delete the copy",
+    "bell (1).md": "looks like a copy of bell.md, made by a sync program or by hand; merge what differs and delete the copy",
     "diary.md": "a link to a file outside the manuscript folder; lrwr does not follow it",
     "loop/up": "a link to a folder; lrwr does not follow it",
     "loop/here.md": "a broken link",

@@ -199,7 +199,7 @@ async def test_a_conflict_copy_is_told_once_and_not_read(watched: Watched) -> No
         told = await watched.hear(SaveReport)
         assert [one.document for one in told.learned.documents] == ["2 (1).md"]
         assert told.remarks == (
-            "1 (1).md was skipped: a copy of 1.md, made by a sync program; merge what differs"
+            "1 (1).md was skipped: it looks like a copy of 1.md, made by a sync program or by hand; merge what differs"
             " and delete the copy.",
         )
         watched.desk.write("2 2.md", (watched.desk.folder / "2.md").read_text())

@@ -295,8 +295,8 @@ class FolderSource:
 
 def _conflict_copy(path: str, original: str) -> SkippedFile:
     reason = (
-        f"a copy of {original}, made by a sync program; merge what differs and delete"
-        " the copy"
+        f"looks like a copy of {original}, made by a sync program or by hand; merge what"
+        " differs and delete the copy"
     )
     return SkippedFile(path, reason, SkipCause.CONFLICT_COPY)
 

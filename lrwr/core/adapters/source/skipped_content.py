@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+CERTAIN_SIMILARITY = 0.0
+"""Similarity from which a file is a copy if only a program writes such a name: the
+conflict has a date. So a half-synced copy is not a chapter."""
 STRONG_SIMILARITY = 0.3
 """Similarity from which a file is a copy if its name says that there was a conflict.
 
@@ -22,6 +25,9 @@ WEAK_SIMILARITY = 0.5
 
 Not higher, so that an old copy does not become a chapter when its original is
 revised."""
+DEVICE_SIMILARITY = 0.9
+"""Similarity from which a file is a copy if its name ends in capitals that may be the
+name of a computer, such as "fog-ANN.md", or an abbreviation."""
 COMPARED_BYTES = 256 * 1024
 """Bytes at the start of a text that are compared."""
 COMPARED_LIMIT = 32 * 1024 * 1024
@@ -31,8 +37,17 @@ _XML_BYTES = 4 * 1024 * 1024
 _SHINGLE_WORDS = 3
 
 _DEVICE = (
-    r"(?:(?:DESKTOP|LAPTOP|WIN|MININT)-[A-Z0-9]{4,12}"
+    r"(?:(?:DESKTOP|LAPTOP|WIN|MININT)-[A-Z0-9-]{2,12}"
     r"|[\w-]{0,20}(?:Mac|iPad|iPhone|PC|Laptop|Desktop|Surface)(?:Book)?(?:-[\w-]{0,20})?)"
+)
+_CERTAIN_NAMES = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        r"(?P<base>.+?)[._-]sync-conflict-\d{8}-\d{6}(?:[._-].*)?",  # Syncthing
+        # Dropbox, Nextcloud, Obsidian Sync
+        r"(?P<base>.+?) ?\([^()]*conflicted copy [^()]*\d{4}-?\d\d-?\d\d"
+        r"[^()]*(?:\(\d+\))?\)",
+    )
 )
 _STRONG_NAMES = tuple(
     re.compile(pattern, re.I)
@@ -56,6 +71,12 @@ _WEAK_NAMES = tuple(
         r"Copy (?:\(\d{1,3}\) )?of (?P<base>.+)",  # Google Drive, Windows XP
         rf"(?P<base>.+?)-{_DEVICE}",  # OneDrive appends the name of the computer
     )
+)
+_DEVICE_NAMES = tuple(
+    # OneDrive; NetBIOS names have at most 15 characters. The first pattern leaves as
+    # much as possible to the original, the second as little.
+    re.compile(rf"(?P<base>.+{more})-(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{{1,14}}")
+    for more in ("", "?")
 )
 _HINT = re.compile(r"onfli|lash|[)\]]$| \d{1,3}$|copy|-\w", re.I)
 """What every name of a copy has; most names have not, and need no other look."""
@@ -83,8 +104,10 @@ def list_original_names(name: str) -> Iterator[OriginalName]:
     if not _HINT.search(stem):
         return
     for patterns, similarity in (
+        (_CERTAIN_NAMES, CERTAIN_SIMILARITY),
         (_STRONG_NAMES, STRONG_SIMILARITY),
         (_WEAK_NAMES, WEAK_SIMILARITY),
+        (_DEVICE_NAMES, DEVICE_SIMILARITY),
     ):
         for pattern in patterns:
             match = pattern.fullmatch(stem)
@@ -96,7 +119,8 @@ def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, 
     """Return the paths that are conflict copies, each with the path of its original.
 
     A file is one if its name is derived from that of a file in the same folder, and
-    their texts are similar (see `measure_similarity`). `revisions` maps the paths of
+    their texts are similar (see `measure_similarity`) or the name has the date of the
+    conflict, which only a program writes. `revisions` maps the paths of
     all files, relative to `root`, to texts that change when the file changes. Other
     files are not opened; at most `COMPARED_LIMIT` bytes are compared.
     """
@@ -104,6 +128,9 @@ def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, 
     remaining = COMPARED_LIMIT
     for path in sorted(revisions):
         for original, least in _list_originals(path, revisions):
+            if least == CERTAIN_SIMILARITY:
+                copies[path] = original
+                break
             versions = revisions[path], revisions[original]
             similarity, size = _compare(root, path, original, versions)
             if similarity >= least:
