@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.core.adapters.embed.connection import resolve_profile
+from lrwr.core.adapters.embed.connection import DEFAULT_PROFILE, resolve_profile
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -75,7 +75,9 @@ class Embedders:
         library = self._egress.library
         folder = library.resolve(settings.folder) if settings.folder else None
         threads = settings.threads or min(os.cpu_count() or 1, MAX_THREADS)
-        profile = resolve_profile(settings, is_folder=True)
+        profile = DEFAULT_PROFILE
+        if folder is not None:
+            profile = resolve_profile(settings, is_folder=True)
         embedder = LocalEmbedder(folder, threads=threads, profile=profile)
         self._stack.callback(embedder.close)
         return embedder
@@ -124,7 +126,8 @@ class LazyVectorIndex:
 
     async def _open(self, embedder: "Embedder") -> "VectorIndex | None":
         counts = await self._passages.counts(self._pipeline)
-        if not counts.embedded:
+        embedded = counts.spaces.get(embedder.space, 0)
+        if not embedded:
             return None
         egress = self._egress
         settings, library = egress.settings, egress.library
@@ -136,7 +139,7 @@ class LazyVectorIndex:
                 pipeline=self._pipeline,
                 space=embedder.space,
                 dimensions=embedder.dimensions,
-                chunks=counts.embedded,
+                chunks=embedded,
             )
         from lrwr.core.adapters.vectors import qdrant, qdrant_http
 

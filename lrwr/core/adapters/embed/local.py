@@ -103,8 +103,9 @@ class LocalEmbedder:
         Raises:
             ServiceUnavailable: The model cannot be loaded, or failed.
         """
-        inputs = [self._profile.add_prefix(text, role) for text in texts]
-        return await asyncio.to_thread(self._embed, inputs)
+        if self._profile is not DEFAULT_PROFILE:
+            texts = [self._profile.add_prefix(text, role) for text in texts]
+        return await asyncio.to_thread(self._embed, texts)
 
     def loaded(self) -> "MiniLM":
         """Return the model; the first call loads it. Thread-safe.
