@@ -34,7 +34,7 @@ from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
-from lrwr.core.retrieval.story_listing import ContextLines, find_context_lines
+from lrwr.core.retrieval.story_matches import ContextLines, find_context_lines
 from lrwr.core.retrieval.story_search import SearchFilters
 from lrwr.core.settings.model import Settings
 

@@ -53,7 +53,7 @@ from lrwr.core.retrieval.story import (
     build_story_order,
     is_within_scope,
 )
-from lrwr.core.retrieval.story_listing import list_passages, sort_by_story
+from lrwr.core.retrieval.story_matches import list_passages, sort_by_story
 from lrwr.core.retrieval.story_search import (
     StorySearch,
     read_best_chunks,
