@@ -19,14 +19,13 @@ from lrwr.cli.runtime.options import (
     ModeNameOption,
     parse_mode,
 )
-from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     ANSWER_SERVICES,
     announce_first_use,
     prompt_for_consent,
     require_passages,
     run_async,
-    start_session,
 )
 from lrwr.core.chat.graph import PromptPreview
 from lrwr.core.chat.nodes import parse_canon_command

@@ -11,8 +11,7 @@ from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.maintenance.repair import recover_from_backups
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.cli.runtime.options import JsonOption
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import start_session
+from lrwr.cli.runtime.output import Output, start_session
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.settings.library import (
     Library,

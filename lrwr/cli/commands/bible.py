@@ -20,8 +20,8 @@ from lrwr.cli.commands.canon import (
 )
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import run_async, start_session
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import run_async
 from lrwr.core.bible.gaps import find_gap_by_id
 from lrwr.core.bible.horizon import normalize_character_name
 from lrwr.core.bible.service import find_profile_by_name

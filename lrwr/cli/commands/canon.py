@@ -18,8 +18,8 @@ from lrwr.app.presenters.canon import (
 )
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.options import JsonOption, parse_choice
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import run_async, start_session
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import run_async
 from lrwr.core.canon.decision import (
     CanonChange,
     Decision,

@@ -18,8 +18,7 @@ from lrwr.cli.runtime.options import (
     ModeNameOption,
     parse_mode,
 )
-from lrwr.cli.runtime.output import Output, is_terminal
-from lrwr.cli.runtime.services import start_session
+from lrwr.cli.runtime.output import Output, is_terminal, start_session
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.model import Settings

@@ -21,13 +21,12 @@ from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.commands.canon import canon_undo_command, make_decision
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
-from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     MODEL_SERVICES,
     announce_first_use,
     prompt_for_consent,
     run_async,
-    start_session,
 )
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended

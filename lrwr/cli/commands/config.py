@@ -11,8 +11,7 @@ import typer
 
 from lrwr.app.presenters.text import LinePiece, StyledText
 from lrwr.cli.runtime.options import JsonOption
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import create_output, start_session
+from lrwr.cli.runtime.output import Output, create_output, start_session
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.drives import describe_unsafe_folder
 from lrwr.core.settings.library import (

@@ -22,12 +22,8 @@ from lrwr.app.presenters.watch import (
     document_delta_as_json,
 )
 from lrwr.cli.runtime.options import JsonOption
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import (
-    create_progress_listener,
-    run_with_cleanup,
-    start_session,
-)
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import create_progress_listener, run_with_cleanup
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
 from lrwr.core.bible.later_scenes import AffectedScene
 from lrwr.core.bible.values import TextEvidence, format_evidence_location

@@ -25,7 +25,7 @@ from lrwr.app.presenters.ingestion import (
 )
 from lrwr.app.presenters.text import StyledText, sanitize_line
 from lrwr.cli.runtime.options import JsonOption
-from lrwr.cli.runtime.output import Output, error_as_json
+from lrwr.cli.runtime.output import Output, error_as_json, start_session
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
     MODEL_SERVICES,
@@ -33,7 +33,6 @@ from lrwr.cli.runtime.services import (
     create_progress_listener,
     prompt_for_consent,
     run_async,
-    start_session,
 )
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.ports.stores import LibraryCounts

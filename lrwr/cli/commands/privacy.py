@@ -23,8 +23,8 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.app.presenters.threads import format_local_time
 from lrwr.cli.runtime.options import JsonOption, declare_limit
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import run_async, start_session
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import run_async
 from lrwr.core.model.egress import (
     EgressReport,
     EgressTotal,

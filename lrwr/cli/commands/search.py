@@ -19,9 +19,9 @@ from lrwr.app.presenters.citations import (
 )
 from lrwr.app.presenters.text import StyledText, format_count, format_horizon
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
-from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
-from lrwr.cli.runtime.services import open_search_services, run_async, start_session
+from lrwr.cli.runtime.services import open_search_services, run_async
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Chunk, Passage, Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType

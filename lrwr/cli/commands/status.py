@@ -18,8 +18,8 @@ from lrwr.app.presenters.text import (
     sanitize_line,
 )
 from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import run_async, start_session
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.chat.factory import list_chat_models
 from lrwr.core.bible.claims import list_reader_models
 from lrwr.core.model.documents import DocumentId

@@ -23,8 +23,8 @@ from lrwr.app.presenters.threads import (
 )
 from lrwr.app.threads import delete_thread, render_thread
 from lrwr.cli.runtime.options import JsonOption, declare_limit
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import run_async, start_session
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import run_async
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, Turn, TurnId

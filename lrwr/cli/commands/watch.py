@@ -32,7 +32,7 @@ from lrwr.app.watch import (
     create_watch_service,
     is_model_used_by_watch,
 )
-from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
     MODEL_SERVICES,
@@ -40,7 +40,6 @@ from lrwr.cli.runtime.services import (
     create_progress_listener,
     prompt_for_consent,
     run_async,
-    start_session,
 )
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.drives import describe_unsafe_folder

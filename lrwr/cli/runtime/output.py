@@ -1,4 +1,6 @@
-"""A command's output: the answer on stdout, progress and diagnostics on stderr."""
+"""The start of a command, and its output: the answer on stdout, progress and diagnostics
+on stderr.
+"""
 
 import json
 import os
@@ -8,8 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from functools import cached_property
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO, TypeAlias
+
+import typer
 
 from lrwr.app.presenters.text import (
     LinePiece,
@@ -19,6 +23,8 @@ from lrwr.app.presenters.text import (
     sanitize_text,
 )
 from lrwr.core.model.errors import ExitCode, LrwrError
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.terminal import StreamWrapper, TerminalRenderer
@@ -436,3 +442,44 @@ def _align_columns(
             cell.rjust(width) if heading in right else cell.ljust(width)
             for heading, cell, width in cells
         ).rstrip()
+
+
+def start_session(
+    context: typer.Context,
+    flags: Mapping[str, object] | None = None,
+    *,
+    start: Path | None = None,
+) -> tuple[Settings, Output]:
+    """Return the settings of the library that contains `start`, and the output.
+
+    `start` None means the working directory. `flags` override settings by dotted name
+    ("search.limit"); a value None means that the option was not used. Options before
+    the command's name come from `context.obj`. Warnings about the settings are printed.
+
+    Raises:
+        SettingsProblem: A file, variable or option has an invalid value.
+    """
+    global_flags = context.find_object(dict) or {}
+    overrides = {**global_flags, **(flags or {})}
+    settings = load_settings(start or Path.cwd(), os.environ, overrides)
+    output = Output(
+        color=settings.output.color,
+        progress=settings.output.progress,
+        pager=settings.output.pager,
+        as_json=bool(context.params.get("as_json")),
+    )
+    for warning in settings.warnings:
+        output.warn(warning)
+    return settings, output
+
+
+def create_output(context: typer.Context) -> Output:
+    """Return the output for a command that works even with invalid settings files.
+
+    It uses only the options of the command line.
+    """
+    flags = context.find_object(dict) or {}
+    return Output(
+        color=flags.get("output.color") or "auto",
+        as_json=bool(context.params.get("as_json")),
+    )

@@ -1,16 +1,12 @@
 """Runs coroutines in a command, and opens the services that commands use."""
 
 import asyncio
-import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
-
-import typer
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import (
@@ -29,7 +25,6 @@ from lrwr.core.model.jobs import (
     IngestPlanned,
 )
 from lrwr.core.model.language_model import Usage
-from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 
 ResultT = TypeVar("ResultT")
@@ -236,44 +231,3 @@ def create_progress_listener(
 
 def _can_prompt(*, as_json: bool) -> bool:
     return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def start_session(
-    context: typer.Context,
-    flags: Mapping[str, object] | None = None,
-    *,
-    start: Path | None = None,
-) -> tuple[Settings, Output]:
-    """Return the settings of the library that contains `start`, and the output.
-
-    `start` None means the working directory. `flags` override settings by dotted name
-    ("search.limit"); a value None means that the option was not used. Options before
-    the command's name come from `context.obj`. Warnings about the settings are printed.
-
-    Raises:
-        SettingsProblem: A file, variable or option has an invalid value.
-    """
-    global_flags = context.find_object(dict) or {}
-    overrides = {**global_flags, **(flags or {})}
-    settings = load_settings(start or Path.cwd(), os.environ, overrides)
-    output = Output(
-        color=settings.output.color,
-        progress=settings.output.progress,
-        pager=settings.output.pager,
-        as_json=bool(context.params.get("as_json")),
-    )
-    for warning in settings.warnings:
-        output.warn(warning)
-    return settings, output
-
-
-def create_output(context: typer.Context) -> Output:
-    """Return the output for a command that works even with invalid settings files.
-
-    It uses only the options of the command line.
-    """
-    flags = context.find_object(dict) or {}
-    return Output(
-        color=flags.get("output.color") or "auto",
-        as_json=bool(context.params.get("as_json")),
-    )
