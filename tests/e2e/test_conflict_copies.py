@@ -140,3 +140,19 @@ def test_own_folders_and_marked_files_are_listed(empty: Terminal) -> None:
         ("4.md", "marked"),
         ("posts/", "own folder"),
     ]
+
+
+@pytest.mark.timeout(300)
+def test_the_same_order_twice_is_a_warning(empty: Terminal) -> None:
+    for name, order in {"01-fog": 6, "02-line": 6, "03-bell": 7}.items():
+        text = f"---\norder: {order}\n---\n# {name}\n\nNell lit a lamp.\n"
+        (empty.folder / f"{name}.md").write_text(text, encoding="utf-8")
+    ran = empty.run("ingest", ".")
+    assert ran.code == 0
+    said = "01-fog.md and 02-line.md have the same `order: 6`"
+    assert said in ran.out
+    assert said in empty.run("status").out
+    assert said in str(json.loads(empty.run("status", "--json").out)["remarks"])
+    assert empty.run("canon", "order", "02-line.md", "01-fog.md").code == 0
+    assert "same `order" not in empty.run("ingest").out
+    assert "same `order" not in empty.run("status").out

@@ -117,7 +117,9 @@ def unpack_archive(source: Path, folder: Path) -> BackupManifest:
             f"There is no file {source}", hint="Check the path of the backup."
         ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise bad_archive_error(source, str(error)) from error
+        raise bad_archive_error(
+            source, "it is damaged, incomplete or no file of `lrwr backup`"
+        ) from error
     except _BadArchive as error:
         raise bad_archive_error(source, str(error)) from error
     except OSError as error:
@@ -255,6 +257,23 @@ def choose_backup_folder(library: Library, manuscript: Sequence[Path]) -> Path:
     return folder
 
 
+def _check_outside(file: Path, library: Library, manuscript: Sequence[Path]) -> None:
+    """Raise an error if `file` is in a folder of `manuscript`, except in the library's
+    own folder.
+
+    Raises:
+        StoreProblem: lrwr does not write into the manuscript.
+    """
+    real = file.resolve()
+    if real.is_relative_to(library.state_dir.resolve()):
+        return
+    if any(real.is_relative_to(folder.resolve()) for folder in manuscript):
+        raise StoreProblem(
+            f"{file} is in a manuscript folder, which lrwr does not write to",
+            hint="Name a file in another folder, or run `lrwr backup` without a file.",
+        )
+
+
 def backup_library(
     library: Library,
     target: Path | None,
@@ -270,8 +289,8 @@ def backup_library(
 
     Raises:
         NotFound: There is no library.
-        StoreProblem: The library is damaged or cannot be read, or the file exists or
-            cannot be written.
+        StoreProblem: The library is damaged or cannot be read, or the file exists, is
+            in a folder of `manuscript` or cannot be written.
     """
     if not library.database.exists():
         raise NotFound(
@@ -281,6 +300,7 @@ def backup_library(
     if target is None:
         target = _new_file(choose_backup_folder(library, manuscript), now)
     target = target.absolute()
+    _check_outside(target, library, manuscript)
     if target.exists():
         raise StoreProblem(
             f"{target} already exists",

@@ -77,7 +77,7 @@ def backup_command(
     try:
         manuscript = list_manuscript_folders(settings, library)
     except LrwrError:  # unknown: the backup must be possible, outside of the library
-        manuscript = (library.root,)
+        manuscript = () if file else (library.root,)
     report = backup_library(library, file, now=time.time(), manuscript=manuscript)
     if as_json:
         output.json(report)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_workspace
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import (
     IngestLimits,
     check_named_targets,
@@ -39,7 +39,7 @@ from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.drives import describe_unsafe_folder
 from lrwr.core.settings.library import prepare_state_dir, resolve_library
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.report import IngestReport
+from lrwr.pipeline.report import IngestReport, describe_shared_positions
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
@@ -184,14 +184,26 @@ async def _ingest(
                 dry_run=dry_run,
                 verify=verify,
             )
-        counts = None
-        if workspace.library.database.exists():
-            counts = await workspace.passages.counts(settings.pipeline)
+        counts = await _count_and_remark(workspace, report)
         seconds = time.monotonic() - began
         if not as_json and not report.found:
             _print_nothing_found(targets.existing, output)
         _show(report, counts, settings, output, seconds, as_json=as_json)
     return report
+
+
+async def _count_and_remark(
+    workspace: Workspace, report: IngestReport
+) -> LibraryCounts | None:
+    """Return the counts of the library, None without one; remark in `report` on
+    documents with the same position.
+    """
+    if not workspace.library.database.exists():
+        return None
+    outlines = await workspace.passages.outlines()
+    if shared := describe_shared_positions(outlines, workspace.canon_file.load()):
+        report.remarks.append(shared)
+    return await workspace.passages.counts(workspace.settings.pipeline)
 
 
 def _print_nothing_found(targets: Sequence[Path], output: Output) -> None:

@@ -29,9 +29,11 @@ from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.retrievers import describe_missing_vectors
+from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import DocumentChanges, describe_missing_documents
+from lrwr.pipeline.report import describe_shared_positions
 
 STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
@@ -115,7 +117,8 @@ async def collect_status(
     is whether a decision about names waits for an ingestion. `backup` is the day of the
     newest automatic backup, as in 2026-11-23, or empty. `problem` is a sentence if the
     manuscript cannot be found, else empty. `embedded` counts the passages that the
-    configured embedding model has embedded, `remarks` has a sentence if some are not.
+    configured embedding model has embedded, `remarks` has a sentence if some are not, and one
+    if documents have the same `order`.
     `say` receives notices of the library.
 
     Raises:
@@ -148,7 +151,7 @@ async def collect_status(
             "chapters": order.last,
             "words": counts.words,
             "chunks": counts.chunks,
-            **_collect_vectors(workspace, counts),
+            **_collect_remarks(workspace, counts, order),
             "changed": len(changes.changed) + len(changes.stale),
             "gone": len(changes.gone),
             "missing": list(changes.missing),
@@ -165,16 +168,22 @@ async def collect_status(
         }
 
 
-def _collect_vectors(workspace: Workspace, counts: LibraryCounts) -> dict[str, object]:
-    """Return how many passages the configured model has embedded, and remarks."""
+def _collect_remarks(
+    workspace: Workspace, counts: LibraryCounts, order: StoryOrder
+) -> dict[str, object]:
+    """Return how many passages the configured model has embedded, and remarks: on
+    documents with the same position, and on passages without an embedding.
+    """
+    canon = workspace.canon_file.load()
+    shared = describe_shared_positions(order.outlines.values(), canon)
     embedder = workspace.embedders.configured
     if embedder is None:
-        return {"embedded": counts.embedded, "remarks": []}
+        return {"embedded": counts.embedded, "remarks": [shared] if shared else []}
     space = embedder.space
     missing = describe_missing_vectors(counts, space)
     return {
         "embedded": counts.spaces.get(space, 0),
-        "remarks": [missing] if missing else [],
+        "remarks": [remark for remark in (shared, missing) if remark],
     }
 
 

@@ -454,3 +454,15 @@ def hashes(folder: Path) -> Mapping[str, str]:
     return {
         path.name: sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()
     }
+
+
+def test_a_named_file_in_a_manuscript_folder_is_refused(
+    library: Library, tmp_path: Path
+) -> None:
+    notes = library.root / "notes"
+    notes.mkdir(exist_ok=True)
+    with pytest.raises(StoreProblem, match="in a manuscript folder"):
+        backup_library(library, notes / "b.zip", now=NOW, manuscript=[notes])
+    assert list(notes.iterdir()) == []
+    outside = tmp_path / "elsewhere.zip"
+    assert backup_library(library, outside, now=NOW, manuscript=[notes]).file == outside
