@@ -420,6 +420,14 @@ def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
             f"There is no library in {library.root}",
             hint="Download one with `lrwr pull`, or create one with `lrwr push`.",
         )
+    from lrwr.app.maintenance.automatic_backup import describe_lost_threads
+
+    if lost := describe_lost_threads(library):
+        where, _, remedy = lost.partition(". ")
+        return NotFound(
+            f"The database of the library in {library.root} is missing. {where}",
+            hint=f"{remedy} Then run `lrwr ingest`.",
+        )
     return NotFound(
         f"Nothing has been ingested in {library.root}",
         hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or first"

@@ -91,17 +91,81 @@ def test_repair_deletes_what_does_not_fit_and_the_next_ingest_stores_it(
     assert told(book) == whole
 
 
-def test_a_thread_with_a_damaged_turn_is_named_and_its_words_stay(
-    book: Terminal,
+DAMAGED_ANSWER = "This saved answer was damaged on disk"
+CHANGED_ANSWERS = {
+    "an answer": "update turn set answer = answer || ' Twemve'",
+    "a question": "update turn set question = replace(question, 'lamps', 'lanps')",
+    "citations": "update turn set output = '{\"citations\": 3}'",
+}
+
+
+@pytest.mark.parametrize("sql", CHANGED_ANSWERS.values(), ids=CHANGED_ANSWERS)
+def test_a_damaged_turn_is_marked_until_restore_brings_the_sound_copy(
+    book: Terminal, sql: str
 ) -> None:
     book.run("ask", "Who lights the lamps?")
-    change(book, "update turn set output = '{\"citations\": 3}'")
-    (thread,) = book.run("threads", "--json").json
-    assert "lamps" in book.run("threads", "show", thread["id"]).out
-    assert thread["id"] in state_of(book, "stored data", "--verify")[1]
-    book.run("repair")
-    assert "lamps" in book.run("threads", "show", thread["id"]).out
+    whole = book.run("threads", "show", "1").out
+    back_up(book)
+    change(book, sql)
+    book.run("ingest", "--verify")
+    for words in ("show 1", "export 1", "search lights"):
+        assert book.run("threads", *words.split()).out.count(DAMAGED_ANSWER) == 1
+    (turn,) = book.run("threads", "show", "1", "--json").json["conversation"]
+    assert DAMAGED_ANSWER in turn["remarks"][0]
+    restored = book.run("restore", "--latest")
+    assert "1 damaged and replaced by the sound copy" in restored.out
+    assert book.run("threads", "show", "1").out == whole
     assert state_of(book, "stored data", "--verify")[0] == "ok"
+    assert "Who lights" in book.run("threads", "search", "lamps").out
+
+
+@pytest.mark.parametrize("command", ["ingest --verify", "repair"])
+def test_verification_names_a_damaged_thread_and_does_not_certify_it(
+    book: Terminal, command: str
+) -> None:
+    book.run("ask", "Who lights the lamps?")
+    change(book, CHANGED_ANSWERS["an answer"])
+    ran = book.run(*command.split())
+    name = "The thread “Who lights the lamps?” ("
+    assert name in ran.out + ran.err
+    assert "lrwr restore --latest" in ran.out + ran.err
+    assert state_of(book, "stored data", "--verify")[0] == "broken"
+    detail = state_of(book, "stored data", "--verify")[1]
+    assert "“Who lights the lamps?”" in detail
+    book.run("threads", "delete", "1")
+    assert state_of(book, "stored data", "--verify")[0] == "ok"
+
+
+def test_a_damaged_title_is_marked_and_restored(book: Terminal) -> None:
+    book.run("ask", "Who lights the lamps?")
+    back_up(book)
+    change(book, "update thread set title = 'Who lights the lanps?'")
+    remark = "The title or state of this thread was damaged on disk."
+    assert book.run("threads", "show", "1").out.count(remark) == 1
+    assert book.run("threads", "export", "1").out.count(remark) == 1
+    book.run("restore", "--latest")
+    assert "# Who lights the lamps?" in book.run("threads", "export", "1").out
+
+
+def test_a_library_that_is_gone_names_its_backup(book: Terminal) -> None:
+    book.run("ask", "Who lights the lamps?")
+    back_up(book)
+    (book.folder / ".lrwr" / "library.db").unlink()
+    for words in ("status", "ask Who?", "threads", "ingest", "threads"):
+        ran = book.run(*words.split())
+        assert (ran.out + ran.err).count("lrwr restore --latest") == 1, words
+        assert "Saved conversations of " in ran.out + ran.err
+    book.run("restore", "--latest")
+    assert "lamps" in book.run("threads").out
+    assert "Saved conversations of " not in book.run("ingest").err
+
+
+def back_up(terminal: Terminal) -> None:
+    """Write an automatic backup, as if none had been written today."""
+    for file in (terminal.folder / ".lrwr" / "backups").glob("*"):
+        file.unlink()
+    assert terminal.run("ingest").code == 0
+    assert list((terminal.folder / ".lrwr" / "backups").glob("*"))
 
 
 def test_a_library_without_checksums_gets_them_at_the_next_ingest(

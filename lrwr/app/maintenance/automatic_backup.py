@@ -103,6 +103,26 @@ def load_newest_backup(library: Library) -> AutomaticBackup | None:
     return None
 
 
+def describe_lost_threads(library: Library) -> str:
+    """Return a sentence if the library has no threads and an automatic backup has some.
+
+    Else an empty text, also if the library or the backups cannot be read.
+    """
+    with suppress(StoreProblem):
+        if (
+            library.database.exists()
+            and load_user_rows(library.database, ["thread"])["thread"]
+        ):
+            return ""
+        newest = load_newest_backup(library)
+        if newest is not None and load_backup_rows(newest.file)["thread"]:
+            return (
+                f"Saved conversations of {newest.day} are in"
+                f" {library.state_dir.name}/{FOLDER}. Run `lrwr restore --latest` to bring them back."
+            )
+    return ""
+
+
 def load_backup_rows(file: Path) -> UserRows:
     """Return the rows of an automatic backup by table.
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from lrwr.app.presenters.text import format_count
+from lrwr.app.presenters.text import format_count, sanitize_line
+from lrwr.app.presenters.threads import SHORTEST_ID
 from lrwr.core.adapters.storage.sqlite.verification import (
     VerificationReport,
     discard_damaged_rows,
@@ -12,8 +13,13 @@ SHOWN_DOCUMENTS = 5
 """Damaged documents that are named; of others only the number is given."""
 
 
+RESTORE_LATEST = (
+    "Run `lrwr restore --latest` to put back the copy in your automatic backups."
+)
+
+
 def describe_damage(report: VerificationReport) -> list[str]:
-    """Return what is damaged, one phrase for each kind of data."""
+    """Return what is damaged apart from threads, one phrase for each kind of data."""
     named = [
         f"{document} ({', '.join(parts)})"
         for document, parts in list(report.documents.items())[:SHOWN_DOCUMENTS]
@@ -40,8 +46,15 @@ def describe_damage(report: VerificationReport) -> list[str]:
         phrases.append("the list of characters")
     if report.words_fit is False:
         phrases.append("the word index")
-    phrases += [f"thread {id_}" for id_ in report.threads]
     return phrases
+
+
+def describe_damaged_threads(report: VerificationReport) -> list[str]:
+    """Return the title and shortened id of each damaged thread."""
+    return [
+        f"thread “{sanitize_line(title) or '(no title)'}” ({id_[:SHORTEST_ID]})"
+        for id_, title in report.threads.items()
+    ]
 
 
 def discard_damage(database: Path) -> list[str]:
@@ -55,5 +68,14 @@ def discard_damage(database: Path) -> list[str]:
     report = discard_damaged_rows(database)
     if report.is_sound:
         return []
-    sentences = ["Some stored data did not match its checksums and was deleted:"]
-    return sentences + [f"  {phrase}" for phrase in describe_damage(report)]
+    sentences = [f"  {phrase}" for phrase in describe_damage(report)]
+    if sentences:
+        heading = "Some stored data did not match its checksums and was deleted:"
+        sentences.insert(0, heading)
+    return [
+        *sentences,
+        *(
+            f"The {name} was damaged on disk and is kept. {RESTORE_LATEST}"
+            for name in describe_damaged_threads(report)
+        ),
+    ]

@@ -95,7 +95,8 @@ def _repair(library: Library, now: float) -> RepairReport:
         return RepairReport((*steps, *other_steps), "Run `lrwr ingest FOLDER` now.")
     done = "The database is intact. Its indexes and the word index were rebuilt."
     discarded = discard_damage(library.database)
-    remedy = "Run `lrwr ingest` now." if discarded else ""
+    is_derived = any(not line.startswith("The thread ") for line in discarded)
+    remedy = "Run `lrwr ingest` now." if is_derived else ""
     return RepairReport((done, *steps, *discarded, *other_steps), remedy)
 
 
@@ -123,7 +124,8 @@ def recover_from_file(library: Library, file: Path, *, now: float) -> RepairRepo
     """Add the rows of an older database of the library that the library lacks.
 
     `file` is such as `library.db.broken-…`, damaged or not, and is not changed. Rows of
-    the library are not overwritten. Idempotent. `now` is in seconds since 1970.
+    the library are overwritten only if damaged. Idempotent. `now` is in seconds since
+    1970.
 
     Raises:
         NotFound: There is no such file.
@@ -158,7 +160,7 @@ def recover_from_backups(library: Library, *, now: float) -> RepairReport:
     """Add the rows of the automatic backups that the library lacks.
 
     All of them are read, the newest first, because a newer one may have been written
-    after a loss. Rows of the library are not overwritten. Idempotent. `now` is in
+    after a loss. Rows of the library are overwritten only if damaged. Idempotent. `now` is in
     seconds since 1970.
 
     Raises:
@@ -203,6 +205,7 @@ def _add_counts(
             present=totals[table].present,
             mended=totals[table].mended + count.mended,
             unreadable=totals[table].unreadable + count.unreadable,
+            replaced=totals[table].replaced + count.replaced,
         )
         if table in totals
         else count
@@ -214,13 +217,14 @@ def describe_recovery(counts: Mapping[str, SalvageCounts]) -> list[str]:
     """Return, one sentence per table, how many rows were copied and how many were not."""
     sentences = []
     for table, count in counts.items():
-        if not (count.copied or count.present or count.unreadable):
+        if not (count.copied + count.present + count.unreadable + count.replaced):
             continue
         copied = format_count(count.copied, *_NOUNS[table])
         extras = [
             f"{number:,} {words}"
             for number, words in (
                 (count.present, "already there"),
+                (count.replaced, "damaged and replaced by the sound copy"),
                 (count.mended, "with a damaged value replaced"),
                 (count.unreadable, "unreadable"),
             )

@@ -66,12 +66,19 @@ class AnswerNote:
     kind: Literal["info", "warning", "stopped"] = "info"
 
 
+DAMAGED_ANSWER = (
+    "This saved answer was damaged on disk; words in it may be wrong. Run"
+    " `lrwr restore --latest` to put back the copy in your automatic backups."
+)
+
+
 def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
     """Yield the remarks shown below the answer of `turn`, in the order of display.
 
     They cover open questions, unsupported statements, low confidence, skipped steps,
     the web search, and whether the answer was stopped.
     """
+    yield from [AnswerNote(DAMAGED_ANSWER, "warning")] * turn.is_damaged
     answer = turn.output
     line = sanitize_line(answer.response_text)
     for gap in answer.gap_flags:

@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from lrwr.app.presenters.answers import describe_answer_notes, strip_markup
+from lrwr.app.presenters.answers import (
+    DAMAGED_ANSWER,
+    describe_answer_notes,
+    strip_markup,
+)
 from lrwr.app.presenters.citations import (
     describe_changed_citations,
     describe_citation_freshness,
@@ -46,6 +50,10 @@ KEPT_DAYS = 30
 """Days during which a deleted thread can be restored."""
 BEFORE = 60
 """Characters shown before the first matching word."""
+DAMAGED_TITLE = (
+    "The title or state of this thread was damaged on disk. Run"
+    " `lrwr restore --latest` to put back the copy in your automatic backups."
+)
 SHORTEST_ID = 6
 """Minimum number of characters of a thread id that are shown."""
 
@@ -168,6 +176,8 @@ def thread_to_blocks(
     that is missing in it has the locations that were cited.
     """
     blocks = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
+    if thread.is_damaged:
+        blocks.append(Block(BlockKind.TEXT, DAMAGED_TITLE))
     for turn in turns:
         blocks += _turn(turn, get_citation_places(turn, places))
     return [
@@ -267,6 +277,8 @@ def render_thread_turns(
         StyledText(title, "strong"),
         StyledText(f"  {thread.id[:SHORTEST_ID]}", "place"),
     )
+    if thread.is_damaged:
+        yield styled_line(StyledText(DAMAGED_TITLE, "bad"))
     for turn in turns:
         is_title = turn.number == 1 and turn.question == title
         yield styled_line()
@@ -356,6 +368,8 @@ def render_thread_matches(
         yield styled_line(*highlight_words(question, words), indent=2)
         answer = cut_around_words(strip_markup(turn.output.response_text), words)
         yield styled_line(*highlight_words(answer, words), indent=4)
+        if turn.is_damaged:
+            yield styled_line(StyledText(DAMAGED_ANSWER, "bad"), indent=4)
 
 
 def thread_as_json(thread: Thread) -> dict[str, object]:
@@ -410,7 +424,7 @@ def turn_as_json(
         "web": answer.tavily_used,
         "web_query": answer.web_query or None,
         "web_citations": list(answer.web),
-        "remarks": list(answer.remarks),
+        "remarks": [DAMAGED_ANSWER] * turn.is_damaged + list(answer.remarks),
         "model": answer.model or None,
         "usage": turn.usage,
         "price": turn.price,

@@ -102,7 +102,7 @@ def restore_command(
 ) -> None:
     """Restore a library from a backup file, or threads from the automatic backups.
 
-    Every file in a backup is checked first. --latest overwrites nothing.
+    Every file in a backup is checked first. --latest only overwrites damaged threads.
     """
     settings, output = start_session(context)
     library = resolve_library(settings)

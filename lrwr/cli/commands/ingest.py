@@ -17,6 +17,7 @@ from lrwr.app.ingestion import (
     ingest_manuscript,
     select_targets,
 )
+from lrwr.app.maintenance.automatic_backup import describe_lost_threads
 from lrwr.app.maintenance.damage import discard_damage
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
@@ -37,7 +38,11 @@ from lrwr.cli.runtime.services import (
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.drives import describe_unsafe_folder
-from lrwr.core.settings.library import prepare_state_dir, resolve_library
+from lrwr.core.settings.library import (
+    Library,
+    prepare_state_dir,
+    resolve_library,
+)
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.report import IngestReport, describe_shared_positions
 
@@ -175,6 +180,7 @@ async def _ingest(
         if verify and not dry_run and workspace.is_ingested:
             for sentence in discard_damage(workspace.library.database):
                 output.info(sentence)
+        _announce_lost_threads(workspace.library, output)
         with output.progress("Reading the manuscript", None) as advance:
             report = await ingest_manuscript(
                 workspace,
@@ -204,6 +210,12 @@ async def _count_and_remark(
     if shared := describe_shared_positions(outlines, workspace.canon_file.load()):
         report.remarks.append(shared)
     return await workspace.passages.counts(workspace.settings.pipeline)
+
+
+def _announce_lost_threads(library: Library, output: Output) -> None:
+    lost = "" if library.database.exists() else describe_lost_threads(library)
+    if lost:
+        output.info(lost)
 
 
 def _print_nothing_found(targets: Sequence[Path], output: Output) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.maintenance.automatic_backup import describe_lost_threads
 from lrwr.app.presenters.text import StyledText, format_count
 from lrwr.app.presenters.threads import (
     KEPT_DAYS,
@@ -74,11 +75,13 @@ def threads_command(context: typer.Context, as_json: JsonOption = False) -> None
     if context.invoked_subcommand is not None:
         return
 
-    output, threads = _with_store(context, lambda store: store.threads())
+    output, (threads, lost) = _with_services(context, _list)
     if as_json:
         output.json([thread_as_json(thread) for thread in threads])
     elif not threads:
         output.answer("There are no threads yet.")
+        if lost:
+            output.info(lost)
     else:
         with output.paged():
             output.show(list_threads(threads))
@@ -254,6 +257,12 @@ def _with_services(
             return await work(workspace)
 
     return output, run_async(run())
+
+
+async def _list(workspace: Workspace) -> tuple[list[Thread], str]:
+    """Return all threads; if there are none, also a sentence on those in a backup."""
+    threads = await workspace.threads.threads()
+    return threads, "" if threads else describe_lost_threads(workspace.library)
 
 
 async def _find(store: ThreadStore, thread: str) -> Thread:

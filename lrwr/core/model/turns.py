@@ -293,7 +293,8 @@ class Turn:
     """One question with its answer, as stored.
 
     `number` counts the turns of the thread from 1. `asked_at` is in seconds since 1970,
-    UTC. `price` is in US dollars, None if unknown.
+    UTC. `price` is in US dollars, None if unknown. `is_damaged` says that its stored
+    words do not match their checksum.
     """
 
     id: TurnId
@@ -304,13 +305,15 @@ class Turn:
     state: TurnState = TurnState.COMPLETE
     usage: Usage = field(default_factory=Usage)
     price: float | None = None
+    is_damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
     """A saved conversation, without its turns. Times are in seconds since 1970, UTC.
 
-    `turns` is their number. `state` is the state after the last one.
+    `turns` is their number. `state` is the state after the last one. `is_damaged` says
+    that the stored title or state does not match its checksum.
     """
 
     id: ThreadId
@@ -319,6 +322,7 @@ class Thread:
     updated_at: float
     turns: int
     state: NarrativeState
+    is_damaged: bool = False
 
 
 class AnswerSpeaker(StrEnum):

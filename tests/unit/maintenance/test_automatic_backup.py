@@ -17,6 +17,10 @@ from lrwr.app.maintenance.automatic_backup import (
     load_newest_backup,
 )
 from lrwr.app.maintenance.repair import recover_from_backups
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    register_row_checksum,
+    seal_sql,
+)
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.settings.library import Library
 from tests.fakes.damaged import a_talkative_library, read_plainly
@@ -38,6 +42,9 @@ def change(
     with closing(sqlite3.connect(library.database)) as connection:
         connection.execute("pragma foreign_keys = on")
         connection.execute(sql)
+        register_row_checksum(connection)
+        for table in ("thread", "turn"):
+            connection.execute(seal_sql(table, "true"))
         connection.commit()
 
 

@@ -10,6 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    register_row_checksum,
+    seal_sql,
+)
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_database
 from lrwr.core.adapters.storage.sqlite.salvage import (
     merge_library,
@@ -246,6 +250,8 @@ def test_merging_twice_adds_nothing_and_overwrites_nothing(
     a_talkative_library(library, threads=2, turns=3)
     with closing(sqlite3.connect(library)) as connection:
         connection.execute("update thread set title = 'Newer', updated_at = 9e6")
+        register_row_checksum(connection)
+        connection.execute(seal_sql("thread", "true"))
         connection.commit()
     before = read_plainly(library)
     source = read_damaged_library(damaged)

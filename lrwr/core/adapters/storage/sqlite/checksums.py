@@ -84,6 +84,14 @@ def checksum_sql(columns: tuple[str, ...], alias: str = "") -> str:
     return _call([f'{prefix}"{column}"' for column in columns], columns)
 
 
+def checksum_parameters_sql(table: str) -> str:
+    """Return the SQL expression with the checksum of a row of `table` whose values are
+    parameters with the names of the columns.
+    """
+    columns = CHECKED_COLUMNS[table]
+    return _call([f":{column}" for column in columns], columns)
+
+
 def fits_sql(table: str, alias: str = "") -> str:
     """Return the SQL expression that is 1 if a row of `table` has the checksum that was
     stored with it, or none, else 0.

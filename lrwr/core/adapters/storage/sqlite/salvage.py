@@ -90,13 +90,14 @@ class SalvageCounts:
 
     `copied` rows were added and `present` rows were in the library already. Of the
     copied ones, `mended` had a damaged value that was replaced. `unreadable` rows are
-    lost.
+    lost. `replaced` rows of the library were damaged and became the sound copy.
     """
 
     copied: int
     present: int
     mended: int
     unreadable: int
+    replaced: int = 0
 
 
 def read_damaged_library(path: Path) -> DamagedLibrary:
@@ -255,6 +256,7 @@ def _count(
             counts.present,
             counts.mended,
             counts.rejected + source.unreadable.get(table, 0),
+            counts.replaced,
         )
         for table, counts in merged.items()
     }

@@ -5,7 +5,11 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import TypeVar
 
-from lrwr.core.adapters.storage.sqlite.checksums import replace_unless, seal_sql
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    fits_sql,
+    replace_unless,
+    seal_sql,
+)
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.model.codec import (
@@ -32,24 +36,25 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.stores import RecordedGap, TurnCitations
 
-THREAD_COLUMNS = """
+THREAD_COLUMNS = f"""
   thread.id, thread.title, thread.created_at, thread.updated_at,
-  (select count(*) from turn of_it where of_it.thread_id = thread.id), thread.state
+  (select count(*) from turn of_it where of_it.thread_id = thread.id), thread.state,
+  {fits_sql("thread")}
 """
 """The columns that `parse_thread_row` expects."""
-TURN_COLUMNS = """
+TURN_COLUMNS = f"""
   turn.id, turn.number, turn.asked_at, turn.state, turn.price, turn.usage,
-  turn.question, turn.answer, turn.output
+  turn.question, turn.answer, turn.output, {fits_sql("turn")}
 """
 """The columns that `parse_turn_row` expects."""
-ThreadRow = tuple[str, str, float, float, int, str]
+ThreadRow = tuple[str, str, float, float, int, str, int]
 Decoded = TypeVar("Decoded")
-TurnRow = tuple[str, int, float, str, float | None, str, str, str, str]
+TurnRow = tuple[str, int, float, str, float | None, str, str, str, str, int]
 
 
 def parse_thread_row(row: ThreadRow) -> Thread:
     """Return the thread in a row with the columns `THREAD_COLUMNS`."""
-    id_, title, created_at, updated_at, turns, state = row
+    id_, title, created_at, updated_at, turns, state, fits = row
     return Thread(
         id=ThreadId(id_),
         title=replace_unless(title, ""),
@@ -57,12 +62,13 @@ def parse_thread_row(row: ThreadRow) -> Thread:
         updated_at=replace_unless(updated_at, 0.0),
         turns=turns,
         state=_decode_or(state, NarrativeState, NarrativeState()),
+        is_damaged=not fits,
     )
 
 
 def parse_turn_row(row: TurnRow) -> Turn:
     """Return the turn in a row with the columns `TURN_COLUMNS`."""
-    id_, number, asked_at, state, price, usage, question, answer, output = row
+    id_, number, asked_at, state, price, usage, question, answer, output, fits = row
     return Turn(
         id=TurnId(id_),
         number=replace_unless(number, 0),
@@ -72,6 +78,7 @@ def parse_turn_row(row: TurnRow) -> Turn:
         state=TurnState.STOPPED if state == TurnState.STOPPED else TurnState.COMPLETE,
         usage=_decode_or(usage, Usage, Usage()),
         price=None if price is None else replace_unless(price, 0.0),
+        is_damaged=not fits,
     )
 
 
@@ -181,6 +188,7 @@ SEAL_THREAD = seal_sql("thread", "id = ?")
 """Sets the checksum of the thread with this id; needed after each change of it."""
 SEAL_TURN = seal_sql("turn", "id = ?")
 """Sets the checksum of the turn with this id."""
+_IS_DAMAGED = f"select 1 from thread where id = ? and not {fits_sql('thread')}"
 _RENAME = "update thread set title = ? where id = ? and deleted_at is null"
 _DELETE = """
 update thread set deleted_at = ?,
@@ -199,7 +207,7 @@ from turn_fts join turn on turn.n = turn_fts.rowid
 where turn_fts match ? and thread.deleted_at is null
 order by bm25(turn_fts), turn.n desc limit ?
 """
-_THREAD_COLUMN_COUNT = 6
+_THREAD_COLUMN_COUNT = 7
 """Number of columns in `THREAD_COLUMNS`."""
 
 
@@ -351,7 +359,8 @@ class SqliteThreadStore:
     async def _change(self, sql: str, value: object, thread: ThreadId) -> None:
         def work(connection: sqlite3.Connection) -> int:
             changed = connection.execute(sql, (value, thread)).rowcount
-            connection.execute(SEAL_THREAD, (thread,))
+            if sql == _RENAME:
+                connection.execute(SEAL_THREAD, (thread,))
             return changed
 
         if not await self._database.write(work):
@@ -380,9 +389,11 @@ def _thread(connection: sqlite3.Connection, thread: ThreadId) -> Thread:
 def _store_turn(
     connection: sqlite3.Connection, thread: ThreadId, parameters: dict[str, object]
 ) -> Thread:
+    is_sound = not connection.execute(_IS_DAMAGED, (thread,)).fetchone()
     connection.execute(_STORE_THREAD, parameters)
     connection.execute(_STORE_TURN, parameters)
-    connection.execute(SEAL_THREAD, (thread,))
+    if is_sound:  # else a damaged title would pass for the stored one
+        connection.execute(SEAL_THREAD, (thread,))
     connection.execute(f"{SEAL_TURN} and crc is null", (parameters["id"],))
     return _thread(connection, thread)
 

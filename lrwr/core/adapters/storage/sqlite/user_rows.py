@@ -21,6 +21,11 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
 )
 from lrwr.core.adapters.storage.sqlite.database import open_library_read_only
 from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
+from lrwr.core.adapters.storage.sqlite.row_replacement import (
+    fits_own_checksum,
+    is_damaged_row,
+    replace_damaged_row,
+)
 from lrwr.core.adapters.storage.sqlite.thread_store import (
     replace_surrogates,
     state_to_json,
@@ -75,6 +80,7 @@ _UPDATE_THREAD = """
 update thread set title = :title, updated_at = :updated_at, state = :state
 where id = :id and updated_at < :updated_at
 """
+_FITTING = f"select id from turn where thread_id = ? and {fits_sql('turn')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +88,15 @@ class MergeCounts:
     """Numbers of rows of one table: `added` to the library, already `present` in it,
     and `rejected` because they are damaged.
 
-    `mended` counts added rows of which a damaged value was replaced.
+    `mended` counts added rows of which a damaged value was replaced. `replaced` counts
+    rows of the library that were damaged and became the sound row.
     """
 
     added: int = 0
     present: int = 0
     rejected: int = 0
     mended: int = 0
+    replaced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +177,8 @@ def list_expired_threads(path: Path, before: float) -> list[str]:
 def merge_user_rows(
     connection: sqlite3.Connection, rows: UserRows, *, expired_before: float
 ) -> dict[str, MergeCounts]:
-    """Add the rows that the library lacks; rows of the library are not overwritten.
+    """Add the rows that the library lacks. A thread or turn of the library is only
+    overwritten if it does not fit its checksum, and the one in `rows` does.
 
     Must be called inside a transaction. A thread of the library gets title and state of
     `rows` only if it was used later there. Threads that were deleted before
@@ -218,11 +227,8 @@ class _UserRowMerger:
         counts: Counter[str] = Counter()
         for row in rows:
             cleaned = clean_row("thread", row, self._columns["thread"])
-            if cleaned is not None and (
-                self._connection.execute(_UPDATE_THREAD, cleaned[0]).rowcount
-            ):
-                seal = seal_sql("thread", "id = :id")
-                self._connection.execute(seal, {"id": row["id"]})
+            if cleaned is not None and self._is_usable("thread", cleaned[0]):
+                self._update_thread(cleaned[0])
             counts.update(self._merge_cleaned("thread", "id", cleaned))
         return counts
 
@@ -236,8 +242,11 @@ class _UserRowMerger:
                 turn = cleaned[0]
                 if not self._exists("thread", "id", turn["thread_id"]):
                     self._create_thread_of(turn)
+                is_sound = fits_own_checksum(self._connection, "turn", turn)
                 if self._assign_number(turn):
                     disordered.add(turn["thread_id"])
+                    # The checksum of a damaged turn stays one that does not fit.
+                    turn["crc"] = None if is_sound else turn.get("crc")
                 turn.pop("n", None)
             counts.update(self._merge_cleaned("turn", "id", cleaned))
         for thread in disordered:
@@ -308,7 +317,10 @@ class _UserRowMerger:
             return Counter(rejected=1)
         row, is_mended = cleaned
         if self._exists(table, key, row.get(key)):
-            return Counter(present=1)
+            is_replaced = table in ("thread", "turn") and replace_damaged_row(
+                self._connection, table, row
+            )
+            return Counter(replaced=1) if is_replaced else Counter(present=1)
         return self._insert(table, row, is_mended=is_mended)
 
     def _exists(self, table: str, key: str, value: object) -> bool:
@@ -326,8 +338,22 @@ class _UserRowMerger:
             self._connection.execute("delete from reply where key = :key", row)
             return Counter(rejected=1)
         if is_mended and table in CHECKED_COLUMNS:
-            self._connection.execute(seal_sql(table, "id = :id"), {"id": row["id"]})
+            seal = seal_sql(table, "id = :id and crc is null")
+            self._connection.execute(seal, {"id": row["id"]})
         return Counter(added=1, mended=int(is_mended))
+
+    def _is_usable(self, table: str, row: Row) -> bool:
+        """Return whether a row fits its checksum, or was stored without one."""
+        is_unchecked = row.get("crc") is None
+        return is_unchecked or fits_own_checksum(self._connection, table, row)
+
+    def _update_thread(self, row: Row) -> None:
+        """Set title and state of a sound thread that was used later in `row`."""
+        if is_damaged_row(self._connection, "thread", row["id"]):
+            return
+        if self._connection.execute(_UPDATE_THREAD, row).rowcount:
+            seal = seal_sql("thread", "id = :id")
+            self._connection.execute(seal, {"id": row["id"]})
 
     def _fits_checksum(self, reply: Row) -> bool:
         sql = f"select {fits_sql('reply')} from reply where key = :key"
@@ -363,6 +389,7 @@ class _UserRowMerger:
             "select id, number from turn where thread_id = ? order by asked_at, number",
             (thread,),
         ).fetchall()
+        sealed = self._connection.execute(_FITTING, (thread,)).fetchall()
         # Numbers are unique, so all are moved away before they are assigned.
         beyond = len(turns) + max((number for _, number in turns), default=0)
         self._connection.execute(
@@ -371,7 +398,7 @@ class _UserRowMerger:
         numbered = [(number, id_) for number, (id_, _) in enumerate(turns, start=1)]
         sql = "update turn set number = ? where id = ?"
         self._connection.executemany(sql, numbered)
-        self._connection.execute(seal_sql("turn", "thread_id = ?"), (thread,))
+        self._connection.executemany(seal_sql("turn", "id = ?"), sealed)
 
 
 def clean_row(

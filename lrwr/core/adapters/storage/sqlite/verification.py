@@ -86,10 +86,15 @@ select document_id, pipeline from chunk c where space <> '' and not exists (
 _DAMAGED_REPLIES = f"select key from reply where not {fits_sql('reply')}"
 _DAMAGED_CAST = f"select 'cast' from story where not {fits_sql('story')}"
 _DAMAGED_THREADS = f"""
+with damaged as (
 select id from thread where not {fits_sql("thread")} or not json_valid(state)
 union select thread_id from turn
 where not {fits_sql("turn")} or not json_valid(usage) or not json_valid(output)
 union select thread_id from turn where thread_id not in (select id from thread)
+)
+select damaged.id, coalesce(title, '') from damaged
+left join thread on thread.id = damaged.id
+where deleted_at is null order by damaged.id
 """
 _NOT_IN_FEED = """
 select id, pipeline from chunk except select chunk_id, pipeline from change
@@ -130,7 +135,7 @@ class VerificationReport:
     documents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vectors: int = 0
     replies: int = 0
-    threads: tuple[str, ...] = ()
+    threads: Mapping[str, str] = field(default_factory=dict)
     cast: bool = False
     strays: int = 0
     unlisted: int = 0
@@ -195,7 +200,7 @@ def discard_damaged_rows(path: Path) -> VerificationReport:
 
     The report describes the damage. The next ingestion stores what was deleted again.
     A document without a file on this machine is not deleted. Threads with damaged rows
-    keep what can be read.
+    keep what can be read, and stay marked as damaged: only a sound copy heals them.
 
     Raises:
         StoreProblem: The file cannot be read or written.
@@ -255,7 +260,7 @@ class _Findings:
     unchecked_vectors: list[tuple[str, str]] = field(default_factory=list)
     unembedded: list[tuple[str, str]] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
-    threads: list[str] = field(default_factory=list)
+    threads: dict[str, str] = field(default_factory=dict)
     unlisted: list[tuple[str, str]] = field(default_factory=list)
     cast: bool = False
     strays: int = 0
@@ -280,7 +285,7 @@ def _verify(connection: sqlite3.Connection) -> _Findings:
     findings.unembedded = rows(_WITHOUT_VECTOR)
     findings.replies = [key for (key,) in rows(_DAMAGED_REPLIES)]
     findings.cast = bool(rows(_DAMAGED_CAST))
-    findings.threads = sorted(str(id_) for (id_,) in rows(_DAMAGED_THREADS))
+    findings.threads = {str(id_): str(title) for id_, title in rows(_DAMAGED_THREADS)}
     findings.strays = len(rows("PRAGMA foreign_key_check"))
     findings.unlisted = rows(_NOT_IN_FEED)
     findings.jobs = sum(
@@ -338,7 +343,7 @@ def _report(findings: _Findings) -> VerificationReport:
         documents=documents,
         vectors=len(findings.vectors) + len({id_ for id_, _ in findings.unembedded}),
         replies=len(findings.replies),
-        threads=tuple(findings.threads),
+        threads=findings.threads,
         cast=findings.cast,
         strays=findings.strays,
         unlisted=len(findings.unlisted),
@@ -396,8 +401,8 @@ _MEND_THREADS = (
     "update turn set state = 'complete' where state not in ('complete', 'stopped')",
     "update turn set usage = '{}' where not json_valid(usage)",
     "update turn set output = '{}' where not json_valid(output)",
-    seal_sql("thread", f"not {fits_sql('thread')} or crc is null"),
-    seal_sql("turn", f"not {fits_sql('turn')} or crc is null"),
+    seal_sql("thread", "crc is null"),
+    seal_sql("turn", "crc is null"),
 )
 
 
