@@ -420,13 +420,14 @@ def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
             f"There is no library in {library.root}",
             hint="Download one with `lrwr pull`, or create one with `lrwr push`.",
         )
-    from lrwr.app.maintenance.automatic_backup import describe_lost_threads
-
-    if lost := describe_lost_threads(library):
-        where, _, remedy = lost.partition(". ")
+    backups = sorted((library.state_dir / "backups").glob("????-??-??.jsonl.gz"))
+    if backups:
+        day = backups[-1].name.partition(".")[0]
         return NotFound(
-            f"The database of the library in {library.root} is missing. {where}",
-            hint=f"{remedy} Then run `lrwr ingest`.",
+            f"The library in {library.root} has no database, but an automatic backup"
+            f" of {day}",
+            hint="Run `lrwr restore --latest` to bring back the saved conversations in"
+            " it, then `lrwr ingest`.",
         )
     return NotFound(
         f"Nothing has been ingested in {library.root}",
