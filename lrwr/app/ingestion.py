@@ -192,7 +192,7 @@ def select_targets(
         NotFound: No folder is known, one of `paths` does not exist, or no folder of the
             manuscript does.
     """
-    folders = workspace.manuscript()
+    folders = _list_known_folders(workspace, named=bool(paths))
     absent = tuple(folder for folder in folders if not folder.exists())
     if paths:
         return IngestTargets(tuple(resolve_targets(paths)), absent, named=True)
@@ -207,6 +207,16 @@ def select_targets(
             )
         resolve_targets(())
     return IngestTargets(existing, absent)
+
+
+def _list_known_folders(workspace: Workspace, *, named: bool) -> tuple[Path, ...]:
+    """Return the manuscript's folders; with `named` paths none if they are refused."""
+    try:
+        return workspace.manuscript()
+    except SettingsProblem:
+        if named:  # the way that the error's hint names
+            return ()
+        raise
 
 
 async def check_named_targets(
@@ -260,7 +270,10 @@ async def find_documents_outside(
         return []
     folders = [
         workspace.library.name_of_document(folder)
-        for folder in (*targets.existing, *workspace.manuscript())
+        for folder in (
+            *targets.existing,
+            *_list_known_folders(workspace, named=targets.named),
+        )
     ]
     return [
         version.id

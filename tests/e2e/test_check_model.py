@@ -94,7 +94,7 @@ def test_a_model_adds_what_it_can_quote_and_no_more(
 ) -> None:
     done = book.run("check", "--model")
     assert done.code == ExitCode.CONTRADICTIONS
-    assert "Nell Tallow, eyes: green, not grey" in done.out
+    assert "Nell Tallow, eyes: grey in your note, green in ch1" in done.out
     assert "Nell Tallow, occupation: “a cooper”, against “lock-keeper”" in done.out
     assert f"found by {MODEL}: she cannot be both" in done.out
     assert "2.md:3  ch2" in done.out
@@ -131,7 +131,7 @@ def test_every_request_is_noted_before_it_leaves(
     denied = book.run("check", "--model")
     assert denied.code == ExitCode.CONTRADICTIONS
     assert "1 pair of statements not analysed." in denied.out
-    assert "eyes: green, not grey" in denied.out
+    assert "eyes: grey in your note, green in ch1" in denied.out
     assert len(server.chats) == 1
 
 
@@ -163,7 +163,7 @@ def test_a_model_that_fails_takes_nothing_from_the_rules(
     server.will(*[Refuse(401, "no such key")] * 4)
     done = book.run("check", "--model")
     assert done.code == ExitCode.CONTRADICTIONS
-    assert "Nell Tallow, eyes: green, not grey" in done.out
+    assert "Nell Tallow, eyes: grey in your note, green in ch1" in done.out
     assert "2 pairs of statements not analysed." in done.out
     assert "401" in done.out
     stopped = book.run("check", "--model", "--budget", "0.01", LRWR_MODEL_PRICES=PRICES)

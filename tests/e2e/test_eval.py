@@ -131,7 +131,8 @@ def test_a_search_says_in_words_how_far_it_can_be_trusted(book: Terminal) -> Non
     assert "onfidence" not in book.run("search", "anchor").out
     asked = write(book.folder / "b.jsonl", [{"id": "1", "question": "the anchor"}])
     (line,) = book.run("search", "--batch", asked).out.splitlines()
-    assert set(json.loads(line)) == {"id", "ranked", "confidence", "low_confidence"}
+    keys = {"id", "ranked", "confidence", "low_confidence", "remarks"}
+    assert set(json.loads(line)) == keys
 
 
 def test_questions_whose_quote_is_gone_are_left_out_by_name(book: Terminal) -> None:

@@ -46,6 +46,7 @@ def train(supabase: SupabaseServer, nell: Writer, tmp_path: Path) -> Iterator[Te
     here = {"LRWR_RECORDS_KEEPER": "embedded"}
     assert terminal.run("ingest", ".", **here).code == 0
     assert terminal.run("ask", "How old is Nell?", **here).code == 0
+    assert terminal.run("privacy", "allow", "supabase").code == 0
     assert terminal.run("push").code == 0
     yield terminal
     supabase.gate.refusals.clear()

@@ -51,7 +51,7 @@ def test_a_turn_comes_back_equal_with_the_state_after_it(
     with TemporaryDirectory() as folder:
         thread, turns = asyncio.run(kept_and_read(Path(folder)))
         assert inspect_database(Path(folder) / FILE, now=0.0).words_fit is True
-    assert turns == [replace(turn, number=1)]
+    assert turns == [replace(turn, number=1, is_damaged=False)]
     assert (thread.title, thread.state) == (title, state)
     assert (thread.created_at, thread.updated_at) == (turn.asked_at, turn.asked_at)
 

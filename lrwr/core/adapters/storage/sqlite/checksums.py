@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-END_OF_TIMES = 253_402_000_000.0
-"""In seconds since 1970; a later time, in the year 10000, has no date."""
+END_OF_TIMES = 253_402_214_400.0
+"""In seconds since 1970: a day before the year 10000, which has no date."""
 DECODING_ERRORS = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """What decoding a damaged value may raise; InvalidData is a ValueError."""
 

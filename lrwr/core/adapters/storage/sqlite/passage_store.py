@@ -164,6 +164,8 @@ def _outline(
     row: tuple[str, str, str, int, float | None, str],
 ) -> DocumentOutline:
     document, kind, title, words, order, outline = row
+    if not isinstance(document, str):
+        raise TypeError("the id of a document is not text")
     chapters, scene_files = outline_from_json(outline)
     return DocumentOutline(
         id=DocumentId(document),
