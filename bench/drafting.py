@@ -81,9 +81,10 @@ class Desk:
         """
         way = dice.choice(("watch", "watch", "ingest", "ingest --verify"))
         if way == "watch":
+            self.watched.forget_missing = True  # a checkout may remove many files
             await self.watched.service().run(self.watched.say, once=True)
             return way
-        report = await self.desk.ingest(verify=way != "ingest")
+        report = await self.desk.ingest(verify=way != "ingest", forget_missing=True)
         return way if not report.problems else f"{way}: {report.problems}"
 
     async def differs(self) -> dict[str, list[str]]:

@@ -101,9 +101,10 @@ class Desk:
         size: int = SIZE,
         dry_run: bool = False,
         verify: bool = False,
+        forget_missing: bool = False,
     ) -> IngestReport:
         """Bring the library up to date, as `lrwr ingest` does."""
-        service = self.service(*targets, size=size)
+        service = self.service(*targets, size=size, forget_missing=forget_missing)
         return await service.process(self.events.append, dry_run=dry_run, verify=verify)
 
     async def told(self) -> list[str]:

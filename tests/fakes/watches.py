@@ -39,6 +39,7 @@ class Watched:
     asking: str = "manual"
     calls: int = 0
     same: bool = True
+    forget_missing: bool = False
     events: ScriptedEvents = field(default_factory=ScriptedEvents)
     said: "asyncio.Queue[WatchEvent]" = field(default_factory=asyncio.Queue)
     meanwhile: list[Callable[[], object]] = field(default_factory=list)
@@ -87,6 +88,7 @@ class Watched:
             attributor=desk.weaver(),
             pause=desk.pause,
             complete=cause is WatchCause.IDLE or desk.analyst is None,
+            forget_missing=self.forget_missing,
         )
 
     def _asks(self, cause: WatchCause) -> bool:
