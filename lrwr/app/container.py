@@ -19,7 +19,7 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import (
@@ -215,17 +215,22 @@ class Workspace:
         if not self.is_ingested:
             raise _missing_library_error(self.settings, self.library)
 
-    def manuscript(self) -> "tuple[Path, ...]":
+    def manuscript(self, *, named: bool = False) -> "tuple[Path, ...]":
         """Return the absolute paths of the manuscript's folders and files.
 
         They come from `manuscript.folders`, else from earlier ingestions; empty without
-        either.
+        either. With `named`, because the user named paths, refused ones are left out.
 
         Raises:
             SettingsProblem: The `lrwr.toml` of the library's folder names a path
-                outside of that folder.
+                outside of that folder; only without `named`.
         """
-        return list_manuscript_folders(self.settings, self.library)
+        try:
+            return list_manuscript_folders(self.settings, self.library)
+        except SettingsProblem:
+            if named:
+                return ()
+            raise
 
     # Stores
 

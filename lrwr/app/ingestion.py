@@ -26,7 +26,7 @@ from lrwr.core.canon.decision import NameDecision
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     drop_ingested_paths,
     prepare_state_dir,
@@ -192,7 +192,7 @@ def select_targets(
         NotFound: No folder is known, one of `paths` does not exist, or no folder of the
             manuscript does.
     """
-    folders = _list_known_folders(workspace, named=bool(paths))
+    folders = workspace.manuscript(named=bool(paths))
     absent = tuple(folder for folder in folders if not folder.exists())
     if paths:
         return IngestTargets(tuple(resolve_targets(paths)), absent, named=True)
@@ -207,16 +207,6 @@ def select_targets(
             )
         resolve_targets(())
     return IngestTargets(existing, absent)
-
-
-def _list_known_folders(workspace: Workspace, *, named: bool) -> tuple[Path, ...]:
-    """Return the manuscript's folders; with `named` paths none if they are refused."""
-    try:
-        return workspace.manuscript()
-    except SettingsProblem:
-        if named:  # the way that the error's hint names
-            return ()
-        raise
 
 
 async def check_named_targets(
@@ -270,10 +260,7 @@ async def find_documents_outside(
         return []
     folders = [
         workspace.library.name_of_document(folder)
-        for folder in (
-            *targets.existing,
-            *_list_known_folders(workspace, named=targets.named),
-        )
+        for folder in (*targets.existing, *workspace.manuscript(named=targets.named))
     ]
     return [
         version.id

@@ -76,6 +76,7 @@ def test_a_writer_on_a_train_asks_and_looks_and_nothing_is_lost(
     assert train.run("search", "lantern").code == 0
     other = signed_in(supabase, nell, tmp_path / "other")
     shutil.copytree(train.folder / "chapters", other.folder / "chapters")
+    assert other.run("privacy", "allow", "supabase").code == 0
     assert other.run("pull").code == 0
     assert records_of(other.folder) == records_of(train.folder)
     assert [one["turns"] for one in other.run("threads", "--json").json] == [2, 2]
