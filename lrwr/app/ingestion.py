@@ -26,7 +26,7 @@ from lrwr.core.canon.decision import NameDecision
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.library import (
     drop_ingested_paths,
     prepare_state_dir,
