@@ -13,8 +13,8 @@ from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.evaluation import calibration
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.question_file import read_input_file
 from lrwr.cli.runtime.services import require_passages
-from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.retrieval.confidence import (
     SHIPPED_CALIBRATIONS,
     Calibration,
@@ -118,17 +118,7 @@ def read_question_file(path: Path) -> list[EvalQuestion]:
         NotFound: The file cannot be read.
         SettingsProblem: It is not a file of questions.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise NotFound(
-            f"{path} cannot be read: {error.strerror}", hint="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SettingsProblem(
-            f"{path} is not UTF-8 text", hint="Save it as UTF-8."
-        ) from error
-    return parse_questions(text, str(path))
+    return parse_questions(read_input_file(path), str(path))
 
 
 _RANKINGS = {

@@ -10,8 +10,9 @@ from lrwr.app.container import open_workspace
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.output import Output, is_terminal
+from lrwr.cli.runtime.question_file import read_input_file
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
+from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.settings.library import resolve_library, write_private_file
@@ -38,6 +39,9 @@ ManuscriptTexts: TypeAlias = "Mapping[DocumentId, DocumentText]"
 
 BACKUP = ".bak"
 """Suffix of the copy of the file before the last change."""
+
+NO_QUESTIONS = "Run `lrwr eval --make 150`, or name a file with `--questions`."
+"""The hint when the file of questions does not exist."""
 
 PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
@@ -121,7 +125,7 @@ class QuestionReview:
                 f"{self.file} has no change to undo",
                 hint="Run `lrwr eval review` to change questions.",
             )
-        previous, current = _text_of(before), _text_of(self.file)
+        previous, current = read_input_file(before), self._read_text()
         parse_questions(previous, str(before))
         self._keep(before, current)
         self._keep(self.file, previous)
@@ -250,11 +254,14 @@ class QuestionReview:
     def _gold_as_json(self, gold: GoldQuote) -> dict[str, str]:
         return {"file": gold.file, "quote": gold.quote, "place": self._place(gold)}
 
+    def _read_text(self) -> str:
+        return read_input_file(self.file, missing=NO_QUESTIONS)
+
     def _read(self) -> list[EvalQuestion]:
-        return parse_questions(_text_of(self.file), str(self.file))
+        return parse_questions(self._read_text(), str(self.file))
 
     def _write(self, questions: Sequence[EvalQuestion]) -> None:
-        self._keep(self._backup(), _text_of(self.file))
+        self._keep(self._backup(), self._read_text())
         self._keep(self.file, serialize_questions(questions))
 
     def _backup(self) -> Path:
@@ -268,24 +275,6 @@ class QuestionReview:
                 f"{path} cannot be written: {error.strerror}",
                 hint="Check the free disk space and the permissions of the folder.",
             ) from error
-
-
-def _text_of(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise NotFound(
-            f"{file} does not exist",
-            hint="Run `lrwr eval --make 150`, or name a file with `--questions`.",
-        ) from error
-    except OSError as error:
-        raise NotFound(
-            f"{file} cannot be read: {error.strerror}", hint="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SettingsProblem(
-            f"{file} is not UTF-8 text", hint="Save it as UTF-8."
-        ) from error
 
 
 def _read_command(prompt: str) -> str | None:

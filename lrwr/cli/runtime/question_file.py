@@ -1,4 +1,4 @@
-"""Reads files of questions, one JSON object per line."""
+"""Reads text files that the user names, and files of questions: a JSON object a line."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,6 +18,29 @@ def read_as_of(line: Mapping[str, object]) -> str | None:
     return None
 
 
+def read_input_file(path: Path, *, missing: str = "Check the path.") -> str:
+    """Return the text of a file that the user named.
+
+    `missing` is the hint when there is no such file.
+
+    Raises:
+        NotFound: There is no such file, or it cannot be read.
+        SettingsProblem: It is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise NotFound(f"{path} does not exist", hint=missing) from error
+    except OSError as error:
+        raise NotFound(
+            f"{path} cannot be read: {error.strerror}", hint="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SettingsProblem(
+            f"{path} is not UTF-8 text", hint="Save it as UTF-8."
+        ) from error
+
+
 def read_question_lines(batch: Path) -> Iterator[Mapping[str, object]]:
     """Yield the objects of a JSON Lines file, each with `id` and `question`.
 
@@ -25,16 +48,7 @@ def read_question_lines(batch: Path) -> Iterator[Mapping[str, object]]:
         NotFound: The file cannot be read.
         SettingsProblem: It is not UTF-8, or a line is not such an object.
     """
-    try:
-        text = batch.read_text(encoding="utf-8")
-    except OSError as error:
-        raise NotFound(
-            f"{batch} cannot be read: {error.strerror}", hint="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SettingsProblem(
-            f"{batch} is not UTF-8 text", hint="Save the file as UTF-8."
-        ) from error
+    text = read_input_file(batch)
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
