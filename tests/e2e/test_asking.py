@@ -1,11 +1,14 @@
 """Questions answered with a language model, and without it when it fails."""
 
+import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from lrwr.core.chat.graph import compile_turn_graph, list_turn_steps
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.model_replies import prompt_tokens
 from tests.fakes.model_server import (
@@ -205,3 +208,35 @@ def test_ctrl_c_hangs_up_and_keeps_what_was_said(
     shown = book.run("threads", "show", thread["id"], "--json").json
     (turn,) = shown["conversation"]
     assert (turn["state"], turn["answer"]) == ("stopped", "Nell says ")
+
+
+AGENT_PACKAGES = ("langchain", "langgraph", "langsmith")
+SHOWING_PACKAGES = """
+import atexit, sys
+atexit.register(lambda: print(*{name.partition(".")[0] for name in sys.modules}))
+from lrwr.cli.main import run
+run()
+"""
+
+
+@pytest.mark.parametrize("use", ["off", "local"])
+def test_agent_packages_are_imported_only_if_a_model_answers(
+    book: Terminal, use: str
+) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", SHOWING_PACKAGES, "ask", LAMP],
+        cwd=book.folder,
+        env={**book.env, "LRWR_MODEL_USE": use},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    packages = ran.stdout.splitlines()[-1].split()
+    loaded = [name for name in packages if name.startswith(AGENT_PACKAGES)]
+    assert bool(loaded) == (use == "local")
+
+
+def test_the_steps_of_a_turn_give_the_graph_its_order() -> None:
+    graph = compile_turn_graph().get_graph()
+    names = ["__start__", *(name for name, _ in list_turn_steps()), "__end__"]
+    assert {(edge.source, edge.target) for edge in graph.edges} == {*pairwise(names)}

@@ -1,15 +1,15 @@
-"""Runs a turn (one question and its answer) as a LangGraph graph, and records its
-events and result.
+"""Runs the steps of a turn (one question and its answer), as a LangGraph graph if a
+language model answers, and records its events and result.
 
 The only module of chat that imports LangGraph.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import gather_context
@@ -50,10 +50,6 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.runtime import Runtime
 
-_STEPS = (
-    "look up", "resolve", "retrieve", "seek", "web", "gaps", "avatar", "assemble",
-)  # fmt: skip
-
 
 class TurnGraphState(TypedDict, total=False):
     """The state that the steps of the graph read and write.
@@ -81,6 +77,10 @@ class TurnContext:
     emit: TurnEventEmitter
 
 
+TurnStep: TypeAlias = Callable[[TurnGraphState, TurnContext], Awaitable[TurnGraphState]]
+"""One step of a turn: gets the state so far, returns the keys that it sets."""
+
+
 @dataclass(frozen=True, slots=True)
 class TurnResult:
     """The output of a complete turn, and the avatar's answer from which it was
@@ -101,7 +101,7 @@ async def run_turn(
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
     turn = asyncio.create_task(
-        _run_graph(question, bible, TurnContext(dependencies, events.put_nowait))
+        _run_steps(question, bible, TurnContext(dependencies, events.put_nowait))
     )
     turn.add_done_callback(lambda _: events.put_nowait(None))
     try:
@@ -113,58 +113,92 @@ async def run_turn(
         await asyncio.gather(turn, return_exceptions=True)
 
 
-async def _run_graph(
+async def _run_steps(
     question: TurnQuestion, bible: Bible, turn_context: TurnContext
 ) -> TurnResult:
+    """Run the steps of a turn: as a LangGraph graph if a language model answers, else
+    one after the other, because importing LangGraph takes longer than such an answer.
+    """
+    state: TurnGraphState = {"question": question, "bible": bible}
+    if turn_context.dependencies.avatar.model:
+        state = await _run_graph(state, turn_context)
+    else:
+        for _, step in list_turn_steps():
+            state |= await step(state, turn_context)
+    return TurnResult(state["output"], state["answer"])
+
+
+async def _run_graph(
+    initial_state: TurnGraphState, turn_context: TurnContext
+) -> TurnGraphState:
     from langsmith import tracing_context
 
-    initial_state: TurnGraphState = {"question": question, "bible": bible}
     # LangGraph sends traces if LANGSMITH_TRACING is set; they would contain the text.
     with tracing_context(enabled=False):
         final_state = await compile_turn_graph().ainvoke(
             initial_state, context=turn_context
         )
-    return TurnResult(final_state["output"], final_state["answer"])
+    return cast("TurnGraphState", final_state)
+
+
+def list_turn_steps() -> tuple[tuple[str, TurnStep], ...]:
+    """Return the steps of a turn with their names, in the order in which they run: plan
+    and search, resolve names, gather story data, look-ups, web search, gaps, answer,
+    output.
+    """
+    return (
+        ("look up", _look_up),
+        ("resolve", _resolve),
+        ("retrieve", _retrieve),
+        ("seek", _seek),
+        ("web", _web),
+        ("gaps", _gaps),
+        ("avatar", _avatar),
+        ("assemble", _assemble),
+    )
 
 
 def compile_turn_graph() -> "CompiledStateGraph[TurnGraphState, TurnContext, Any, Any]":
-    """Return the compiled graph of a turn: plan and search, resolve names, gather story
-    data, look-ups, web search, gaps, answer, output. Takes milliseconds.
+    """Return the compiled graph of a turn, a chain of the steps of `list_turn_steps`.
+    Takes milliseconds.
     """
     from langgraph.graph import END, START, StateGraph
 
     graph = StateGraph(TurnGraphState, context_schema=TurnContext)
-    graph.add_node("look up", _look_up)
-    graph.add_node("resolve", _resolve)
-    graph.add_node("retrieve", _retrieve)
-    graph.add_node("seek", _seek)
-    graph.add_node("web", _web)
-    graph.add_node("gaps", _gaps)
-    graph.add_node("avatar", _avatar)
-    graph.add_node("assemble", _assemble)
-    for source, target in pairwise((START, *_STEPS, END)):
+    steps = list_turn_steps()
+    for name, step in steps:
+        graph.add_node(name, _bind_step(step))
+    for source, target in pairwise((START, *(name for name, _ in steps), END)):
         graph.add_edge(source, target)
     return graph.compile()
 
 
-async def _look_up(
-    state: TurnGraphState, runtime: "Runtime[TurnContext]"
-) -> TurnGraphState:
-    turn_context = runtime.context
+def _bind_step(step: TurnStep) -> Callable[..., Awaitable[TurnGraphState]]:
+    """Return `step` as a node, which gets its context from the graph's runtime."""
+
+    async def run(
+        state: TurnGraphState, runtime: "Runtime[TurnContext]"
+    ) -> TurnGraphState:
+        return await step(state, runtime.context)
+
+    return run
+
+
+async def _look_up(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
     plan, result = await plan_and_search(
         state["question"], state["bible"], turn_context.dependencies, turn_context.emit
     )
     return {"plan": plan, "found": result}
 
 
-async def _resolve(
-    state: TurnGraphState, runtime: "Runtime[TurnContext]"
-) -> TurnGraphState:
-    notes = runtime.context.dependencies.notes
+async def _resolve(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
+    notes = turn_context.dependencies.notes
     return {"resolved": resolve_entities(state["plan"], state["bible"], notes)}
 
 
-async def _retrieve(state: TurnGraphState) -> TurnGraphState:
+async def _retrieve(
+    state: TurnGraphState, _turn_context: TurnContext
+) -> TurnGraphState:
     result = gather_context(
         state["question"],
         state["plan"],
@@ -175,10 +209,7 @@ async def _retrieve(state: TurnGraphState) -> TurnGraphState:
     return {"result": result}
 
 
-async def _seek(
-    state: TurnGraphState, runtime: "Runtime[TurnContext]"
-) -> TurnGraphState:
-    turn_context = runtime.context
+async def _seek(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
     result = await run_lookup(
         state["question"],
         state["plan"],
@@ -190,10 +221,7 @@ async def _seek(
     return {"result": result}
 
 
-async def _web(
-    state: TurnGraphState, runtime: "Runtime[TurnContext]"
-) -> TurnGraphState:
-    turn_context = runtime.context
+async def _web(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
     question, plan, result = state["question"], state["plan"], state["result"]
     result = await add_web_pages(
         question, plan, result, turn_context.dependencies, turn_context.emit
@@ -201,10 +229,7 @@ async def _web(
     return {"result": result}
 
 
-async def _gaps(
-    state: TurnGraphState, runtime: "Runtime[TurnContext]"
-) -> TurnGraphState:
-    turn_context = runtime.context
+async def _gaps(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
     turn_gaps = await find_turn_gaps(
         state["question"],
         state["plan"],
@@ -216,10 +241,7 @@ async def _gaps(
     return {"gaps": turn_gaps}
 
 
-async def _avatar(
-    state: TurnGraphState, runtime: "Runtime[TurnContext]"
-) -> TurnGraphState:
-    turn_context = runtime.context
+async def _avatar(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
     turn_context.emit(TurnStageStarted("answer", "Answering"))
     answer = await turn_context.dependencies.avatar.answer(
         state["question"], state["plan"], state["result"], turn_context.emit
@@ -227,7 +249,9 @@ async def _avatar(
     return {"answer": answer}
 
 
-async def _assemble(state: TurnGraphState) -> TurnGraphState:
+async def _assemble(
+    state: TurnGraphState, _turn_context: TurnContext
+) -> TurnGraphState:
     output = assemble_output(
         state["question"],
         state["plan"],
