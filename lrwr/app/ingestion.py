@@ -357,26 +357,26 @@ async def ingest_manuscript(
 
 @dataclass(frozen=True, slots=True)
 class PendingCounts:
-    """Numbers of documents that the next ingestion would process or delete (`changed`),
-    and of those without a file that it would not delete (`missing`).
+    """Numbers of documents that the next ingestion would process or delete (`changed`)
+    and that have no file (`missing`); documents with git conflicts (`conflicted`).
     """
 
     changed: int = 0
     missing: int = 0
+    conflicted: tuple[DocumentId, ...] = ()
 
 
 async def count_pending(workspace: Workspace) -> PendingCounts:
     """Count what the next ingestion would do; zeros if nothing was ingested yet.
 
     Changed documents are new, changed or deleted, or were ingested with other settings.
-    Contents are not compared, only sizes and times.
     """
     folders = workspace.manuscript()
     if not workspace.is_ingested or not any(folder.exists() for folder in folders):
         return PendingCounts()
-    changes = await create_scanning_service(workspace).scan()
+    changes = await create_scanning_service(workspace).compare()
     changed = len(changes.changed) + len(changes.stale) + len(changes.gone)
-    return PendingCounts(changed, len(changes.missing))
+    return PendingCounts(changed, len(changes.missing), changes.conflicted)
 
 
 def create_scanning_service(workspace: Workspace) -> DocumentProcessingService:

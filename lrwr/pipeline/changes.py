@@ -5,12 +5,17 @@ Many missing files at once are taken for an accident: their documents are not de
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import PurePosixPath
 
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.jobs import JobState
+from lrwr.core.model.text import find_merge_conflict
+from lrwr.core.ports.jobs import JobQueue
 from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource, SourceListing
 from lrwr.core.ports.stores import DocumentVersion
 
@@ -19,6 +24,8 @@ LEAST_MISSING = 3
 SHOWN = 3
 """Number of missing documents that a message names."""
 
+MOST_JOBS = 100_000
+"""Maximum number of jobs that are read to find unfinished and failed ones."""
 
 DecisionOf = Callable[[DocumentId], str]
 """Returns what the user decided on how a document is read; empty if nothing."""
@@ -43,7 +50,8 @@ class DocumentChanges:
     (parser, splitter or embedding model). `gone` documents were ingested and their
     files are missing. `never_here` documents were ingested on another machine and never
     had a file on this one. `missing` documents have no file either, but are too many to
-    delete them without confirmation.
+    delete them without confirmation. `conflicted` documents have git conflict markers,
+    so they cannot be ingested; only `compare_contents` finds them.
     """
 
     changed: tuple[DocumentId, ...]
@@ -52,11 +60,12 @@ class DocumentChanges:
     unchanged: tuple[DocumentId, ...]
     never_here: tuple[DocumentId, ...] = ()
     missing: tuple[DocumentId, ...] = ()
+    conflicted: tuple[DocumentId, ...] = ()
 
     @property
     def is_emptied(self) -> bool:
         """Whether documents were ingested, and none of the manuscript has a file."""
-        present = self.changed or self.stale or self.unchanged
+        present = self.changed or self.stale or self.unchanged or self.conflicted
         return bool(self.gone or self.missing) and not present
 
 
@@ -150,14 +159,14 @@ class IngestPlan:
     """The documents to process, sorted by id, and those that only need a new file
     revision.
 
-    `renamed` maps new ids to old ones. `touched` counts files that were written again
-    with the same content. `moved` are the versions with a new revision to store for
+    `renamed` maps new ids to old ones. `touched` files were written again with the same
+    content. `moved` are the versions with a new revision to store for
     them.
     """
 
     documents: tuple[DocumentId, ...]
     renamed: Mapping[DocumentId, DocumentId]
-    touched: int
+    touched: tuple[DocumentId, ...]
     moved: tuple[DocumentVersion, ...]
 
 
@@ -195,9 +204,69 @@ async def plan_ingestion(
     return IngestPlan(
         documents=tuple(sorted(documents)),
         renamed=match_renames(changes.gone, scan.seen, arrived),
-        touched=len(touched),
+        touched=tuple(version.id for version in touched),
         moved=tuple(version for version in touched if version != before[version.id]),
     )
+
+
+async def compare_contents(
+    scan: ManuscriptScan,
+    recipe: str,
+    source: ManuscriptSource,
+    decision_of: DecisionOf | None = None,
+) -> DocumentChanges:
+    """Return the changes of `scan`, after reading the changed files from `source`.
+
+    A file with the stored content is unchanged, whatever its revision: a copied library
+    or another git branch gives files new revisions. It is stale if it was ingested with
+    another recipe than `recipe`. Files with git conflict markers are `conflicted`.
+    """
+    before = {version.id: version for version in scan.seen}
+    changed, stale = list[DocumentId](), list[DocumentId]()
+    unchanged, conflicted = list[DocumentId](), list[DocumentId]()
+    for document in scan.changes.changed:
+        version, group = before.get(document), changed
+        with suppress(LrwrError):  # the ingestion will report the error
+            content, _ = await source.read(document)
+            if version and version.content == sha256(content).hexdigest():
+                expected = add_decision(recipe, document, decision_of)
+                group = unchanged if version.recipe == expected else stale
+            elif _has_merge_conflict(content):
+                group = conflicted
+        group.append(document)
+    return replace(
+        scan.changes,
+        changed=tuple(changed),
+        stale=tuple(sorted((*scan.changes.stale, *stale))),
+        unchanged=tuple(sorted((*scan.changes.unchanged, *unchanged))),
+        conflicted=tuple(conflicted),
+    )
+
+
+def _has_merge_conflict(content: bytes) -> bool:
+    if b"<<<<<<<" not in content:
+        return False
+    text = content.replace(b"\r\n", b"\n").decode(errors="replace")
+    return find_merge_conflict(text) is not None
+
+
+async def find_failed(
+    jobs: JobQueue, pipeline: Pipeline, unchanged: Collection[DocumentId]
+) -> list[DocumentId]:
+    """Return those of `unchanged` whose last job in `pipeline` failed, sorted.
+
+    Their files were changed and then restored; a new job shows that all is well.
+    """
+    failed = {
+        job.order.document
+        for job in await jobs.jobs(limit=MOST_JOBS, state=JobState.FAILED)
+        if job.order.pipeline == pipeline
+    }.intersection(unchanged)
+    last_states: dict[DocumentId, JobState] = {}
+    for job in await jobs.jobs(limit=MOST_JOBS) if failed else ():  # newest first
+        if job.order.pipeline == pipeline:
+            last_states.setdefault(job.order.document, job.state)
+    return sorted(d for d in failed if last_states[d] is JobState.FAILED)
 
 
 def find_withheld_deletions(
@@ -374,6 +443,22 @@ def describe_missing_documents(documents: Sequence[DocumentId]) -> str:
         " run `lrwr ingest` again, or run `lrwr ingest --forget-missing` to remove"
         f" {'this document' if is_one else 'these documents'} from the library."
     )
+
+
+def describe_conflicted_documents(documents: Sequence[DocumentId]) -> str:
+    """Return a remark about `documents`, at least one, with git conflict markers."""
+    return (
+        f"{name_conflicted_documents(documents)}. Resolve the conflict and save the"
+        f" file{'' if len(documents) == 1 else 's'}; until then lrwr uses what it has"
+        " read before."
+    )
+
+
+def name_conflicted_documents(documents: Sequence[DocumentId]) -> str:
+    """Return the clause that `documents`, at least one, have git conflict markers."""
+    names, count = ", ".join(documents[:SHOWN]), len(documents)
+    more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
+    return f"{names}{more} {'has' if count == 1 else 'have'} git conflict markers"
 
 
 def _where(documents: Sequence[DocumentId]) -> str:

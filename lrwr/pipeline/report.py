@@ -1,5 +1,6 @@
 """Ingestion report: counts, problems and remarks, updated as documents finish."""
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +10,14 @@ from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.model.jobs import DocumentFinished, IngestEvent
 from lrwr.core.model.language_model import Usage
-from lrwr.core.ports.sources import SkipCause, SkippedFile
+from lrwr.core.ports.sources import (
+    DocumentParser,
+    ManuscriptSource,
+    SkipCause,
+    SkippedFile,
+)
+from lrwr.pipeline.changes import ManuscriptScan
+from lrwr.pipeline.recipes import Recipe, RecipeTools
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 
 MODEL_SKIPPED_TEXT = "The language model has not analysed all documents."
@@ -160,6 +168,16 @@ class IngestProgress:
             self._report.remarks.append(remark)
 
 
+def describe_files_not_read(scan: ManuscriptScan) -> list[str]:
+    """Return remarks about conflict copies, and about documents that never had a file
+    on this machine.
+    """
+    others = scan.changes.never_here
+    remarks = [describe_files_of_other_machines(others)] if others else []
+    copies = describe_conflict_copies(scan.listing.skipped)
+    return [*remarks, copies] if copies else remarks
+
+
 def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
     """Return a remark about `documents`, which were ingested on another machine and
     have no file on this one; at least one.
@@ -269,3 +287,32 @@ def count_knowledge(
         report.embedded += len(missing)
         report.reused += len(knowledge.chunks) - len(missing)
         report.tokens += sum(chunk.tokens for chunk in missing.values())
+
+
+async def estimate_ingestion(
+    documents: Sequence[DocumentId],
+    source: ManuscriptSource,
+    parse: DocumentParser,
+    recipe: Recipe,
+    tools: RecipeTools,
+    report: IngestReport,
+) -> None:
+    """Add what ingesting `documents` would take to `report`; store and send nothing.
+
+    Added are words, chunks, tokens to embed and the usage of the language model.
+    Documents that cannot be read are added as problems.
+    """
+    for document in documents:
+        try:
+            content, _ = await source.read(document)
+            parsed = await asyncio.to_thread(parse, document, content)
+        except LrwrError as error:
+            report.problems.append(problem_from_error(document, error))
+            continue
+        knowledge = await recipe.draft(parsed, tools)
+        report.usage += await recipe.estimate(knowledge)
+        texts = {chunk.text_hash for chunk in knowledge.chunks}
+        stored_hashes = texts
+        if tools.embedder is not None:
+            stored_hashes = await tools.known(knowledge.space, texts)
+        count_knowledge(report, knowledge, stored_hashes)

@@ -31,12 +31,15 @@ from lrwr.core.ports.jobs import (
 from lrwr.core.ports.sources import DocumentParser, ManuscriptSource, SkippedFile
 from lrwr.core.ports.stores import DocumentVersion, KnowledgeStore
 from lrwr.pipeline.changes import (
+    MOST_JOBS,
     DecisionOf,
     DocumentChanges,
     ManuscriptScan,
     add_decision,
+    compare_contents,
     describe_missing_documents,
     detect_changes,
+    find_failed,
     plan_ingestion,
     withhold_deletions,
     withhold_vanished,
@@ -46,43 +49,11 @@ from lrwr.pipeline.report import (
     EmitIngestEvent,
     IngestProgress,
     IngestReport,
-    count_knowledge,
-    describe_conflict_copies,
-    describe_files_of_other_machines,
-    problem_from_error,
+    describe_files_not_read,
+    estimate_ingestion,
     wrap_unexpected_error,
 )
 from lrwr.pipeline.speaker_attribution import AttributionSummary, StoryAttributor
-
-
-async def estimate_ingestion(
-    documents: Sequence[DocumentId],
-    source: ManuscriptSource,
-    parse: DocumentParser,
-    recipe: Recipe,
-    tools: RecipeTools,
-    report: IngestReport,
-) -> None:
-    """Add what ingesting `documents` would take to `report`; store and send nothing.
-
-    Added are words, chunks, tokens to embed and the usage of the language model.
-    Documents that cannot be read are added as problems.
-    """
-    for document in documents:
-        try:
-            content, _ = await source.read(document)
-            parsed = await asyncio.to_thread(parse, document, content)
-        except LrwrError as error:
-            report.problems.append(problem_from_error(document, error))
-            continue
-        knowledge = await recipe.draft(parsed, tools)
-        report.usage += await recipe.estimate(knowledge)
-        texts = {chunk.text_hash for chunk in knowledge.chunks}
-        stored_hashes = texts
-        if tools.embedder is not None:
-            stored_hashes = await tools.known(knowledge.space, texts)
-        count_knowledge(report, knowledge, stored_hashes)
-
 
 WORKERS = 3
 """Documents processed concurrently: one is parsed or stored while others are embedded."""
@@ -95,8 +66,6 @@ PAUSE = 0.25
 UNFINISHED = "unfinished"
 """Suffix of the stored recipe name of a document that the next run must complete."""
 INGEST_AGAIN = "Run `lrwr ingest` again."
-MOST_OPEN = 100_000
-"""Maximum number of jobs read when checking for unfinished work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +170,7 @@ class DocumentProcessingService:
         self._last_scan: ManuscriptScan | None = None
         self.skipped_files: tuple[SkippedFile, ...] = ()
         self._name = partial(build_recipe_name, parse, recipe, tools)
+        self._find_failed = partial(find_failed, jobs, recipe.pipeline)
 
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
@@ -239,31 +209,29 @@ class DocumentProcessingService:
             scan = await self._scan(verify=verify)
         plan = await plan_ingestion(scan, self._name(), self._source, self._decision_of)
         gone = scan.changes.gone
+        unchanged = {*scan.changes.unchanged, *plan.touched}
+        failed = [] if dry_run else await self._find_failed(unchanged)
         report = IngestReport(
             dry_run=dry_run,
             found=len(scan.listing.found),
-            unchanged=len(scan.changes.unchanged) + plan.touched,
+            unchanged=len(unchanged) - len(failed),
             model=self._recipe.model,
             renamed=dict(plan.renamed),
             skipped=scan.listing.skipped,
             missing=scan.changes.missing,
+            remarks=describe_files_not_read(scan),
         )
-        if scan.changes.never_here:
-            report.remarks.append(
-                describe_files_of_other_machines(scan.changes.never_here)
-            )
-        if copies := describe_conflict_copies(scan.listing.skipped):
-            report.remarks.append(copies)
         if plan.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, plan.moved)
-        emit(IngestPlanned(len(plan.documents), len(gone), report.unchanged))
+        documents = [*plan.documents, *failed]
+        emit(IngestPlanned(len(documents), len(gone), report.unchanged))
         if dry_run:
             source, parse, tools = self._source, self._parse, self._tools
-            documents, recipe = plan.documents, self._recipe
+            recipe = self._recipe
             await estimate_ingestion(documents, source, parse, recipe, tools, report)
             report.forgotten = len(gone)
         else:
-            await self._run_jobs(plan.documents, scan, IngestProgress(report, emit))
+            await self._run_jobs(documents, scan, IngestProgress(report, emit))
         if report.missing:
             report.remarks.append(describe_missing_documents(report.missing))
         report.remarks.sort()
@@ -296,6 +264,16 @@ class DocumentProcessingService:
         """
         self._last_scan = await self._scan(verify=False)
         return self._last_scan.changes
+
+    async def compare(self) -> DocumentChanges:
+        """Compare the manuscript's files with the library, changed ones by content.
+
+        Sets `skipped_files`, and raises what `scan` raises.
+        """
+        scan = await self._scan(verify=False)
+        return await compare_contents(
+            scan, self._name(), self._source, self._decision_of
+        )
 
     async def _scan(self, *, verify: bool) -> ManuscriptScan:
         listing = await self._source.list()
@@ -468,7 +446,7 @@ async def _find_unfinished(
     return {
         job.order.document
         for state in (JobState.PENDING, JobState.RUNNING)
-        for job in await jobs.jobs(limit=MOST_OPEN, state=state)
+        for job in await jobs.jobs(limit=MOST_JOBS, state=state)
         if job.order.pipeline == pipeline
         and (job.order.document in documents or covers(job.order.document))
     }

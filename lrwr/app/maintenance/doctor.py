@@ -360,7 +360,7 @@ async def _check_manuscript(
                 )
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
             return check_changes(
-                folders, await create_scanning_service(workspace).scan()
+                folders, await create_scanning_service(workspace).compare()
             )
     except LrwrError as error:
         return finding_from_error(PART, error)

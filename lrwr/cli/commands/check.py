@@ -50,6 +50,7 @@ from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.model import Settings
+from lrwr.pipeline.changes import describe_conflicted_documents
 
 EPILOG = (
     "Examples: lrwr check · lrwr check chapters/06-fog.md · lrwr check --as-of ch12 ·"
@@ -224,12 +225,16 @@ def _check_by_rules(
 
 
 async def _warn_of_changes(settings: Settings, output: Output) -> None:
-    """Say how many documents changed since the text that was checked was ingested."""
+    """Print which documents changed since the text that was checked was ingested."""
     async with open_workspace(settings) as workspace:
-        changed = (await count_pending(workspace)).changed
-    if changed:
+        pending = await count_pending(workspace)
+    if pending.conflicted:
         output.answer(
-            f"Not checked: {format_count(changed, 'document')} changed since the last"
+            f"Not checked: {describe_conflicted_documents(pending.conflicted)}"
+        )
+    if pending.changed:
+        output.answer(
+            f"Not checked: {format_count(pending.changed, 'document')} changed since the last"
             " ingest. Run `lrwr ingest`, then check again."
         )
 

@@ -32,7 +32,11 @@ from lrwr.core.retrieval.retrievers import describe_missing_vectors
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.changes import DocumentChanges, describe_missing_documents
+from lrwr.pipeline.changes import (
+    DocumentChanges,
+    describe_conflicted_documents,
+    describe_missing_documents,
+)
 from lrwr.pipeline.report import describe_shared_positions
 
 STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
@@ -111,8 +115,9 @@ async def collect_status(
 
     `changed` and `gone` count the documents that an ingestion would process or delete;
     `missing` lists those without a file that it would not delete, because they are too
-    many. They are found by file times and sizes; documents are read only to tell moved
-    files from missing ones, and no service is contacted. `skipped` lists conflict
+    many. They are found by file times and sizes; documents whose time or size differs
+    are read, and no service is contacted. `conflicted` lists documents with git
+    conflict markers. `skipped` lists conflict
     copies, folders that lrwr created, and files marked `lrwr: ignore`. `names_pending`
     is whether a decision about names waits for an ingestion. `backup` is the day of the
     newest automatic backup, as in 2026-11-23, or empty. `problem` is a sentence if the
@@ -134,7 +139,7 @@ async def collect_status(
         problem = "" if folders else NOT_RECORDED
         try:
             service = create_scanning_service(workspace)
-            changes = await service.scan()
+            changes = await service.compare()
             skipped = service.skipped_files
         except NotFound as error:
             problem = problem or str(error)
@@ -152,9 +157,7 @@ async def collect_status(
             "words": counts.words,
             "chunks": counts.chunks,
             **_collect_remarks(workspace, counts, order),
-            "changed": len(changes.changed) + len(changes.stale),
-            "gone": len(changes.gone),
-            "missing": list(changes.missing),
+            **_changes_as_json(changes),
             "unreadable": await _count_unreadable(workspace, changes.changed),
             "skipped": [
                 {"path": file.path, "cause": file.cause, "reason": file.reason}
@@ -166,6 +169,15 @@ async def collect_status(
             "backup": str(newest.day) if newest else "",
             "names_pending": await has_pending_names(workspace),
         }
+
+
+def _changes_as_json(changes: DocumentChanges) -> dict[str, object]:
+    return {
+        "changed": len(changes.changed) + len(changes.stale),
+        "gone": len(changes.gone),
+        "missing": list(changes.missing),
+        "conflicted": list(changes.conflicted),
+    }
 
 
 def _collect_remarks(
@@ -266,6 +278,9 @@ def _print_changes(facts: dict[str, object], output: Output) -> None:
     missing = facts["missing"]
     if isinstance(missing, list) and missing:
         output.answer(sanitize_line(describe_missing_documents(missing)))
+    conflicted = facts["conflicted"]
+    if isinstance(conflicted, list) and conflicted:
+        output.answer(sanitize_line(describe_conflicted_documents(conflicted)))
     changed, gone = _count_readable_changes(facts), _number(facts, "gone")
     if changed or gone:
         deletes = f" It deletes {format_count(gone, 'document')} without a file."
@@ -278,7 +293,7 @@ def _print_changes(facts: dict[str, object], output: Output) -> None:
         output.answer(
             "Your last decisions about names are not applied yet. Run `lrwr ingest`."
         )
-    elif not (unreadable or missing):
+    elif not (unreadable or missing or conflicted):
         output.answer("The library is up to date with the manuscript.")
 
 
@@ -327,7 +342,11 @@ def jobs_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List recent processing jobs, newest first."""
+    """List recent processing jobs, newest first.
+
+    A failed job is no longer listed by `--state failed` once a later job of its
+    document was complete.
+    """
     settings, output = start_session(context)
     all_jobs = run_async(_load_jobs(settings, output, _MAX_JOBS, state))
     if as_json:
@@ -336,7 +355,7 @@ def jobs_command(
     if not all_jobs:
         output.answer("No jobs.")
         return
-    all_jobs = _drop_repeated_failures(all_jobs)
+    all_jobs = _drop_resolved_failures(all_jobs)
     jobs = all_jobs[:limit]
     headings = ["Job", "State", "Work", "Document", "When", "Tries"]
     with output.paged():
@@ -354,19 +373,24 @@ async def _load_jobs(
     job_state = parse_choice(JobState, state, "--state") if state else None
     async with open_workspace(settings, say=output.info) as workspace:
         workspace.require_library()
-        return list(await workspace.jobs.jobs(limit=limit, state=job_state))
+        if job_state is not JobState.FAILED:
+            return list(await workspace.jobs.jobs(limit=limit, state=job_state))
+        jobs = _drop_resolved_failures(await workspace.jobs.jobs(limit=limit))
+        return [job for job in jobs if job.state is JobState.FAILED]
 
 
-def _drop_repeated_failures(jobs: Sequence[Job]) -> list[Job]:
-    """Return `jobs`, newest first, with only the last failed one of each document."""
-    failed_keys: set[tuple[str, str]] = set()
+def _drop_resolved_failures(jobs: Sequence[Job]) -> list[Job]:
+    """Return `jobs`, newest first, without failed ones that a later job of the document
+    followed which failed or was complete.
+    """
+    settled: set[tuple[str, str]] = set()
     latest_jobs = []
     for job in jobs:
         key = (str(job.order.document), str(job.order.pipeline))
-        if job.state is not JobState.FAILED or key not in failed_keys:
+        if job.state is not JobState.FAILED or key not in settled:
             latest_jobs.append(job)
-        if job.state is JobState.FAILED:
-            failed_keys.add(key)
+        if job.state in (JobState.FAILED, JobState.COMPLETE):
+            settled.add(key)
     return latest_jobs
 
 

@@ -23,6 +23,7 @@ STOP_WORDS = frozenset(_STOP.split())
 _NAME = re.compile(r"(?<=[^\W\d_][\s,;:(“‘\"'])[^\W\d_a-z]\w+(?:['’]\w+)*")
 # A capitalized word that follows another word on the line: the first word of a
 # sentence is capitalized whatever it is.
+_MERGE_MARKER = re.compile(r"^(?:([<|>])\1{6}(?: .*)?|(=)={6})$", re.M)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ENDINGS = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s")
 _SHORTEST_STEM = 3  # letters; shorter stems would unite unrelated words
@@ -170,3 +171,27 @@ class LazyPattern:
 def format_seconds(seconds: float) -> str:
     """Return a duration with its unit: "1 second", "0.5 seconds", "300 seconds"."""
     return f"{seconds:g} second{'' if seconds == 1 else 's'}"
+
+
+def find_merge_conflict(text: str) -> int | None:
+    """Return the line of the first conflict that git left in `text`; None without one.
+
+    A conflict is a line `<<<<<<<`, optionally a line `|||||||`, a line `=======` and a
+    line `>>>>>>>`, in this order. Conflicts may be nested. Single markers are text: a
+    heading may be underlined by `=======`. Lines are counted from 1 and end in a line
+    feed.
+    """
+    if "<<<<<<<" not in text:
+        return None
+    conflicts: list[int] = []
+    open_markers: list[tuple[int, bool]] = []
+    for marker in _MERGE_MARKER.finditer(text):
+        sign = marker[1] or marker[2]
+        if sign == "<":
+            open_markers.append((marker.start(), False))
+        elif sign == "=" and open_markers:
+            open_markers[-1] = (open_markers[-1][0], True)
+        elif sign == ">" and open_markers:
+            start, is_divided = open_markers.pop()
+            conflicts += [start] if is_divided else []
+    return text.count("\n", 0, min(conflicts)) + 1 if conflicts else None

@@ -18,7 +18,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
 )
 from lrwr.core.adapters.storage.sqlite.verification import VerificationReport
 from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
-from lrwr.pipeline.changes import DocumentChanges
+from lrwr.pipeline.changes import DocumentChanges, name_conflicted_documents
 
 REPAIR = "Run `lrwr repair`."
 
@@ -243,6 +243,9 @@ MISSING = (
 )
 
 
+RESOLVE = "Resolve the conflict and save the file."
+
+
 def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
     """Return a finding if no manuscript is known or one of `folders` is missing.
 
@@ -265,8 +268,8 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
     """Check whether the last ingestion is up to date.
 
     `changes` are the differences between the files in `folders` and the library. New,
-    changed, deleted and missing documents, and documents ingested with other settings, are a
-    `WARNING`.
+    changed, deleted and missing documents, documents with git conflict markers, and
+    documents ingested with other settings, are a `WARNING`.
     """
     folder_names = ", ".join(str(folder) for folder in folders)
     differences = [
@@ -280,9 +283,13 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
     ]
     if changes.missing:
         differences.append(f"{len(changes.missing):,} missing and not deleted")
+    if changes.conflicted:
+        differences.append(name_conflicted_documents(changes.conflicted))
     if differences:
         detail = f"{folder_names}: {', '.join(differences)}."
-        remedy = MISSING if changes.missing else INGEST
+        can_ingest = changes.changed or changes.stale or changes.gone
+        remedies = [MISSING] if changes.missing else [INGEST] if can_ingest else []
+        remedy = " ".join([*remedies, *([RESOLVE] if changes.conflicted else [])])
         return HealthFinding(PART, HealthState.WARNING, detail, remedy)
     document_count = format_count(len(changes.unchanged), "document")
     return HealthFinding(

@@ -11,7 +11,7 @@ from lrwr.core.adapters.source.layout import (
     find_unmarked_headings,
 )
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.core.model.text import LineIndex, Span
+from lrwr.core.model.text import LineIndex, Span, find_merge_conflict
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -164,34 +164,14 @@ def parse_plain_text(content: bytes, name: str) -> DocumentLayout:
     )
 
 
-_MERGE_MARKER = re.compile(r"^(?:([<|>])\1{6}(?: .*)?|(=)={6})$", re.M)
-
-
 def check_merge_markers(text: str, name: str) -> None:
     """Raise an error if `text` has a conflict that git left in the file called `name`.
-
-    A conflict is a line `<<<<<<<`, optionally a line `|||||||`, a line `=======` and a
-    line `>>>>>>>`, in this order. Conflicts may be nested. Single markers are text: a
-    heading may be underlined by `=======`.
 
     Raises:
         UnreadableDocument: There is a conflict; the message says in which line.
     """
-    if "<<<<<<<" not in text:
-        return
-    conflicts: list[int] = []
-    open_markers: list[tuple[int, bool]] = []
-    for marker in _MERGE_MARKER.finditer(text):
-        sign = marker[1] or marker[2]
-        if sign == "<":
-            open_markers.append((marker.start(), False))
-        elif sign == "=" and open_markers:
-            open_markers[-1] = (open_markers[-1][0], True)
-        elif sign == ">" and open_markers:
-            start, is_divided = open_markers.pop()
-            conflicts += [start] if is_divided else []
-    if conflicts:
-        line = text.count("\n", 0, min(conflicts)) + 1
+    line = find_merge_conflict(text)
+    if line is not None:
         raise UnreadableDocument(
             f"{name} has git conflict markers (line {line})",
             hint="Resolve the conflict and save the file; until then lrwr keeps what it"
