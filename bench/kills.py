@@ -247,7 +247,8 @@ def harass(
 
 def make_backup_due(folder: Path) -> None:
     """Date all automatic backups of `folder` back, so that the next one is due."""
-    for number, file in enumerate((folder / ".lrwr" / "backups").glob("*.gz"), start=1):
+    files = (folder / ".lrwr" / "backups").glob("*.jsonl.*")
+    for number, file in enumerate(files, start=1):
         with suppress(OSError):  # it was just replaced or rotated
             os.utime(file, (number * DAY_SECONDS, number * DAY_SECONDS))
 

@@ -425,7 +425,7 @@ def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
             f"There is no library in {library.root}",
             hint="Download one with `lrwr pull`, or create one with `lrwr push`.",
         )
-    backups = sorted((library.state_dir / "backups").glob("????-??-??.jsonl.gz"))
+    backups = sorted((library.state_dir / "backups").glob("????-??-??.jsonl.*"))
     if backups:
         day = backups[-1].name.partition(".")[0]
         return NotFound(

@@ -40,9 +40,9 @@ async def delete_thread(workspace: Workspace, thread: ThreadId, now: float) -> i
     await workspace.threads.delete(thread, now)
     library = workspace.library
     expired = await asyncio.to_thread(list_expired_threads, library.database, before)
-    count = await workspace.threads.purge(before)
+    # The backups first: they keep threads that the library has lost.
     await asyncio.to_thread(drop_threads_from_backups, library, expired)
-    return count
+    return await workspace.threads.purge(before)
 
 
 async def write_thread_file(workspace: Workspace, thread: ThreadId, file: Path) -> None:

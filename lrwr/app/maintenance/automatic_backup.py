@@ -1,9 +1,11 @@
 """Automatic backups of threads, model replies and the send log, on this machine.
 
 An ingestion writes at most one a day, and only if these rows have changed. The files
-are in the state folder: one JSON document per line, compressed with gzip.
+are in the state folder: one JSON document per line, compressed with bzip2; those of
+earlier versions with gzip.
 """
 
+import bz2
 import gzip
 import json
 import os
@@ -17,6 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from lrwr.app.presenters.threads import KEPT_DAYS
+from lrwr.core.adapters.storage.sqlite.row_replacement import keep_sound_rows
 from lrwr.core.adapters.storage.sqlite.user_rows import (
     Row,
     UserRows,
@@ -32,7 +35,8 @@ KEPT_FILES = 7
 _LEAST_FILES = 2
 _LIBRARY_SHARE = 0.01
 """Older backups are deleted when all take more than this share of the library's size."""
-_PATTERN = "????-??-??.jsonl.gz"
+_PATTERN = "????-??-??.jsonl.*"
+_COMPRESSIONS = {".bz2": bz2, ".gz": gzip}
 _FORMAT = 1
 _MAX_BYTES = 1024**3
 """Uncompressed size up to which a backup is read."""
@@ -53,6 +57,7 @@ class AutomaticBackup:
 def back_up_if_due(library: Library, *, now: float) -> str:
     """Write an automatic backup, unless that was tried today or nothing has changed.
 
+    Rows of earlier backups stay in the new one if the library has lost or damaged them.
     `now` is in seconds since 1970. Returns a sentence for the user if it failed, else
     an empty text. Costs one look into a folder if it is not due.
     """
@@ -65,18 +70,20 @@ def back_up_if_due(library: Library, *, now: float) -> str:
         ]
         if today in checked or not library.database.exists():
             return ""
-        rows = _drop_expired(load_user_rows(library.database, _TABLES), now)
-        _rewrite(files, lambda stored: _drop_expired(stored, now))
+        stored = _rewrite(files, lambda rows: _drop_expired(rows, now))
+        rows = load_user_rows(library.database, (*_TABLES, "hosted"))
         if not any(rows[table] for table in ("thread", "reply", "sent")):
             return ""
-        lines = [_encode_line(table, row) for table in _TABLES for row in rows[table]]
+        # Another machine may have deleted threads of a library that is in a project.
+        sound = keep_sound_rows(rows, stored[::-1], adds_missing=not rows["hosted"])
+        lines = _encode_lines(_drop_expired(sound, now))
         digest = sha256(b"".join(lines)).hexdigest()
         newest = load_newest_backup(library)
         if newest is not None and newest.digest == digest:
             os.utime(newest.file, (now, now))
             return ""
         folder.mkdir(mode=0o700, exist_ok=True)
-        _write(folder / f"{today}.jsonl.gz", digest, lines, now)
+        _write(folder / f"{today}.jsonl.bz2", digest, lines, now)
         _rotate(library)
     except (StoreProblem, OSError) as error:
         return f"The automatic backup of your threads could not be written: {error}."
@@ -89,14 +96,18 @@ def list_backup_files(library: Library) -> list[Path]:
     if folder.is_symlink() or not folder.is_dir():
         return []
     files = sorted(folder.glob(_PATTERN))
-    return [file for file in files if file.is_file() and not file.is_symlink()]
+    return [
+        file
+        for file in files
+        if file.suffix in _COMPRESSIONS and file.is_file() and not file.is_symlink()
+    ]
 
 
 def load_newest_backup(library: Library) -> AutomaticBackup | None:
     """Return the newest automatic backup that can be read; None if there is none."""
     for file in reversed(list_backup_files(library)):
         with suppress(OSError, EOFError, zlib.error, ValueError, KeyError, TypeError):
-            with gzip.open(file) as lines:
+            with _COMPRESSIONS[file.suffix].open(file) as lines:
                 header = json.loads(lines.readline(_MAX_BYTES))
             day = date.fromisoformat(file.name.partition(".")[0])
             return AutomaticBackup(file, day, str(header["digest"]))
@@ -131,7 +142,7 @@ def load_backup_rows(file: Path) -> UserRows:
     """
     rows: dict[str, list[Row]] = {table: [] for table in _TABLES}
     try:
-        with gzip.open(file) as stream:
+        with _COMPRESSIONS[file.suffix].open(file) as stream:
             content = stream.read(_MAX_BYTES + 1)
         header, *lines = content.splitlines()
         if len(content) > _MAX_BYTES or json.loads(header)["format"] != _FORMAT:
@@ -186,11 +197,14 @@ def _rewrite_or_raise(library: Library, change: Callable[[UserRows], UserRows]) 
         ) from error
 
 
-def _rewrite(files: list[Path], change: Callable[[UserRows], UserRows]) -> None:
-    """Write each of `files` again with the rows that `change` returns.
+def _rewrite(
+    files: list[Path], change: Callable[[UserRows], UserRows]
+) -> list[UserRows]:
+    """Write each of `files` again with the rows that `change` returns; return these.
 
     A file that cannot be read is deleted, because nobody can say what it contains.
     """
+    rewritten = []
     for file in files:
         try:
             rows = load_backup_rows(file)
@@ -199,9 +213,11 @@ def _rewrite(files: list[Path], change: Callable[[UserRows], UserRows]) -> None:
             continue
         changed = change(rows)
         if changed != rows:
-            lines = [_encode_line(t, row) for t in _TABLES for row in changed[t]]
+            lines = _encode_lines(changed)
             digest = sha256(b"".join(lines)).hexdigest()
             _write(file, digest, lines, file.stat().st_mtime)
+        rewritten.append(changed)
+    return rewritten
 
 
 def _drop_expired(rows: UserRows, now: float) -> UserRows:
@@ -212,6 +228,10 @@ def _drop_expired(rows: UserRows, now: float) -> UserRows:
     turns = [row for row in rows["turn"] if row.get("thread_id") not in expired]
     threads = [row for row in rows["thread"] if row.get("id") not in expired]
     return {**rows, "thread": threads, "turn": turns}
+
+
+def _encode_lines(rows: UserRows) -> list[bytes]:
+    return [_encode_line(table, row) for table in _TABLES for row in rows[table]]
 
 
 def _encode_line(table: str, row: Row) -> bytes:
@@ -228,7 +248,7 @@ def _decode_damaged(value: object) -> str:
 def _write(file: Path, digest: str, lines: list[bytes], now: float) -> None:
     """Write a backup atomically; only its owner can read it."""
     header = json.dumps({"format": _FORMAT, "digest": digest}).encode() + b"\n"
-    content = gzip.compress(b"".join((header, *lines)), mtime=0)
+    content = _COMPRESSIONS[file.suffix].compress(b"".join((header, *lines)))
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as opened:

@@ -1,15 +1,23 @@
 """Replacement of stored rows that do not fit their checksum by sound copies."""
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import chain
+from typing import Any, TypeAlias
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
     CHECKED_COLUMNS,
     checksum_parameters_sql,
     fits_sql,
+    register_row_checksum,
 )
 from lrwr.core.adapters.storage.sqlite.fts_index import rebuild_fts_indexes
+
+_Rows: TypeAlias = Mapping[str, Sequence[dict[str, object]]]
+"""Rows by the name of their table."""
+_KEYS: Mapping[str, str] = {"thread": "id", "turn": "id", "reply": "key"}
 
 
 def fits_own_checksum(
@@ -49,3 +57,54 @@ def replace_damaged_row(
     sql = f"update or ignore {table} set {settings} where id = :id"
     values = {column: copy[column] for column in columns}
     return connection.execute(sql, values).rowcount == 1
+
+
+def keep_sound_rows(
+    rows: _Rows, copies: Sequence[_Rows], *, adds_missing: bool
+) -> dict[str, Sequence[dict[str, object]]]:
+    """Return `rows`, with damaged threads, turns and replies as they were in `copies`.
+
+    `copies` are earlier states of the rows, the newest first. A row that does not fit
+    its checksum gets the values of the newest copy with its key that does; without one
+    it stays. With `adds_missing`, sound rows whose keys `rows` lack follow.
+    """
+    completed = dict(rows)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        register_row_checksum(connection)
+        for table, key in _KEYS.items():
+            is_sound = partial(_is_sound, connection, table)
+            intact = {
+                row[key] for row in rows[table] if row["crc"] is None or is_sound(row)
+            }
+            damaged = {row[key] for row in rows[table]} - intact
+            candidates = [
+                row
+                for row in chain.from_iterable(copy[table] for copy in reversed(copies))
+                if str(row.get(key)) in damaged
+                or (adds_missing and str(row.get(key)) not in intact)
+            ]
+            sound = {row[key]: row for row in filter(is_sound, candidates)}
+            completed[table] = list(_replace_rows(table, rows[table], sound))
+    return completed
+
+
+def _is_sound(
+    connection: sqlite3.Connection, table: str, row: Mapping[str, Any]
+) -> bool:
+    try:
+        return fits_own_checksum(connection, table, row)
+    except (sqlite3.Error, ValueError, OverflowError):
+        return False  # a value that SQLite does not store
+
+
+def _replace_rows(
+    table: str,
+    rows: Sequence[dict[str, object]],
+    sound: dict[object, dict[str, object]],
+) -> Iterator[dict[str, object]]:
+    """Yield `rows` with the checked columns of `sound`, then the rest of `sound`."""
+    columns = (*CHECKED_COLUMNS[table], "crc")
+    for row in rows:
+        copy = sound.pop(row[_KEYS[table]], None)
+        yield row if copy is None else {**row, **{name: copy[name] for name in columns}}
+    yield from sound.values()
