@@ -1,29 +1,18 @@
-"""Recognizes the characters in a question about who says what, and scores passages by
-them.
+"""Recognizes the characters in a question, and those known at a point of the story.
 
-The rules are for English. Characters only add to a passage's score and never exclude
-it: the recorded appearances are incomplete, and a filter that required all names lost
-25 of 60 correct passages where added scores lost none.
+The rules are for English.
 """
 
-import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.chunks import SearchScope
-from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
-from lrwr.core.ports.story_stores import (
-    Appearance,
-    AppearanceRole,
-    DocumentQuotation,
-    FirstMention,
-)
+from lrwr.core.ports.story_stores import AppearanceRole, FirstMention
 from lrwr.core.retrieval.story import is_within_scope
 
 _SAYING = re.compile(
@@ -60,80 +49,6 @@ _CAPITALIZED_NAME = re.compile(
 )
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 _LAST = re.compile(r"\blast\b", re.IGNORECASE)
-PRESENT_ROLES = frozenset(
-    {AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT}
-)
-"""Roles of a character who is present, not merely mentioned."""
-
-_ANY = frozenset(AppearanceRole)
-_SPEAKS, _HEARS = frozenset({AppearanceRole.SPEAKS}), frozenset({AppearanceRole.HEARS})
-_PRESENT, _MENTIONED = (
-    frozenset({AppearanceRole.PRESENT}),
-    frozenset({AppearanceRole.MENTIONED}),
-)
-_TALKS = _SPEAKS | _HEARS
-FIRST_OF_KIND_LEVELS: Mapping[AppearanceRole, int] = {
-    AppearanceRole.SPEAKS: 1,
-    AppearanceRole.HEARS: 7,
-    AppearanceRole.MENTIONED: 5,
-}
-"""Number of levels at which a character plainly has the role. Only such passages count
-when a question asks for the first or last passage of a kind."""
-
-UTTERANCE_BONUS = 1.5
-"""Score added to a passage that contains an utterance of the question's speaker to its
-hearer; added again if the utterance mentions the question's topic."""
-
-_Spot = tuple[DocumentId, int]
-"""A passage, identified by document and ordinal."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProximityLevel:
-    """One level of nearness between a passage and a character.
-
-    A passage is at this level if the character appears in one of `roles` at most `away`
-    passages before or after it. `share` is the share of answering passages, 0.0 to 1.0,
-    that are at this level and at no earlier one.
-    """
-
-    roles: frozenset[AppearanceRole]
-    away: int
-    share: float
-
-
-PROXIMITY_LEVELS: Mapping[AppearanceRole, tuple[ProximityLevel, ...]] = {
-    AppearanceRole.SPEAKS: (
-        ProximityLevel(_SPEAKS, 0, 0.77),
-        ProximityLevel(_HEARS, 0, 0.04),
-        ProximityLevel(_SPEAKS, 1, 0.025),
-        ProximityLevel(PRESENT_ROLES, 1, 0.07),
-        ProximityLevel(PRESENT_ROLES, 4, 0.02),
-        ProximityLevel(_ANY, 4, 0.01),
-    ),
-    AppearanceRole.HEARS: (
-        ProximityLevel(_HEARS, 0, 0.45),
-        ProximityLevel(_SPEAKS, 0, 0.05),
-        ProximityLevel(_PRESENT, 0, 0.08),
-        ProximityLevel(_TALKS, 1, 0.12),
-        ProximityLevel(PRESENT_ROLES, 1, 0.075),
-        ProximityLevel(PRESENT_ROLES, 2, 0.06),
-        ProximityLevel(PRESENT_ROLES, 4, 0.05),
-        ProximityLevel(PRESENT_ROLES, 8, 0.025),
-    ),
-    AppearanceRole.MENTIONED: (
-        ProximityLevel(_MENTIONED, 0, 0.41),
-        ProximityLevel(PRESENT_ROLES, 0, 0.20),
-        ProximityLevel(_ANY, 1, 0.11),
-        ProximityLevel(_ANY, 2, 0.06),
-        ProximityLevel(_ANY, 4, 0.05),
-    ),
-}
-"""Proximity levels for each role of a character in the question.
-
-The shares were counted on 625 questions about the dialogue of 12 novels (decision 011).
-They need not add up to 1: the rest of the answering passages is at no level.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,82 +138,6 @@ def _join_adjacent_names(
     return joined
 
 
-class CharacterProximity:
-    """Scores chunks by the characters of a question that appear in or near them.
-
-    The score of a chunk is a naive Bayes log-likelihood ratio: the logarithm of how
-    much likelier a chunk at its proximity level is to contain the answer than any
-    chunk. So a character who appears everywhere adds little, a rare one a lot.
-    `UTTERANCE_BONUS` is added for matching utterances. Only appearances within `scope`
-    count. `total` is the number of chunks in the library; `document_quotations` are
-    those of the possible speakers.
-    """
-
-    def __init__(
-        self,
-        question_characters: Sequence[QuestionCharacter],
-        appearances: Sequence[Appearance],
-        document_quotations: Sequence[DocumentQuotation],
-        scope: SearchScope,
-        *,
-        total: int,
-    ) -> None:
-        visible_appearances = [
-            appearance
-            for appearance in appearances
-            if is_within_scope(appearance.document, appearance.span, scope)
-        ]
-        self.chunks = {
-            (appearance.document, appearance.ordinal): appearance.chunk
-            for appearance in visible_appearances
-        }
-        self._build_proximity_table = [
-            _build_proximity_table(
-                question_character, visible_appearances, max(1, total)
-            )
-            for question_character in question_characters
-        ]
-        self._score_utterances = _score_utterances(
-            question_characters, document_quotations, visible_appearances
-        )
-
-    def score(self, spot: _Spot) -> float:
-        """Return the score of the chunk with this document and ordinal; 0.0 is neutral.
-
-        Positive if it is likelier to contain the answer than other chunks, else
-        negative.
-        """
-        people = (
-            proximity_table.weights[proximity_table.levels.get(spot, -1)]
-            for proximity_table in self._build_proximity_table
-        )
-        return sum(people) + self._score_utterances.get(spot, 0.0)
-
-    def is_plain(self, spot: _Spot) -> bool:
-        """Return whether every character clearly has the role of the question in the
-        chunk with this document and ordinal.
-
-        Only such chunks count as the first or last of a kind.
-        """
-        return all(
-            0 <= proximity_table.levels.get(spot, -1) < proximity_table.plain
-            for proximity_table in self._build_proximity_table
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _ProximityTable:
-    """The proximity level of each spot to one character of the question.
-
-    Spots that are missing are at no level. `weights` has one score for each level and a
-    last one for no level. Levels below `plain` count as plainly having the role.
-    """
-
-    levels: Mapping[_Spot, int]
-    weights: tuple[float, ...]
-    plain: int
-
-
 def asks_first(question: str) -> bool:
     """Return whether `question` contains "first", so that the earliest passage is
     meant.
@@ -327,88 +166,6 @@ def infer_question_role(question: str, start: int) -> AppearanceRole:
         if _HEARER_BEFORE_NAME.search(before)
         else AppearanceRole.SPEAKS
     )
-
-
-def _build_proximity_table(
-    question_character: QuestionCharacter, appearances: Sequence[Appearance], total: int
-) -> _ProximityTable:
-    own_appearances = [
-        appearance
-        for appearance in appearances
-        if appearance.character in question_character.people
-    ]
-    levels: dict[_Spot, int] = {}
-    for number, level in enumerate(PROXIMITY_LEVELS[question_character.role]):
-        for spot in _iter_spots_at_level(own_appearances, level):
-            levels.setdefault(spot, number)
-    shares = [level.share for level in PROXIMITY_LEVELS[question_character.role]]
-    shares.append(1 - sum(shares))
-    counts = Counter(levels.values())
-    counts[len(shares) - 1] = max(0, total - len(levels))
-    # Log-likelihood ratio of each level: its share among answering passages, divided
-    # by its share among all chunks with add-one (Laplace) smoothing.
-    weights = tuple(
-        math.log(share * (total + len(shares)) / (counts[number] + 1))
-        for number, share in enumerate(shares)
-    )
-    return _ProximityTable(
-        levels, weights, FIRST_OF_KIND_LEVELS[question_character.role]
-    )
-
-
-def _score_utterances(
-    question_characters: Sequence[QuestionCharacter],
-    document_quotations: Sequence[DocumentQuotation],
-    appearances: Sequence[Appearance],
-) -> dict[_Spot, float]:
-    """Score the spots of utterances whose hearer or topic matches the question."""
-    people_by_role = {
-        role: {
-            person
-            for question_character in question_characters
-            if question_character.role is role
-            for person in question_character.people
-        }
-        for role in (
-            AppearanceRole.SPEAKS,
-            AppearanceRole.HEARS,
-            AppearanceRole.MENTIONED,
-        )
-    }
-    speaking: dict[DocumentId, dict[int, Span]] = {}
-    for appearance in appearances:
-        if (
-            appearance.role is AppearanceRole.SPEAKS
-            and appearance.character in people_by_role[AppearanceRole.SPEAKS]
-        ):
-            speaking.setdefault(appearance.document, {})[appearance.ordinal] = (
-                appearance.span
-            )
-    scores: dict[_Spot, float] = {}
-    for document, quotation in (
-        (document_quotation.document, document_quotation.quotation)
-        for document_quotation in document_quotations
-    ):
-        fits = int(quotation.addressee in people_by_role[AppearanceRole.HEARS])
-        fits += not people_by_role[AppearanceRole.MENTIONED].isdisjoint(
-            quotation.mentions
-        )
-        quotation_span = Span(quotation.spans[0].start, quotation.spans[-1].end)
-        for ordinal, span in speaking.get(document, {}).items() if fits else ():
-            if quotation_span.start < span.end and span.start < quotation_span.end:
-                spot = document, ordinal
-                scores[spot] = max(scores.get(spot, 0.0), UTTERANCE_BONUS * fits)
-    return scores
-
-
-def _iter_spots_at_level(
-    appearances: Sequence[Appearance], level: ProximityLevel
-) -> Iterator[_Spot]:
-    for appearance in appearances:
-        if appearance.role in level.roles:
-            first = max(0, appearance.ordinal - level.away)
-            for ordinal in range(first, appearance.ordinal + level.away + 1):
-                yield appearance.document, ordinal
 
 
 @dataclass(frozen=True, slots=True)

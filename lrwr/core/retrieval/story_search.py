@@ -30,8 +30,6 @@ from lrwr.core.ports.story_stores import (
     StoryStore,
 )
 from lrwr.core.retrieval.people import (
-    PRESENT_ROLES,
-    CharacterProximity,
     QuestionCharacter,
     ScopedCast,
     asks_first,
@@ -42,6 +40,7 @@ from lrwr.core.retrieval.people import (
     find_unknown_question_names,
     resolve_question_names,
 )
+from lrwr.core.retrieval.proximity import PRESENT_ROLES, CharacterProximity
 from lrwr.core.retrieval.query_words import find_topic_words
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
@@ -174,7 +173,7 @@ class StorySearch:
             for person in question_character.people
         }
         appearances = await self._stories.appearances(people) if people else []
-        document_quotations = await self._read_speaker_quotations(question_characters)
+        document_quotations = await self._stories.quotations() if people else []
         for word, role in find_unknown_question_names(question, question_characters):
             question_characters.append(QuestionCharacter(Span(0, 0), (word,), role))
             appearances += _build_appearances(word, await find_chunks_with_word(word))
@@ -184,21 +183,6 @@ class StorySearch:
             tuple(appearances),
             tuple(document_quotations),
         )
-
-    async def _read_speaker_quotations(
-        self, question_characters: Sequence[QuestionCharacter]
-    ) -> list[DocumentQuotation]:
-        speakers = {
-            w
-            for question_character in question_characters
-            if question_character.role is AppearanceRole.SPEAKS
-            for w in question_character.people
-        }
-        return [
-            document_quotation
-            for speaker in sorted(speakers)
-            for document_quotation in await self._stories.quotations(speaker)
-        ]
 
     async def compute_boosts(
         self, question: str, chunks: Collection[ChunkId]
@@ -356,6 +340,7 @@ def score_chunks_by_people(
         speech_question.quotations,
         scope,
         total=total,
+        spots={(chunk.document, chunk.ordinal): chunk.span for chunk in others},
     )
     spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
     scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender, Quotation
@@ -7,13 +9,17 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole, DocumentQuotation
 from lrwr.core.retrieval.people import (
-    FIRST_OF_KIND_LEVELS,
-    PROXIMITY_LEVELS,
-    CharacterProximity,
     asks_first,
     asks_last,
     find_question_characters,
     find_unknown_question_names,
+)
+from lrwr.core.retrieval.proximity import (
+    FIRST_OF_KIND_LEVELS,
+    PROXIMITY_LEVELS,
+    UTTERANCE_LEVELS,
+    UTTERANCE_SHARES,
+    CharacterProximity,
 )
 
 ONE = DocumentId("01.md")
@@ -168,8 +174,38 @@ def test_an_utterance_that_fits_the_whole_question_counts_again() -> None:
         nell_says(0, "Corin Vale", "Mrs. Gannet"),
         nell_says(200, "Corin Vale"),
     )
-    apart = scored(question, found)
+    apart = scored(question, found, nell_says(0), nell_says(200))
     assert people.score((ONE, 0)) > people.score((ONE, 20)) > apart.score((ONE, 20))
+
+
+def test_a_long_utterance_near_its_speaker_and_hearer_beats_a_short_one() -> None:
+    found = [at(n, "Nell Tallow", AppearanceRole.PRESENT) for n in (0, 20, 40)]
+    question = "What does Nell say to Corin about Mrs. Gannet?"
+    remark = Quotation((Span(200, 205),), speaker="Corin Vale")
+    story = replace(remark, spans=(Span(400, 400 + 90),), speaker="Corin Vale")
+    people = scored(
+        question,
+        found,
+        nell_says(0),
+        DocumentQuotation(ONE, remark),
+        *(nell_says(300 + n) for n in range(9)),
+        DocumentQuotation(ONE, story),
+    )
+    assert people.score((ONE, 40)) > people.score((ONE, 20))
+
+
+def test_an_answer_near_an_utterance_to_the_hearer_beats_one_far_from_it() -> None:
+    found = [at(n, "Nell Tallow", AppearanceRole.SPEAKS) for n in (0, 20, 60)]
+    people = scored(
+        TOLD,
+        found,
+        nell_says(0, "Corin Vale"),
+        nell_says(200),
+        *(nell_says(300 + n, "Mrs. Gannet") for n in range(20)),
+        nell_says(600),
+    )
+    here, near, far = (people.score((ONE, n)) for n in (0, 20, 60))
+    assert here > near > far
 
 
 def test_nothing_out_of_scope_counts() -> None:
@@ -189,6 +225,8 @@ def test_every_level_leaves_room_for_what_is_at_none() -> None:
     for role, levels in PROXIMITY_LEVELS.items():
         assert 0 < sum(level.share for level in levels) < 1
         assert 0 < FIRST_OF_KIND_LEVELS[role] <= len(levels)
+        assert len(UTTERANCE_SHARES[role]) == len(UTTERANCE_LEVELS[role]) + len(levels)
+        assert 0 < sum(UTTERANCE_SHARES[role]) < 1
 
 
 def test_first_and_last_are_told_apart() -> None:
