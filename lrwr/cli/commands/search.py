@@ -459,7 +459,7 @@ def _show_summary(output: Output, request: SearchRequest, result: SearchResult) 
     # The confidence was measured with questions; it says little about a single word.
     elif len(request.question.split()) > 1 and result.confidence is not None:
         summary = describe_confidence(result.confidence, low=result.low_confidence)
-    elif len(request.question.split()) > 1:
+    elif len(request.question.split()) > 1 and not result.low_confidence:
         summary = describe_missing_confidence(request)
     if result.passages and summary:
         output.answer(StyledText(summary, "faint"))

@@ -32,17 +32,29 @@ from lrwr.core.retrieval.story import StoryOrder
 
 MAX_RANKED_PASSAGES = 20
 """Passages that the model orders; the answer is among the first 20 for 97 % of the
-questions on tales (decision 028)."""
+questions on tales (decision 030)."""
 
-RANKING_PROMPT_REVISION = "1"
+RANKING_PROMPT_REVISION = "2"
 """Version of prompt and schema; part of the cache key of orders."""
 
+MAX_CHOSEN_PASSAGES = 10
+"""Passages that the model may name; the others follow in their order."""
+
 _INSTRUCTIONS = f"""\
-You order passages of a novel by how well they answer a question. The best is the \
-passage whose words state the answer; then passages that imply it; passages that only \
-share words with the question come last. Reply with JSON: in ids, the number of every \
-passage, each exactly once, the best first.
+You get a question and numbered passages from one or more stories. Each begins with \
+the file and chapter that it comes from, in square brackets. Choose the passages that \
+answer the question, the best first: those whose words state the answer, then those \
+that imply it. Leave out passages that only share words with the question. If the \
+question asks what happened after or before something, the passage that tells what \
+followed or preceded is best. If two answer equally well, the one closer to the \
+wording of the question comes first; then the lower number.
+Reply with JSON: in ids, the numbers of at most {MAX_CHOSEN_PASSAGES} passages, each \
+once; an empty list if none answers the question.
 {FENCE_RULE}"""
+
+
+NO_ANSWER = "The language model found no answer in the first passages."
+"""The remark if the model chose no passage."""
 
 
 class MeteredModel(ChatModel, Protocol):
@@ -76,33 +88,34 @@ class ModelRanker:
         self._store = store
         self._timeout = timeout
 
-    async def order(self, question: str, passages: Sequence[str]) -> list[int]:
-        """Return the indices of `passages`, each once, the best answer first.
+    async def choose(self, question: str, passages: Sequence[str]) -> list[int]:
+        """Return the indices of the `passages` that answer `question`, each once, the
+        best first; none if the model finds no answer in them.
 
         Raises:
             LrwrError: The model did not answer in time, or may not be asked.
-            MalformedReply: The reply is not a permutation of the passages' numbers.
+            MalformedReply: The reply names a passage twice or one that does not exist.
         """
         key = self._build_key(question, passages)
         if self._store is not None:
             stored = (await self._store.replies([key])).get(key)
             if stored is not None:
-                return parse_order(stored, len(passages))
+                return parse_chosen_passages(stored, len(passages))
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await self.chat.fill(
-                    build_ranking_messages(question, passages), build_order_shape()
+                    build_ranking_messages(question, passages), build_choice_shape()
                 )
         except TimeoutError as error:
             raise ServiceUnavailable(
                 f"The model took more than {format_seconds(self._timeout)}",
                 hint="Raise `rerank.timeout`.",
             ) from error
-        order = parse_order(reply.text, len(passages))
+        choice = parse_chosen_passages(reply.text, len(passages))
         if self._store is not None:
             usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
             await self._store.save_replies({key: reply.text}, usage)
-        return order
+        return choice
 
     def _build_key(self, question: str, passages: Sequence[str]) -> str:
         fields = [RANKING_PROMPT_REVISION, self.chat.name, question, *passages]
@@ -154,34 +167,36 @@ class ModelRankedFinder(PassageFinder):
     async def _rank(
         self, question: str, passages: Sequence[Passage], result: SearchResult
     ) -> SearchResult:
-        """Return `result` with `passages`, the first in the model's order."""
+        """Return `result` with `passages`, those that the model chose first.
+
+        If it chose none, their order stays and the result has low confidence.
+        """
         first = passages[:MAX_RANKED_PASSAGES]
         unranked = replace(result, passages=tuple(passages))
         if len(first) < 2:
             return unranked
         try:
-            indices = await self._ranker.order(
-                question, [passage.chunk.text for passage in first]
-            )
+            chosen = await self._ranker.choose(question, list(map(_describe, first)))
         except MalformedReply as malformed:
             reason = f"Its reply cannot be used: {malformed}."
         except LrwrError as error:
             reason = error.full_text
         else:
-            ranked = (*(first[index] for index in indices), *passages[len(first) :])
+            others = [i for i in range(len(passages)) if i not in chosen]
             return replace(
                 unranked,
-                passages=ranked,
+                passages=tuple(passages[index] for index in (*chosen, *others)),
+                remarks=(*result.remarks, *([] if chosen else [NO_ANSWER])),
                 judgement=None,
                 confidence=None,
-                low_confidence=None,
+                low_confidence=None if chosen else True,
             )
         remark = f"The language model did not order the passages. {reason}"
         return replace(unranked, remarks=(*result.remarks, remark))
 
 
 def build_ranking_messages(question: str, passages: Sequence[str]) -> list[ChatMessage]:
-    """Return the prompt that asks for the order of `passages`, numbered from 1.
+    """Return the prompt that asks which `passages`, numbered from 1, are the best.
 
     All text stands between lines with a random mark, so that the model cannot take it
     for instructions.
@@ -198,26 +213,33 @@ def build_ranking_messages(question: str, passages: Sequence[str]) -> list[ChatM
     ]
 
 
+def _describe(passage: Passage) -> str:
+    title = f", {passage.chapter_title}" if passage.chapter_title else ""
+    return f"[{passage.chunk.document}{title}]\n{passage.chunk.text}"
+
+
 @cache
-def build_order_shape() -> ReplyShape:
+def build_choice_shape() -> ReplyShape:
     """Return the format of a reply: a JSON object with the array of numbers "ids"."""
     fields = {"ids": {"type": "array", "items": {"type": "integer"}}}
     return ReplyShape(
-        "Order", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+        "Choice", json.dumps(build_strict_schema(fields), separators=(",", ":"))
     )
 
 
-def parse_order(reply: str, count: int) -> list[int]:
+def parse_chosen_passages(reply: str, count: int) -> list[int]:
     """Return the indices, from 0, in a reply that numbers `count` passages from 1.
 
     Raises:
-        MalformedReply: It is not a permutation of the numbers from 1 to `count`.
+        MalformedReply: It is not a list of different numbers from 1 to `count`.
     """
     match extract_json_object(reply):
         case {"ids": [*ids], **more} if not more:
             numbers = [n for n in ids if isinstance(n, int) and not isinstance(n, bool)]
         case _:
             raise MalformedReply("it is not an object of `ids`")
-    if len(ids) != count or sorted(numbers) != list(range(1, count + 1)):
-        raise MalformedReply("`ids` does not name each passage exactly once")
+    if len(set(numbers)) != len(ids):
+        raise MalformedReply("`ids` repeats a passage or holds more than numbers")
+    if not all(1 <= number <= count for number in numbers):
+        raise MalformedReply("`ids` names a passage that does not exist")
     return [number - 1 for number in numbers]

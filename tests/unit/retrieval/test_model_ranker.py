@@ -11,10 +11,11 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import FENCE_RULE, MalformedReply
 from lrwr.core.retrieval.model_ranker import (
+    NO_ANSWER,
     ModelRankedFinder,
     ModelRanker,
     build_ranking_messages,
-    parse_order,
+    parse_chosen_passages,
 )
 from lrwr.core.retrieval.search_model import SearchRequest
 from tests.fakes.chat_models import ScriptedChat
@@ -59,7 +60,6 @@ async def test_passages_come_in_the_order_of_the_model(book: Desk) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        '{"ids": [1, 2]}',
         '{"ids": [1, 1, 2]}',
         '{"ids": [1, 2, 3, 4]}',
         '{"ids": [0, 1, 2]}',
@@ -80,6 +80,23 @@ async def test_anything_else_leaves_the_local_order_with_one_remark(
     assert remarks[0].startswith("The language model did not order the passages.")
 
 
+async def test_passages_that_the_model_does_not_name_follow_in_their_order(
+    book: Desk,
+) -> None:
+    local, _ = await found(book, ScriptedChat("nothing"))
+    texts, remarks = await found(book, ScriptedChat('{"ids": [2]}'))
+    assert (texts, remarks) == ([local[1], local[0]], ())
+
+
+async def test_if_none_answers_the_order_stays_and_the_confidence_is_low(
+    book: Desk,
+) -> None:
+    local = await book.finder().find(QUESTION)
+    result = await ranked(book, ScriptedChat('{"ids": []}')).find(QUESTION)
+    assert result.passages == local.passages
+    assert (result.low_confidence, result.remarks) == (True, (NO_ANSWER,))
+
+
 async def test_without_reranking_nothing_is_asked(book: Desk) -> None:
     chat = ScriptedChat()
     plain = SearchRequest("frog", Pipeline.NAIVE, 2, rerank=False)
@@ -96,13 +113,11 @@ def test_passages_stand_in_fences_that_they_cannot_close() -> None:
 
 
 @given(st.permutations(range(6)), st.text(max_size=20))
-def test_every_permutation_is_read_and_nothing_else(
-    order: list[int], noise: str
-) -> None:
-    reply = json.dumps({"ids": [index + 1 for index in order]})
-    assert parse_order(reply, 6) == order
-    for count in (5, 7):
-        with pytest.raises(MalformedReply):
-            parse_order(reply, count)
+def test_every_choice_is_read_and_nothing_else(order: list[int], noise: str) -> None:
+    for chosen in (order, order[:3], []):
+        reply = json.dumps({"ids": [index + 1 for index in chosen]})
+        assert parse_chosen_passages(reply, 6) == chosen
     with pytest.raises(MalformedReply):
-        parse_order(noise.replace("{", ""), 6)
+        parse_chosen_passages(json.dumps({"ids": [index + 1 for index in order]}), 5)
+    with pytest.raises(MalformedReply):
+        parse_chosen_passages(noise.replace("{", ""), 6)
