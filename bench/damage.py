@@ -218,7 +218,8 @@ def read_rows(root: Path, scratch: Path) -> dict[str, list[tuple[object, ...]]]:
 def _rows(connection: sqlite3.Connection, sql: str) -> list[tuple[object, ...]]:
     """Return the rows before the first that cannot be read."""
     rows: list[tuple[object, ...]] = []
-    with contextlib.suppress(sqlite3.DatabaseError):
+    # SQLite's message may quote a damaged statement, which need not be valid UTF-8.
+    with contextlib.suppress(sqlite3.DatabaseError, UnicodeDecodeError):
         rows.extend(connection.execute(sql))
     return rows
 

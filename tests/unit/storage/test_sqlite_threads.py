@@ -15,6 +15,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
     rebuild_database_indexes,
 )
+from lrwr.core.adapters.storage.sqlite.user_rows import list_expired_threads
 from lrwr.core.model.turns import NarrativeState, Thread, Turn
 from tests.fakes.conversations import OTHER, THREAD, a_turn, some_turns
 from tests.fakes.libraries import sqlite_library
@@ -118,3 +119,16 @@ async def test_nothing_of_a_purged_conversation_is_left_in_any_row(
         words = connection.execute("select count(*) from turn_fts_docsize").fetchone()
     assert (threads, turns, words) == ([(OTHER,)], [(OTHER,)], (1,))
     assert inspect_database(tmp_path / FILE, now=0.0).words_fit is True
+
+
+async def test_a_conversation_that_a_flipped_bit_dates_as_deleted_is_not_purged(
+    tmp_path: Path,
+) -> None:
+    async with sqlite_library(tmp_path) as library:
+        await library.threads.save_turn(THREAD, "T", a_turn(), NarrativeState())
+        with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+            connection.execute("pragma ignore_check_constraints = on")
+            connection.execute("update thread set deleted_at = 0.0")
+            connection.commit()
+        assert list_expired_threads(tmp_path / FILE, 2.0) == []
+        assert await library.threads.purge(2.0) == 0

@@ -199,7 +199,8 @@ _LAST_DELETED = (
     "select id from thread where deletion is not null order by deletion desc"
 )
 _RESTORE = "update thread set deleted_at = null, deletion = null where id = ?"
-_PURGE = "delete from thread where deleted_at < ?"
+# A thread without the number of its deletion is damaged, not deleted.
+_PURGE = "delete from thread where deleted_at < ? and deletion is not null"
 _SEARCH = f"""
 select {THREAD_COLUMNS}, {TURN_COLUMNS}
 from turn_fts join turn on turn.n = turn_fts.rowid

@@ -163,9 +163,7 @@ def load_user_rows(path: Path, tables: Iterable[str]) -> dict[str, list[Row]]:
 
 
 def list_expired_threads(path: Path, before: float) -> list[str]:
-    """Return the ids of the threads that were deleted before `before`.
-
-    `before` is in seconds since 1970.
+    """Return the ids of threads that were deleted before `before`, in seconds since 1970.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -209,6 +207,7 @@ def find_expired_threads(rows: UserRows, expired_before: float) -> set[object]:
         row.get("id")
         for row in rows.get("thread", ())
         if _is_time(row.get("deleted_at"))
+        and row.get("deletion") is not None
         and float(str(row["deleted_at"])) < expired_before
     }
 
