@@ -70,6 +70,32 @@ async def test_equal_passages_are_ordered_by_id(library: Library) -> None:
     assert [one.chunk for one in scored] == sorted(one.chunk for one in scored)
 
 
+async def test_the_best_of_many_equal_passages_are_those_with_the_first_ids(
+    library: Library,
+) -> None:
+    names = [DocumentId(f"{number}.md") for number in range(60)]
+    for document in names:
+        await library.keep_texts(document, ["The frog sat."])
+    scored = await found(library, ["frog"])
+    assert await found(library, ["frog"], limit=5) == scored[:5]
+    one = scored[-1].chunk
+    (chunk,) = await library.passages.chunks([one])
+    alone = SearchScope(documents=frozenset({chunk.document}))
+    assert [s.chunk for s in await found(library, ["frog"], alone, limit=5)] == [one]
+
+
+async def test_notes_that_are_not_asked_for_displace_nothing(library: Library) -> None:
+    text = a_chunk("A frog and a toad by the long wall.", document=ONE, start=9000)
+    notes = [
+        a_chunk(f"Frog {number}.", start=9 * number, kind=ChunkKind.NOTE)
+        for number in range(40)
+    ]
+    await library.keep(some_knowledge([*notes, text]))
+    assert [
+        s.chunk for s in await found(library, ["frog"], SearchScope(), limit=3)
+    ] == [text.id]
+
+
 async def test_the_index_follows_the_records_at_once(library: Library) -> None:
     await library.keep_texts(ONE, ["The frog sat.", "Rain."])
     await library.keep_texts(ONE, ["The toad sat.", "Rain."])

@@ -140,6 +140,12 @@ def stem_lightly(word: str) -> str:
     return word
 
 
+@lru_cache(maxsize=50_000)
+def stem_word(word: str) -> str:
+    """Return the stem of `word` as it stands in a text: normalized, without an ending."""
+    return stem_lightly(normalize_word(word))
+
+
 class LazyPattern:
     """A regular expression that is compiled on first use.
 

@@ -16,8 +16,8 @@ from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.text import (
     WORD_PATTERN,
     extract_capitalized_words,
-    normalize_word,
     stem_lightly,
+    stem_word,
 )
 from lrwr.core.retrieval.retrievers import HybridScores, WordWeights
 from lrwr.core.settings.library import Library, prepare_state_dir, write_private_file
@@ -245,7 +245,7 @@ def compute_ranking_signals(ranking_inputs: RankingInputs) -> RankingSignals:
 
 def _stems(text: str) -> frozenset[str]:
     words = set(WORD_PATTERN.findall(text.lower()))
-    return frozenset(stem_lightly(normalize_word(word)) for word in words)
+    return frozenset(map(stem_word, words))
 
 
 def _compute_coverage(weights: Mapping[str, float], stems: Collection[str]) -> float:

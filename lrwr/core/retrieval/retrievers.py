@@ -11,8 +11,8 @@ from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
     extract_content_words,
-    normalize_word,
     stem_lightly,
+    stem_word,
 )
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder, Reranker
@@ -320,9 +320,7 @@ class WordWeights:
         """Return the total weight, 0.0 to 1.0, of the words that `text` contains in any
         inflected form.
         """
-        text_stems = {
-            stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)
-        }
+        text_stems = {stem_word(word) for word in set(WORD_PATTERN.findall(text))}
         covered_weights = (
             w for word, w in self.weights.items() if stem_lightly(word) in text_stems
         )
@@ -339,7 +337,7 @@ def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, 
     pieces: list[tuple[str, bool]] = []
     at = 0
     for match in WORD_PATTERN.finditer(text):
-        if stem_lightly(normalize_word(match.group())) not in stems:
+        if stem_word(match.group()) not in stems:
             continue
         if match.start() > at:
             pieces.append((text[at : match.start()], False))

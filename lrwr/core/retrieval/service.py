@@ -30,7 +30,7 @@ from lrwr.core.retrieval.confidence import (
     assess_search_confidence,
     build_ranking_id,
 )
-from lrwr.core.retrieval.people import ScopedCast, build_unscoped_cast
+from lrwr.core.retrieval.people import ScopedCast
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
     HybridRetriever,
@@ -48,9 +48,9 @@ from lrwr.core.retrieval.retrievers import (
 from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import (
     StoryOrder,
+    StoryOrderBuilder,
     build_passage,
     build_search_scope,
-    build_story_order,
     is_within_scope,
 )
 from lrwr.core.retrieval.story_matches import list_passages, sort_by_story
@@ -90,9 +90,7 @@ class _SearchContext:
     order: StoryOrder
     scope: SearchScope
     story: StorySearch | None = None
-    visible_cast: ScopedCast = field(
-        default_factory=lambda: build_unscoped_cast(Cast())
-    )
+    visible_cast: ScopedCast = field(default_factory=lambda: ScopedCast(Cast(), {}))
     remarks: list[str] = field(default_factory=list)
     hybrid: HybridScores = field(default_factory=HybridScores)
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -133,8 +131,9 @@ class PassageFinder:
         self._store, self._lexical = store, lexical
         self._hybrid = HybridRetriever(lexical, embedder, vectors)
         self._reranker, self._candidates = reranker, candidates
-        self._calibrations, self._patterns = calibrations, order_patterns
+        self._calibrations = calibrations
         self._canon, self._story = canon, story
+        self._orders = StoryOrderBuilder(order_patterns)
 
     async def story_order(self) -> StoryOrder:
         """Return the library's documents in story order, with the user's decisions
@@ -145,7 +144,7 @@ class PassageFinder:
             StoreProblem: The library cannot be read.
         """
         canon = await asyncio.to_thread(self._canon)
-        return build_story_order(await self._store.outlines(), self._patterns, canon)
+        return self._orders.build(await self._store.outlines(), canon)
 
     async def find(
         self, request: SearchRequest, order: StoryOrder | None = None
@@ -220,13 +219,14 @@ class PassageFinder:
             candidates = _select_candidates(text, notes, scores, self._candidates)
             final = await _rerank(context, candidates, final, self._reranker)
         by_id = {chunk.id: chunk for chunk in (*text, *notes)}
+        text_ids = {chunk.id for chunk in text}
         passages = [
             build_passage(by_id[scored.chunk], context.order, scored.score)
             for scored in rank_chunks(final)
         ]
         return (
-            [passage for passage in passages if passage.chunk in text],
-            [passage for passage in passages if passage.chunk not in text],
+            [passage for passage in passages if passage.chunk.id in text_ids],
+            [passage for passage in passages if passage.chunk.id not in text_ids],
         )
 
     async def _build_context(

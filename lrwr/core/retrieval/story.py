@@ -111,6 +111,26 @@ def build_story_order(
     return StoryOrder(by_id, tuple(story), number_chapters(by_id, story))
 
 
+class StoryOrderBuilder:
+    """Builds the story order of one library, again only if something has changed.
+
+    `patterns` is the setting `[manuscript] order`.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = patterns
+        self._inputs: tuple[Sequence[DocumentOutline], Canon] | None = None
+        self._order = StoryOrder({}, (), {})
+
+    def build(self, outlines: Sequence[DocumentOutline], canon: Canon) -> StoryOrder:
+        """Return what `build_story_order` returns."""
+        # Unchanged outlines are the same objects, so that comparing them is fast.
+        if self._inputs != (outlines, canon):
+            self._order = build_story_order(outlines, self._patterns, canon)
+            self._inputs = outlines, canon
+        return self._order
+
+
 def reorder_documents(
     documents: Sequence[DocumentId], order: Sequence[DocumentId]
 ) -> list[DocumentId]:
@@ -119,6 +139,8 @@ def reorder_documents(
     The sorted ones share the positions they had; all others stay where they are. Names
     in `order` that are not among `documents` are ignored.
     """
+    if not order:
+        return list(documents)
     ranks = {document: rank for rank, document in enumerate(order)}
     ordered_documents = [d for d in documents if normalize_canon_path(d) in ranks]
     waiting = iter(

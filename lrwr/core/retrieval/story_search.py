@@ -344,11 +344,11 @@ def score_chunks_by_people(
     )
     spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
     scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}
-    plain = {spot: chunk for spot, chunk in spots.items() if proximity.is_plain(spot)}
-    for chunk, bonus in _score_story_position(
-        speech_question.question, plain, order
-    ).items():
-        scores[chunk] += EARLINESS_WEIGHT * bonus
+    question = speech_question.question
+    if asks_first(question) or asks_last(question):
+        plain = {spot: c for spot, c in spots.items() if proximity.is_plain(spot)}
+        for chunk, bonus in _score_story_position(question, plain, order).items():
+            scores[chunk] += EARLINESS_WEIGHT * bonus
     return scores
 
 
@@ -425,12 +425,10 @@ def _build_appearances(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
 def _score_story_position(
     question: str, chunks: Mapping[tuple[DocumentId, int], ChunkId], order: StoryOrder
 ) -> dict[ChunkId, float]:
-    """Score chunks by position in the story, 0.0 to 1.0, if the question asks for the
-    first (the earliest scores highest) or the last of something; else return nothing.
+    """Score chunks by position in the story, 0.0 to 1.0: the earliest scores highest,
+    or the latest if the question asks for the last of something.
     """
     last = asks_last(question)
-    if not last and not asks_first(question):
-        return {}
     ranks = {document: rank for rank, document in enumerate(order.story)}
     story_spots = [spot for spot in chunks if spot[0] in ranks]
     story_spots.sort(key=lambda spot: (ranks[spot[0]], spot[1]), reverse=last)

@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty
-from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
+from lrwr.core.nlp.names.lexicon import fold_name
+from lrwr.core.nlp.names.lookup import (
+    bounded_edit_distance,
+    find_names_in_question,
+    is_character_name,
+    resolve_name,
+)
 
 
 def character(name: str, *aliases: str) -> Character:
@@ -128,3 +134,50 @@ def test_any_question_can_be_read(question: str) -> None:
         assert who
         assert set(who) <= names
     assert set(resolve_name(question, CAST)) <= names
+
+
+WORDS = st.sampled_from(
+    ["Nell", "Nella", "Neil", "Tallow", "Vale", "Orla", "Mr.", "Jo"]
+)
+NAMES = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
+
+
+@st.composite
+def casts(draw: st.DrawFn) -> Cast:
+    names = draw(st.lists(NAMES, max_size=6, unique=True))
+    return Cast(
+        tuple(character(name, *draw(st.lists(NAMES, max_size=2))) for name in names),
+        draw(st.dictionaries(NAMES, st.just(tuple(names[:2])), max_size=2)),
+    )
+
+
+@given(casts(), NAMES)
+def test_a_name_is_resolved_as_by_comparing_it_with_each_alias(
+    cast: Cast, name: str
+) -> None:
+    folded = fold_name(name)
+    forms = {
+        fold_name(form): one.name
+        for one in cast.characters
+        for form in (one.name, *(alias.name for alias in one.aliases))
+    }
+    names = {*forms, *map(fold_name, cast.shared)}
+    assert is_character_name(name, cast) == (folded in names)
+    people = resolve_name(name, cast)
+    if folded in names:
+        return
+    words = {*folded.split()} - {"mr"}
+    others = [
+        one.name
+        for one in cast.characters
+        if any(
+            other and words and (words <= other or other <= words)
+            for alias in one.aliases
+            for other in [{*fold_name(alias.name).split()} - {"mr"}]
+        )
+    ]
+    if others:
+        assert people == tuple(others)
+    else:
+        near = [bounded_edit_distance(folded, form, 2) for form in names]
+        assert not people or min(near) <= 2

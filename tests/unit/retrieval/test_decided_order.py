@@ -8,6 +8,7 @@ from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline, Docu
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.story import (
     StoryOrder,
+    StoryOrderBuilder,
     build_story_order,
     merge_document_order,
     reorder_documents,
@@ -60,6 +61,24 @@ def test_a_decision_about_a_document_that_is_gone_changes_nothing() -> None:
     outlines = [outline("1.md"), outline("2.md")]
     canon = Canon({DocumentId("x.md"): DocumentType.SCENE}, (DocumentId("x.md"),))
     assert told(canon, *outlines) == "1.md 2.md"
+
+
+def test_the_order_is_built_again_when_files_or_decisions_change() -> None:
+    builder = StoryOrderBuilder(["9.md"])
+    outlines = [outline(path) for path in PATHS[:3]]
+    first = builder.build(outlines, Canon())
+    assert builder.build(list(outlines), Canon()) is first
+    steps = (
+        (outlines, decided("3.md", "1.md"), "3.md 2.md 1.md"),
+        ([*outlines, outline("9.md")], decided("3.md", "1.md"), "9.md 3.md 2.md 1.md"),
+        ([*outlines, outline("9.md", order=4)], Canon(), "1.md 2.md 9.md 3.md"),
+        (outlines, Canon(types={PATHS[1]: DocumentType.SETTING}), "1.md 3.md"),
+        (outlines, Canon(), "1.md 2.md 3.md"),
+    )
+    for documents, canon, expected in steps:
+        order = builder.build(documents, canon)
+        assert " ".join(order.story) == expected
+        assert order == build_story_order(documents, ["9.md"], canon)
 
 
 @given(chosen, chosen)

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender, Quotation
 from lrwr.core.model.chunks import ChunkId, SearchScope
@@ -234,3 +236,32 @@ def test_first_and_last_are_told_apart() -> None:
     assert asks_first(first) and not asks_last(first)
     assert asks_last(last) and not asks_first(last)
     assert not asks_first("What does Nell say?")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.sampled_from(AppearanceRole)), max_size=9)
+)
+def test_a_passage_is_at_the_first_level_that_is_near_enough(
+    found: list[tuple[int, AppearanceRole]],
+) -> None:
+    levels = PROXIMITY_LEVELS[AppearanceRole.HEARS]
+    plain = FIRST_OF_KIND_LEVELS[AppearanceRole.HEARS]
+    people = scored(
+        "What is said to Corin?", [at(n, "Corin Vale", role) for n, role in found]
+    )
+    nearest = {
+        spot: next(
+            (
+                number
+                for number, level in enumerate(levels)
+                for n, role in found
+                if role in level.roles and abs(n - spot) <= level.away
+            ),
+            len(levels),
+        )
+        for spot in range(45)
+    }
+    scores = {level: people.score((ONE, spot)) for spot, level in nearest.items()}
+    for spot, level in nearest.items():
+        assert people.is_plain((ONE, spot)) == (level < plain)
+        assert people.score((ONE, spot)) == scores[level]

@@ -10,6 +10,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
 from tests.fakes.libraries import Library, sqlite_library
@@ -41,6 +42,21 @@ async def test_outlines_are_those_of_the_moment_whoever_wrote(tmp_path: Path) ->
         await here.remove(ONE)
         await there.keep_texts(THREE, ["Fog went out."])
         assert await outlined(here) == await outlined(there) == [TWO, THREE]
+
+
+async def test_chunks_and_counts_are_those_of_the_moment_whoever_wrote(
+    tmp_path: Path,
+) -> None:
+    async with sqlite_library(tmp_path) as here, sqlite_library(tmp_path) as there:
+        for text in ("The lamp burned.", "The lamp went out.", "Fog came in."):
+            await there.keep_texts(ONE, [text])
+            (chunk,) = await there.passages.chunks_of(ONE, Pipeline.NAIVE)
+            for _ in range(2):
+                assert await here.passages.chunks([chunk.id]) == [chunk]
+                assert (await here.passages.counts(Pipeline.NAIVE)).chunks == 1
+        await there.remove(ONE)
+        assert await here.passages.chunks([chunk.id]) == []
+        assert (await here.passages.counts(Pipeline.NAIVE)).chunks == 0
 
 
 async def test_outlines_that_a_reader_changes_are_his_own(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Lookup of characters by a typed name, exact or approximate."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from lrwr.core.model.cast import Cast, Character
@@ -26,6 +27,10 @@ _MAX_NAME_WORDS = 6
 """Maximum words of a name in a question."""
 _MIN_MISSPELLED_LETTERS = 4
 """Minimum letters of a word that may match with one wrong letter; twice that for two."""
+_MAX_INDEXED_CASTS = 4
+"""Casts whose names stay indexed: the whole one, and those known at some horizons."""
+_MAX_RESOLVED_NAMES = 10_000
+"""Resolved names remembered for each cast."""
 
 
 def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
@@ -36,22 +41,14 @@ def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
     (a shared one gives several characters), words of a longer name, and spelling errors
     of one or two letters.
     """
-    folded = fold_name(_strip_possessive(name))
-    if not folded:
-        return ()
-    people_by_name = _index_names(cast)
-    if folded in people_by_name:
-        return people_by_name[folded]
-    return _match_words(folded, cast) or _match_misspelled(folded, people_by_name)
+    return _index_names(cast).resolve(name)
 
 
 def is_character_name(name: str, cast: Cast) -> bool:
     """Return whether `name` is exactly a name of a character of `cast`, ignoring case
     and a leading article.
     """
-    folded = fold_name(_strip_possessive(name))
-    owned = (form for character in cast.characters for form in _name_forms(character))
-    return any(fold_name(form) == folded for form in (*cast.shared, *owned))
+    return fold_name(_strip_possessive(name)) in _index_names(cast).people_by_name
 
 
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
@@ -77,7 +74,7 @@ def find_names_in_question(
     Pairs are in text order. Small spelling errors are tolerated. Case is ignored if the
     whole question is in lower case.
     """
-    people_by_name = _index_names(cast)
+    index = _index_names(cast)
     tokens = list(_TOKEN.finditer(question))
     lowercase = question == question.lower()
     matches: list[tuple[Span, tuple[str, ...]]] = []
@@ -85,10 +82,10 @@ def find_names_in_question(
     while at < len(tokens):
         stretch = _leading_tokens(question, tokens[at : at + _MAX_NAME_WORDS])
         size, people = _longest_match(
-            question, stretch, people_by_name, lowercase=lowercase
+            question, stretch, index.people_by_name, lowercase=lowercase
         )
         if not people:
-            size, people = _nearest_match(question, stretch, cast, lowercase=lowercase)
+            size, people = _nearest_match(question, stretch, index, lowercase=lowercase)
         if people:
             end = _end_of(tokens[at + size - 1])
             matches.append((Span(tokens[at].start(), end), people))
@@ -121,7 +118,7 @@ def _ends_a_sentence(word: str) -> bool:
 def _longest_match(
     question: str,
     tokens: Sequence[re.Match[str]],
-    people_by_name: dict[str, tuple[str, ...]],
+    people_by_name: Mapping[str, tuple[str, ...]],
     *,
     lowercase: bool,
 ) -> tuple[int, tuple[str, ...]]:
@@ -140,7 +137,11 @@ def _longest_match(
 
 
 def _nearest_match(
-    question: str, tokens: Sequence[re.Match[str]], cast: Cast, *, lowercase: bool
+    question: str,
+    tokens: Sequence[re.Match[str]],
+    index: "_CastNames",
+    *,
+    lowercase: bool,
 ) -> tuple[int, tuple[str, ...]]:
     """Match capitalised words by words of longer names, or with a spelling error."""
     size = 0
@@ -149,13 +150,11 @@ def _nearest_match(
     for number in range(size, 0, -1):
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
         folded = fold_name(_strip_possessive(stretch))
-        if folded not in NON_NAME_WORDS and (people := _match_words(folded, cast)):
+        if folded not in NON_NAME_WORDS and (people := index.match_words(folded)):
             return number, people
     first = tokens[0][0]
     if _is_used_as_name(first, lowercase=lowercase) and (lowercase or size):
-        return 1, _match_misspelled(
-            fold_name(_strip_possessive(first)), _index_names(cast)
-        )
+        return 1, index.match_misspelled(fold_name(_strip_possessive(first)))
     return 1, ()
 
 
@@ -174,8 +173,101 @@ def _strip_possessive(name: str) -> str:
     return re.sub(r"['’]s?\s*$", "", name.strip(" ?!,;:"))
 
 
-def _index_names(cast: Cast) -> dict[str, tuple[str, ...]]:
-    """Map each folded name to the characters that have it, most mentioned first."""
+class _CastNames:
+    """The names of one cast, prepared for many lookups.
+
+    `people_by_name` maps each folded name to the characters that have it, most
+    mentioned first.
+    """
+
+    def __init__(self, cast: Cast) -> None:
+        self._characters = cast.characters
+        self.people_by_name = _map_names(cast)
+        self.resolve = lru_cache(maxsize=_MAX_RESOLVED_NAMES)(self._resolve)
+
+    def _resolve(self, name: str) -> tuple[str, ...]:
+        folded = fold_name(_strip_possessive(name))
+        if not folded:
+            return ()
+        if folded in self.people_by_name:
+            return self.people_by_name[folded]
+        return self.match_words(folded) or self.match_misspelled(folded)
+
+    def match_words(self, folded: str) -> tuple[str, ...]:
+        """Return the characters with an alias that has all words of a folded name, or
+        of which it has all words; titles and epithets do not count.
+        """
+        words = _bare_words(folded)
+        numbers = {n for word in words for n in self._characters_by_word.get(word, ())}
+        return tuple(
+            self._characters[n].name
+            for n in sorted(numbers)
+            if any(words <= others or others <= words for others in self._words[n])
+        )
+
+    def match_misspelled(self, folded: str) -> tuple[str, ...]:
+        """Return the characters whose names are spelled most like a folded name."""
+        if len(folded) < _MIN_MISSPELLED_LETTERS or folded in NON_NAME_WORDS:
+            return ()
+        max_distance = 1 if len(folded) < 2 * _MIN_MISSPELLED_LETTERS else 2
+        lengths = range(len(folded) - max_distance, len(folded) + max_distance + 1)
+        near = [
+            (bounded_edit_distance(folded, name, max_distance), name)
+            for length in lengths
+            for name in self._names_by_shape.get((folded[:1], length), ())
+        ]
+        close = sorted(pair for pair in near if pair[0] <= max_distance)
+        best = [name for count, name in close if count == close[0][0]]
+        return tuple(dict.fromkeys(_flatten(self.people_by_name[n] for n in best)))
+
+    @cached_property
+    def _words(self) -> list[list[frozenset[str]]]:
+        """The words of each alias of each character, where there are any."""
+        return [
+            [words for alias in character.aliases if (words := _bare_words(alias.name))]
+            for character in self._characters
+        ]
+
+    @cached_property
+    def _characters_by_word(self) -> dict[str, set[int]]:
+        numbers: dict[str, set[int]] = {}
+        for number, aliases in enumerate(self._words):
+            for word in frozenset[str]().union(*aliases):
+                numbers.setdefault(word, set()).add(number)
+        return numbers
+
+    @cached_property
+    def _names_by_shape(self) -> dict[tuple[str, int], list[str]]:
+        """Folded names by first letter and length."""
+        names: dict[tuple[str, int], list[str]] = {}
+        for name in self.people_by_name:
+            names.setdefault((name[:1], len(name)), []).append(name)
+        return names
+
+
+class _CastIdentity:
+    """Hashes a cast by its identity: one that is read again has a new index."""
+
+    def __init__(self, cast: Cast) -> None:
+        self.cast = cast
+
+    def __hash__(self) -> int:
+        return id(self.cast)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _CastIdentity) and self.cast is other.cast
+
+
+def _index_names(cast: Cast) -> _CastNames:
+    return _index_identified_cast(_CastIdentity(cast))
+
+
+@lru_cache(maxsize=_MAX_INDEXED_CASTS)
+def _index_identified_cast(identity: _CastIdentity) -> _CastNames:
+    return _CastNames(identity.cast)
+
+
+def _map_names(cast: Cast) -> dict[str, tuple[str, ...]]:
     people_by_name: dict[str, list[str]] = {}
     for character in cast.characters:
         for name in _name_forms(character):
@@ -191,22 +283,6 @@ def _name_forms(character: Character) -> tuple[str, ...]:
     return character.name, *(alias.name for alias in character.aliases)
 
 
-def _match_words(folded: str, cast: Cast) -> tuple[str, ...]:
-    words = _bare_words(folded)
-    if not words:
-        return ()
-    return tuple(
-        character.name
-        for character in cast.characters
-        if any(_overlap(words, _bare_words(alias.name)) for alias in character.aliases)
-    )
-
-
-def _overlap(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Return whether all words of one name are among those of the other."""
-    return bool(second) and (first <= second or second <= first)
-
-
 def _bare_words(name: str) -> frozenset[str]:
     words = fold_name(name).split()
     return frozenset(
@@ -214,22 +290,6 @@ def _bare_words(name: str) -> frozenset[str]:
         for word in words
         if not normalize_name_title(word) and word not in NAME_EPITHETS
     )
-
-
-def _match_misspelled(
-    folded: str, people_by_name: dict[str, tuple[str, ...]]
-) -> tuple[str, ...]:
-    if len(folded) < _MIN_MISSPELLED_LETTERS or folded in NON_NAME_WORDS:
-        return ()
-    max_distance = 1 if len(folded) < 2 * _MIN_MISSPELLED_LETTERS else 2
-    near = [
-        (bounded_edit_distance(folded, name, max_distance), name)
-        for name in people_by_name
-        if name[:1] == folded[:1] and abs(len(name) - len(folded)) <= max_distance
-    ]
-    close = sorted(pair for pair in near if pair[0] <= max_distance)
-    best = [name for count, name in close if count == close[0][0]]
-    return tuple(dict.fromkeys(_flatten(people_by_name[name] for name in best)))
 
 
 def _flatten(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:

@@ -11,6 +11,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
     find_migration_statement,
     is_read_only_error,
 )
+from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
 from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 
 _PASSAGE_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
@@ -33,12 +34,15 @@ MAX_PAIRED_WORDS = 8
 """Words of a question that are paired; 8 words make 28 pairs."""
 _NO_BOUND = 2**62
 """An end that no text reaches: no horizon in that document."""
+_TIE_MARGIN = 20
+"""Rows read beyond the limit, to see whether more rows tie with the last one."""
+# The inner query ranks without looking at chunks: most words are in many of them.
 _SEARCH = """
-select c.id, -bm25({index}, {weights}) as score
-from {index} join chunk c on c.n = {index}.rowid
-where {index} match :words
-  and c.kind in (select value from json_each(:kinds))
-order by score desc, c.id limit :limit
+select c.id, c.kind, -best.cost
+from (
+  select rowid as n, bm25({index}, {weights}) as cost from {index}
+  where {index} match :words order by cost limit :limit
+) best left join chunk c on c.n = best.n
 """
 
 # The bounds are joined, so that SQLite builds an index on them for the query. A
@@ -72,6 +76,7 @@ class SqliteLexicalIndex:
     ) -> None:
         self._database = database
         self._weights = weights
+        self._cache = ReadCache()
 
     async def search_words(
         self,
@@ -128,17 +133,16 @@ class SqliteLexicalIndex:
     ) -> list[ScoredChunk]:
         if not match or limit < 1:
             return []
-        sql, parameters = _build_query(scope)
-        columns = (_UNBOUNDED if sql is _SEARCH else _BOUNDED)[pipeline]
-        parameters |= {"words": f"{columns} : ({match})", "limit": limit}
-        weights = ", ".join(map(str, self._weights[pipeline]))
-        chosen = sql.format(index=_PASSAGE_INDEXES[pipeline], weights=weights)
+        bounded = scope.documents is not None or bool(scope.until)
+        columns = (_BOUNDED if bounded else _UNBOUNDED)[pipeline]
+        sql = (_SEARCH_BOUNDED if bounded else _SEARCH).format(
+            index=_PASSAGE_INDEXES[pipeline],
+            weights=", ".join(map(str, self._weights[pipeline])),
+        )
+        words = f"{columns} : ({match})"
+        search = _search_bounded if bounded else _search_all
         return await self._database.read(
-            lambda connection: [
-                ScoredChunk(ChunkId(chunk), score)
-                for chunk, score in connection.execute(chosen, parameters)
-                if isinstance(chunk, str)  # else the row is damaged
-            ]
+            lambda connection: search(connection, sql, words, scope, limit)
         )
 
     async def document_frequencies(
@@ -152,34 +156,84 @@ class SqliteLexicalIndex:
         """
         index = _PASSAGE_INDEXES[pipeline]
         return await self._database.read(
-            lambda connection: _frequencies(connection, index, words, pipeline)
+            lambda connection: (
+                _frequencies(connection, index, words),
+                self._cache.get(
+                    connection, pipeline, lambda: _count_chunks(connection, pipeline)
+                ),
+            )
         )
 
 
-def _build_query(scope: SearchScope) -> tuple[str, dict[str, object]]:
-    parameters: dict[str, object] = {"kinds": json.dumps(sorted(scope.kinds))}
-    if scope.documents is None and not scope.until:
-        return _SEARCH, parameters
+def _search_all(
+    connection: sqlite3.Connection,
+    sql: str,
+    words: str,
+    scope: SearchScope,
+    limit: int,
+) -> list[ScoredChunk]:
+    """Search every document; read more rows until the best `limit` are certain.
+
+    Rows that tie with the worst one are not: others with that score may be left out.
+    """
+    count = limit + _TIE_MARGIN
+    while True:
+        rows = connection.execute(sql, {"words": words, "limit": count}).fetchall()
+        # A damaged row has an id that is no text.
+        scored = [
+            ScoredChunk(ChunkId(chunk), score)
+            for chunk, kind, score in rows
+            if isinstance(chunk, str) and kind in scope.kinds
+        ]
+        worst = min((score for *_, score in rows), default=0.0)
+        certain = sum(scored_chunk.score > worst for scored_chunk in scored)
+        if len(rows) < count or certain >= limit:
+            scored.sort(
+                key=lambda scored_chunk: (-scored_chunk.score, scored_chunk.chunk)
+            )
+            return scored[:limit]
+        count *= 4
+
+
+def _search_bounded(
+    connection: sqlite3.Connection,
+    sql: str,
+    words: str,
+    scope: SearchScope,
+    limit: int,
+) -> list[ScoredChunk]:
     bounds = dict(scope.until)
     if scope.documents is not None:
         bounds = {d: scope.until.get(d, _NO_BOUND) for d in scope.documents}
-    parameters["bounds"] = json.dumps(bounds)
-    parameters["elsewhere"] = _NO_BOUND if scope.documents is None else -1
-    return _SEARCH_BOUNDED, parameters
+    parameters = {
+        "words": words,
+        "limit": limit,
+        "kinds": json.dumps(sorted(scope.kinds)),
+        "bounds": json.dumps(bounds),
+        "elsewhere": _NO_BOUND if scope.documents is None else -1,
+    }
+    return [
+        ScoredChunk(ChunkId(chunk), score)
+        for chunk, score in connection.execute(sql, parameters)
+        if isinstance(chunk, str)  # else the row is damaged
+    ]
 
 
 def _frequencies(
-    connection: sqlite3.Connection, index: str, words: Iterable[str], pipeline: Pipeline
-) -> tuple[dict[str, int], int]:
+    connection: sqlite3.Connection, index: str, words: Iterable[str]
+) -> dict[str, int]:
     sql = f"select count(*) from {index} where {index} match ?"
     frequencies: dict[str, int] = {}
     for word in dict.fromkeys(words):
         word_query = f"{{text}} : {_quote_term(word)}"
         frequencies[word] = connection.execute(sql, (word_query,)).fetchone()[0]
-    total = connection.execute(
-        "select count(*) from chunk where pipeline = ?", (pipeline.value,)
-    )
-    return frequencies, total.fetchone()[0]
+    return frequencies
+
+
+def _count_chunks(connection: sqlite3.Connection, pipeline: Pipeline) -> int:
+    sql = "select count(*) from chunk where pipeline = ?"
+    count: int = connection.execute(sql, (pipeline.value,)).fetchone()[0]
+    return count
 
 
 def build_fts_any_query(words: Iterable[str]) -> str:

@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
     fits_sql,
@@ -12,6 +12,7 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
 )
 from lrwr.core.adapters.storage.sqlite.database import (
     LibraryGeneration,
+    Result,
     SqliteDatabase,
     read_library_generation,
 )
@@ -58,39 +59,81 @@ select
 """
 
 
+MAX_CACHED_CHUNKS = 4_000
+"""Chunks kept in memory, about 2 KB each: one search reads many of them three times."""
+
+
+class ReadCache:
+    """Values read from a library, remembered until anything is written to its file."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Any] = {}
+        self._as_of: LibraryGeneration | None = None
+
+    def get(
+        self, connection: sqlite3.Connection, key: Hashable, load: Callable[[], Result]
+    ) -> Result:
+        """Return the value of `key`, which `load` reads unless it is remembered.
+
+        Must be called inside a transaction of `connection`, always the same one.
+        """
+        now = read_library_generation(connection)
+        if now != self._as_of:
+            self._values.clear()
+            self._as_of = now
+        if key not in self._values:
+            self._values[key] = load()
+        value: Result = self._values[key]
+        return value
+
+
 class SqlitePassageStore:
     """The `PassageStore` port in SQLite: reads what search and answers need.
 
-    Outlines are cached until anything is written to the file. Every method raises
-    StoreProblem if the library cannot be read.
+    Outlines, counts and some chunks are cached until anything is written to the file.
+    Every method raises StoreProblem if the library cannot be read.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
-        self._outlines: tuple[DocumentOutline, ...] = ()
-        self._as_of: LibraryGeneration | None = None
+        self._cache = ReadCache()
 
     async def outlines(self) -> list[DocumentOutline]:
         """Return the outline (title, chapters, scenes) of every document, ordered by
         id.
         """
-        return list(await self._database.read(self._read_outlines))
-
-    def _read_outlines(
-        self, connection: sqlite3.Connection
-    ) -> tuple[DocumentOutline, ...]:
-        now = read_library_generation(connection)
-        if now != self._as_of:
-            rows = connection.execute(_OUTLINES)
-            self._outlines = tuple(self._database.decode_rows(rows, _outline))
-            self._as_of = now
-        return self._outlines
+        return list(
+            await self._database.read(
+                lambda connection: self._cache.get(
+                    connection,
+                    "outlines",
+                    lambda: self._database.decode_rows(
+                        connection.execute(_OUTLINES), _outline
+                    ),
+                )
+            )
+        )
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order of `ids`; unknown ids are
         skipped.
         """
-        return await self._chunks(_CHUNKS, json.dumps(list(ids)))
+        return await self._database.read(
+            lambda connection: self._cached_chunks(connection, ids)
+        )
+
+    def _cached_chunks(
+        self, connection: sqlite3.Connection, ids: Sequence[ChunkId]
+    ) -> list[Chunk]:
+        chunks: dict[ChunkId, Chunk] = self._cache.get(connection, "chunks", dict)
+        missing = [chunk for chunk in ids if chunk not in chunks]
+        rows = connection.execute(_CHUNKS, (json.dumps(missing),)) if missing else ()
+        for read_chunk in self._database.decode_rows(rows, _chunk):
+            chunks[read_chunk.id] = read_chunk
+        existing = [chunks[chunk] for chunk in ids if chunk in chunks]
+        if len(chunks) > MAX_CACHED_CHUNKS:
+            chunks.clear()
+        return existing
 
     async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
         """Return the chunks that `pipeline` has made of a document, in text order."""
@@ -132,7 +175,11 @@ class SqlitePassageStore:
         stored.
         """
         row = await self._database.read(
-            lambda connection: connection.execute(_COUNTS, (pipeline.value,)).fetchone()
+            lambda connection: self._cache.get(
+                connection,
+                pipeline,
+                lambda: connection.execute(_COUNTS, (pipeline.value,)).fetchone(),
+            )
         )
         documents, words, chunks, spaces, newest = row
         return LibraryCounts(documents, words, chunks, _decode_spaces(spaces), newest)

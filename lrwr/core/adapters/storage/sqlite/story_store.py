@@ -17,6 +17,7 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import chapters_from_json
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
+from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
 from lrwr.core.adapters.storage.sqlite.story_rows import (
     SELECT_CHUNK_SPANS,
     build_attribution_rows,
@@ -63,7 +64,7 @@ order by document_id, char_start, alias
 _QUOTATIONS = f"""
 select {fits_sql("quotation")}, document_id, spans, speaker, certainty, cue, addressee, addressee_certainty,
   mentions
-from quotation where :speaker is null or speaker = :speaker
+from quotation where {{where}}
 order by document_id, char_start, n
 """
 
@@ -74,19 +75,22 @@ from fact where :about = '[]' or about in (select value from json_each(:about))
 order by document_id, char_start, n
 """
 
+# The inner query selects the best facts before anything else of them is read.
 _SEARCH_FACTS = f"""
 select {fits_sql("fact", "f")}, f.document_id, f.about, f.subject, f.field, f.value, f.keeper, f.certainty,
   f.reach, f.spans, f.details
-from fact_fts join fact f on f.n = fact_fts.rowid
-where fact_fts match ? order by bm25(fact_fts), f.n limit ?
+from (
+  select rowid as n, bm25(fact_fts) as cost from fact_fts where fact_fts match ?
+  order by cost, n limit ?
+) best join fact f on f.n = best.n
+order by best.cost, best.n
 """
 
 _LABELS = """
 select c.id, f.field, f.value
 from fact f join chunk c on c.document_id = f.document_id
-  and c.char_start = f.char_start and c.pipeline = 'b'
-where f.about = 'passage'
-  and (:chunks is null or c.id in (select value from json_each(:chunks)))
+  and c.char_start = f.char_start
+where f.about = 'passage' and {where}
 order by f.keeper <> 'rules', f.n
 """
 
@@ -94,9 +98,7 @@ _APPEARANCES = """
 select 1, c.id, c.document_id, c.char_start, c.char_end, c.ordinal, a.character, a.role,
   a.count
 from appearance a join chunk c on c.id = a.chunk_id
-where (:characters is null
-    or a.character in (select value from json_each(:characters)))
-  and (:chunks is null or a.chunk_id in (select value from json_each(:chunks)))
+where {where}
 order by c.document_id, c.char_start, a.character, a.role
 """
 
@@ -110,6 +112,8 @@ from reading r
   left join woven w on w.document_id = r.document_id
 order by r.document_id
 """
+
+_ROLES = {role.value: role for role in AppearanceRole}
 
 _SEAMS = "select key, distance from seam where document_id = ? and space = ?"
 
@@ -130,11 +134,16 @@ class SqliteStoryStore:
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
+        self._cache = ReadCache()
         self._cast = ("", Cast())
 
     async def cast(self) -> Cast:
         """Return all characters of the story, the most mentioned first."""
-        return await self._database.read(self._read_cast)
+        return await self._database.read(
+            lambda connection: self._cache.get(
+                connection, "cast", lambda: self._read_cast(connection)
+            )
+        )
 
     def _read_cast(self, connection: sqlite3.Connection) -> Cast:
         rows = connection.execute(_CAST).fetchall()
@@ -164,10 +173,11 @@ class SqliteStoryStore:
 
         With `speaker`, the main name of a character, only those of that character.
         """
-        parameters = {"speaker": speaker}
+        sql = _QUOTATIONS.format(where="true" if speaker is None else "speaker = ?")
+        parameters = () if speaker is None else (speaker,)
         return await self._database.read(
             lambda connection: self._database.decode_rows(
-                connection.execute(_QUOTATIONS, parameters),
+                connection.execute(sql, parameters),
                 lambda row: DocumentQuotation(DocumentId(row[0]), _quotation(row)),
             )
         )
@@ -211,10 +221,12 @@ class SqliteStoryStore:
         chunks; a chunk without labels is left out. A label set by a language model
         replaces one set by rules.
         """
-        parameters = {"chunks": _json_list(chunks)}
+        # The plus sign keeps SQLite from preferring the index on the pipeline.
+        pipeline = "c.pipeline = 'b'" if chunks is None else "+c.pipeline = 'b'"
+        sql, parameters = _bound(_LABELS, {"c.id": chunks}, pipeline)
         labels: dict[ChunkId, dict[str, str]] = {}
         rows = await self._database.read(
-            lambda connection: connection.execute(_LABELS, parameters).fetchall()
+            lambda connection: connection.execute(sql, parameters).fetchall()
         )
         for chunk, field, value in rows:
             labels.setdefault(ChunkId(chunk), {})[field] = value
@@ -230,13 +242,12 @@ class SqliteStoryStore:
         They are ordered by document id, then by position in the text. With `characters`
         or `chunks`, only for these; None means all.
         """
-        parameters = {
-            "characters": _json_list(characters),
-            "chunks": _json_list(chunks),
-        }
+        sql, parameters = _bound(
+            _APPEARANCES, {"a.character": characters, "a.chunk_id": chunks}
+        )
         return await self._database.read(
             lambda connection: self._database.decode_rows(
-                connection.execute(_APPEARANCES, parameters), _appearance
+                connection.execute(sql, parameters), _appearance
             )
         )
 
@@ -382,7 +393,7 @@ def _appearance(row: Sequence[Any]) -> Appearance:
         Span(start, end),
         ordinal,
         character,
-        AppearanceRole(role),
+        _ROLES[role],
         count,
     )
 
@@ -400,8 +411,22 @@ def _attribution_input(row: Sequence[Any]) -> AttributionInput:
     )
 
 
-def _json_list(values: Collection[str] | None) -> str | None:
-    return None if values is None else json.dumps(sorted(values))
+def _bound(
+    sql: str,
+    values_by_column: Mapping[str, Collection[str] | None],
+    *conditions: str,
+) -> tuple[str, list[str]]:
+    """Return `sql` with all conditions in place of `{where}`, and its parameters.
+
+    Each column must have one of its values; None is no condition. A condition that is
+    not asked for must not be in the statement: SQLite would use no index for the others.
+    """
+    bounds = {c: values for c, values in values_by_column.items() if values is not None}
+    conditions += tuple(f"{c} in (select value from json_each(?))" for c in bounds)
+    return (
+        sql.format(where=" and ".join(conditions) or "true"),
+        [json.dumps(sorted(values)) for values in bounds.values()],
+    )
 
 
 def _quotation(row: tuple[str, ...]) -> Quotation:
