@@ -25,7 +25,7 @@ from bench.inside.wordings_fourth import FOURTH
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.model.documents import Document, DocumentId, DocumentOutline

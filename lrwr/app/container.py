@@ -13,6 +13,7 @@ from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeSto
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteAnalysisStore,
+    SqliteBiblePartStore,
     SqliteCastStore,
     SqliteStoryStore,
 )
@@ -355,6 +356,7 @@ class Workspace:
         return BibleService(
             stories=self.stories,
             passages=self.passages,
+            parts=SqliteBiblePartStore(self.database),
             patterns=self.settings.manuscript.order,
             canon=self.canon_file.load,
             flagged_gaps=self.threads.gaps,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lrwr.app.container import Workspace
 from lrwr.app.egress import create_chat_model, create_price_lookup, describe_refusal
 from lrwr.core.adapters.chat.factory import ModelRole
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs

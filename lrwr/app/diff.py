@@ -26,7 +26,7 @@ from lrwr.pipeline.diff import StoryDiff, build_manuscript_state, diff_states
 from lrwr.pipeline.report import MODEL_SKIPPED_TEXT
 
 if TYPE_CHECKING:
-    from lrwr.core.bible.service import StoryKnowledge
+    from lrwr.core.bible.projection import StoryKnowledge
     from lrwr.core.ports.sources import ManuscriptSource
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport

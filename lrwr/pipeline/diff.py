@@ -12,7 +12,7 @@ from lrwr.core.bible.changes import (
     diff_story_states,
 )
 from lrwr.core.bible.claims import normalize_value
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import find_contradictions, is_in_documents
 from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.model.documents import DocumentId

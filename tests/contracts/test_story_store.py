@@ -14,6 +14,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
+from lrwr.core.model.turns import NarrativeState
 from lrwr.core.ports.story_stores import (
     AppearanceRole,
     AttributionResult,
@@ -21,6 +22,7 @@ from lrwr.core.ports.story_stores import (
     DocumentQuotation,
     FirstMention,
 )
+from tests.fakes.conversations import THREAD, a_turn
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, SPACE, TWO, some_chunks, some_knowledge
 
@@ -319,3 +321,66 @@ async def test_a_label_of_a_models_outranks_one_of_the_rules(library: Library) -
     assert await library.story.labels() == expected
     assert await library.story.labels([first.id]) == expected
     assert await library.story.labels([knowledge.chunks[1].id]) == {}
+
+
+async def test_what_changes_the_story_raises_the_content_version(
+    library: Library,
+) -> None:
+    knowledge = learned()
+    versions = [await library.parts.content_version()]
+
+    async def note() -> None:
+        versions.append(await library.parts.content_version())
+
+    await library.keep(knowledge)
+    await note()
+    await library.casts.save_cast(Cast((NELL,)))
+    await note()
+    await library.casts.save_attribution(woven(knowledge))
+    await note()
+    await library.remove(ONE, Pipeline.AGENTIC)
+    await note()
+    assert versions == sorted(set(versions))
+
+
+async def test_questions_and_the_index_leave_the_content_version_alone(
+    library: Library,
+) -> None:
+    await library.keep(learned())
+    before = await library.parts.content_version()
+    await library.threads.save_turn(THREAD, "Nell", a_turn("0" * 32), NarrativeState())
+    await library.parts.save_index("key", "[]")
+    assert await library.parts.content_version() == before
+
+
+async def test_the_index_is_that_of_the_last_key(library: Library) -> None:
+    assert await library.parts.load_index("one") == ""
+    await library.parts.save_index("one", '["Nell"]')
+    assert await library.parts.load_index("one") == '["Nell"]'
+    await library.parts.save_index("two", "[]")
+    assert await library.parts.load_index("one") == ""
+    assert await library.parts.load_index("two") == "[]"
+
+
+async def test_parts_are_those_of_the_characters_and_documents(
+    library: Library,
+) -> None:
+    for document in (ONE, TWO):
+        knowledge = learned(document)
+        await library.keep(knowledge)
+        await library.casts.save_attribution(woven(knowledge))
+    quotations = await library.story.quotations()
+    appearances = await library.story.appearances()
+    parts = library.parts
+    assert len(quotations) == 2
+    assert await parts.quotations_of(["Nell"], []) == quotations
+    assert await parts.quotations_of(["Hob"], []) == []
+    assert await parts.quotations_of(["Hob"], [TWO]) == quotations[1:]
+    assert await parts.quotations_of(["Nell"], [TWO]) == quotations
+    assert await parts.appearances_of(["Nell", "Hob"], []) == appearances
+    assert await parts.appearances_of([], [TWO]) == [
+        one for one in appearances if one.document == TWO
+    ]
+    assert await parts.appearances_of(["Hob"], [ONE]) == [
+        one for one in appearances if one.document == ONE or one.character == "Hob"
+    ]

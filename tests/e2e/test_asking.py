@@ -1,13 +1,19 @@
 """Questions answered with a language model, and without it when it fails."""
 
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    checksum_sql,
+    register_row_checksum,
+)
 from lrwr.core.chat.graph import compile_turn_graph, list_turn_steps
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.model_replies import prompt_tokens
@@ -240,3 +246,25 @@ def test_the_steps_of_a_turn_give_the_graph_its_order() -> None:
     graph = compile_turn_graph().get_graph()
     names = ["__start__", *(name for name, _ in list_turn_steps()), "__end__"]
     assert {(edge.source, edge.target) for edge in graph.edges} == {*pairwise(names)}
+
+
+def test_an_index_of_another_shape_is_built_again(book: Terminal) -> None:
+    first = book.run("ask", LAMP, LRWR_MODEL_USE="off")
+    with closing(sqlite3.connect(book.folder / ".lrwr" / "library.db")) as connection:
+        register_row_checksum(connection)
+        connection.execute("update bible_index set body = '[\"Nell\"]'")
+        columns = ("id", "key", "body")
+        connection.execute(f"update bible_index set crc = {checksum_sql(columns)}")
+        connection.commit()
+    assert book.run("ask", LAMP, LRWR_MODEL_USE="off").out == first.out
+
+
+def test_a_change_of_the_text_is_known_to_the_next_question(book: Terminal) -> None:
+    question = "Who is Ysolde Marr?"
+    assert "Ysolde Marr said" not in book.run("ask", question, LRWR_MODEL_USE="off").out
+    text = (book.folder / "1.md").read_text()
+    said = "“The tide turns,” said Ysolde Marr. Ysolde Marr said no more.\n"
+    (book.folder / "1.md").write_text(f"{text}\n{said}")
+    book.run("ingest", LRWR_MODEL_USE="off")
+    answer = book.run("ask", question, "--json", LRWR_MODEL_USE="off").json
+    assert answer["characters"] == ["Ysolde Marr"]

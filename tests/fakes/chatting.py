@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.bible.service import project_bible
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.state import RetrievalResult

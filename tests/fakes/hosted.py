@@ -24,7 +24,10 @@ from lrwr.core.adapters.storage.sqlite.passage_store import (
     SqliteChangeFeed,
     SqlitePassageStore,
 )
-from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
+from lrwr.core.adapters.storage.sqlite.story_store import (
+    SqliteBiblePartStore,
+    SqliteStoryStore,
+)
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
 from lrwr.core.adapters.storage.supabase.knowledge_store import (
     SupabaseAnalysisStore,
@@ -118,6 +121,7 @@ async def hosted_library(
             feed=SqliteChangeFeed(other.database),
             queue=queue,
             story=SqliteStoryStore(other.database),
+            parts=SqliteBiblePartStore(other.database),
             casts=SupabaseCastStore(desk.database, desk.copy, desk.records),
             analysis=SupabaseAnalysisStore(desk.database, desk.records, now=clock),
             threads=desk.threads,

@@ -16,6 +16,7 @@ from lrwr.core.adapters.storage.sqlite.passage_store import (
 )
 from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteAnalysisStore,
+    SqliteBiblePartStore,
     SqliteCastStore,
     SqliteStoryStore,
 )
@@ -30,7 +31,7 @@ from lrwr.core.ports.stores import (
     PassageStore,
     ThreadStore,
 )
-from lrwr.core.ports.story_stores import CastStore, StoryStore
+from lrwr.core.ports.story_stores import BiblePartStore, CastStore, StoryStore
 from tests.fakes.records import (
     Clock,
     a_document,
@@ -51,6 +52,7 @@ class Library:
     feed: SqliteChangeFeed
     queue: JobQueue
     story: StoryStore
+    parts: BiblePartStore
     casts: CastStore
     analysis: AnalysisStore
     threads: ThreadStore
@@ -83,6 +85,7 @@ def over(database: SqliteDatabase, clock: Clock) -> Library:
         feed=SqliteChangeFeed(database),
         queue=SqliteJobQueue(database, now=clock),
         story=SqliteStoryStore(database),
+        parts=SqliteBiblePartStore(database),
         casts=SqliteCastStore(database),
         analysis=SqliteAnalysisStore(database, now=clock),
         threads=SqliteThreadStore(database),

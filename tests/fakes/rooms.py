@@ -82,6 +82,7 @@ def sessions(
         bible=BibleService(
             stories=desk.library.story,
             passages=desk.library.passages,
+            parts=desk.library.parts,
             patterns=(),
             canon=desk.canon,
             flagged_gaps=desk.library.threads.gaps,

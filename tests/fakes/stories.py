@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.adapters.source.parser import ManuscriptParser
-from lrwr.core.bible.service import BibleService, StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import BibleService
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import (
     Alias,
@@ -84,7 +85,9 @@ class Book:
 
 @dataclass
 class Stories:
-    """What is known of a book; keeps the `StoryStore` port. Filled by the tests."""
+    """What is known of a book; keeps the ports `StoryStore` and `BiblePartStore`.
+    Filled by the tests, so the content is another at each call.
+    """
 
     book: Book
     people: Cast = field(default_factory=Cast)
@@ -92,6 +95,41 @@ class Stories:
     known: list[DocumentFact] = field(default_factory=list)
     said: list[DocumentQuotation] = field(default_factory=list)
     there: list[Appearance] = field(default_factory=list)
+    version: int = 0
+    index: tuple[str, str] = ("", "")
+
+    async def content_version(self) -> int:
+        """Return another number at each call."""
+        self.version += 1
+        return self.version
+
+    async def load_index(self, key: str) -> str:
+        """Return what was saved under `key`."""
+        return self.index[1] if self.index[0] == key else ""
+
+    async def save_index(self, key: str, text: str) -> None:
+        """Store `text` under `key`."""
+        self.index = key, text
+
+    async def quotations_of(
+        self, speakers: Collection[str], documents: Collection[DocumentId]
+    ) -> list[DocumentQuotation]:
+        """Return the quotations by `speakers` or in `documents`."""
+        return [
+            one
+            for one in await self.quotations()
+            if one.quotation.speaker in speakers or one.document in documents
+        ]
+
+    async def appearances_of(
+        self, characters: Collection[str], documents: Collection[DocumentId]
+    ) -> list[Appearance]:
+        """Return the appearances of `characters` or in `documents`."""
+        return [
+            one
+            for one in await self.appearances()
+            if one.character in characters or one.document in documents
+        ]
 
     async def cast(self) -> Cast:
         """Return everyone in the story."""
@@ -217,6 +255,7 @@ class Stories:
         return BibleService(
             stories=self,
             passages=self.book,
+            parts=self,
             patterns=(),
             canon=canon,
             flagged_gaps=flagged_gaps,

@@ -28,7 +28,7 @@ from lrwr.cli.runtime.services import (
     prompt_for_consent,
     run_async,
 )
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document

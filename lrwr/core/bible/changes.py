@@ -12,7 +12,7 @@ from lrwr.core.bible.claims import (
 )
 from lrwr.core.bible.horizon import HorizonCast, HorizonView, normalize_character_name
 from lrwr.core.bible.later_scenes import AffectedScene, LaterSceneFinder
-from lrwr.core.bible.service import StoryKnowledge, project_bible
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.timeline import (
     FactChange,
     FactTopic,

@@ -257,7 +257,9 @@ class HorizonCast:
 
     `first_seen` has the first mention of each alias in each document. `names` are the
     user's decisions on names; a character with a name in them is confirmed. Facts may
-    use any name of a character; `display_name` converts it to the one to display.
+    use any name of a character; `display_name` converts it to the one to display. With
+    `visible`, an earlier value of that property for the same horizon, `first_seen` is
+    not needed.
     """
 
     def __init__(
@@ -266,8 +268,10 @@ class HorizonCast:
         first_seen: Sequence[FirstMention],
         horizon_view: HorizonView,
         names: CanonNames,
+        visible: Mapping[str, VisibleCharacter] | None = None,
     ) -> None:
         self._cast = cast
+        self._known_visible = visible
         self._view = horizon_view
         self._names = names
         self._index_by_name = _index_by_name(cast)
@@ -284,6 +288,8 @@ class HorizonCast:
 
         The name to display may be another one; see `VisibleCharacter`.
         """
+        if self._known_visible is not None:
+            return self._known_visible
         visible_by_name = {c.name: self._make_visible(c) for c in self._cast.characters}
         visible_pairs = [
             (name, visible_character)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.bible.horizon import compile_forms_pattern
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import SceneSummary, TextEvidence
 from lrwr.core.model.documents import DocumentId
 

@@ -1,6 +1,6 @@
 """Builds character profiles and relationships from facts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lrwr.core.bible.claims import (
@@ -35,9 +35,13 @@ RelationKey = tuple[str, str, str]
 
 
 def build_character_profiles(
-    material: VisibleFacts, relations: Sequence[CharacterRelation], gaps: Sequence[Gap]
+    material: VisibleFacts,
+    relations: Sequence[CharacterRelation],
+    gaps: Sequence[Gap],
+    names: Collection[str] | None = None,
 ) -> tuple[CharacterProfile, ...]:
-    """Return a profile of each visible character, most mentioned first.
+    """Return a profile of each visible character, or of those whose displayed name is
+    in `names`, most mentioned first.
 
     A profile includes those of `relations` with the character as the source, and those
     of `gaps` about the character.
@@ -52,6 +56,36 @@ def build_character_profiles(
             visible_character, facts_by_person.get(name, []), relations, gaps, material
         )
         for name, visible_character in material.cast.visible.items()
+        if names is None or visible_character.character.name in names
+    )
+
+
+def build_name_profile(
+    visible_character: VisibleCharacter,
+    also_called: tuple[BibleClaim, ...] = (),
+    *,
+    bounded: bool,
+) -> CharacterProfile:
+    """Return the profile of a character with names, gender and certainty only.
+
+    `bounded` means that there is a horizon, so that only visible titles tell the gender.
+    """
+    character = visible_character.character
+    gender, certainty = character.gender, character.gender_certainty
+    if bounded:
+        gender, certainty = _visible_gender(character.name, visible_character)
+    return CharacterProfile(
+        name=character.name,
+        aliases=tuple(
+            AliasForm(alias.name, alias.mentions, alias.certainty)
+            for alias in character.aliases
+        ),
+        gender=gender,
+        gender_certainty=certainty,
+        certainty=character.certainty,
+        because="" if bounded else character.because,
+        narrator=character.narrator,
+        also_called=also_called,
     )
 
 
@@ -105,21 +139,9 @@ def _build_profile(
     if visible_character.first is not None:
         place = (visible_character.first.document, (visible_character.first.span,))
         first = horizon_view.evidence(*place, RULES_KEEPER, character.certainty)
-    gender, certainty = character.gender, character.gender_certainty
-    if horizon_view.bounded:
-        gender, certainty = _visible_gender(character.name, visible_character)
     own_gaps = [gap for gap in gaps if gap.about == character.name]
-    profile = CharacterProfile(
-        name=character.name,
-        aliases=tuple(
-            AliasForm(alias.name, alias.mentions, alias.certainty)
-            for alias in character.aliases
-        ),
-        gender=gender,
-        gender_certainty=certainty,
-        certainty=character.certainty,
-        because="" if horizon_view.bounded else character.because,
-        narrator=character.narrator,
+    profile = replace(
+        build_name_profile(visible_character, bounded=horizon_view.bounded),
         first_seen=first,
         relationships=tuple(r for r in relations if r.source == character.name),
         open_gaps=tuple(gap for gap in own_gaps if gap.state is GapState.OPEN),

@@ -1,6 +1,6 @@
 """Builds scene summaries: point of view, recap, key sentences, characters present."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lrwr.core.bible.claims import SourcedFact, VisibleFacts, merge_claims
 from lrwr.core.bible.values import BibleClaim, SceneSummary, TextEvidence
@@ -20,9 +20,13 @@ SceneKey = tuple[DocumentId, int, int]
 
 
 def build_scene_summaries(
-    material: VisibleFacts, appearances: Iterable[Appearance], canon: Canon
+    material: VisibleFacts,
+    appearances: Iterable[Appearance],
+    canon: Canon,
+    documents: Collection[DocumentId] | None = None,
 ) -> tuple[SceneSummary, ...]:
-    """Return a summary of every scene that is visible to its end, in story order.
+    """Return a summary of every scene that is visible to its end, in story order; with
+    `documents`, only of the scenes in them.
 
     `appearances` say who is present. A point of view that `canon` decides comes before
     those that the text suggests.
@@ -36,6 +40,8 @@ def build_scene_summaries(
     people_by_scene = _count_presence(material, appearances)
     scenes = []
     for document, chapter, number, index in horizon_view.scenes():
+        if documents is not None and document not in documents:
+            continue
         outline = horizon_view.order.outlines[document]
         span = chapter.scenes[index].span
         at = (document, *horizon_view.locate_scene(document, span))

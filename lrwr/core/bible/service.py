@@ -1,42 +1,33 @@
 """Reads stored story data and builds the story bible up to a horizon."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from hashlib import sha256
 
-from lrwr.core.bible.claims import collect_visible_facts, list_reader_models
-from lrwr.core.bible.gaps import build_gap_ledger
-from lrwr.core.bible.horizon import HorizonCast, HorizonView
-from lrwr.core.bible.profiles import build_character_profiles, collect_relations
-from lrwr.core.bible.scenes import build_scene_summaries
-from lrwr.core.bible.timeline import (
-    build_timeline,
-    collect_disclosures,
-    collect_events,
-    collect_quotes,
-    collect_world_elements,
+from lrwr.core.bible.index import (
+    BibleIndex,
+    BibleParts,
+    build_bible_index,
+    list_part_documents,
+    project_bible_parts,
+    select_part_facts,
 )
-from lrwr.core.bible.values import (
-    Bible,
-    CharacterProfile,
-)
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
+from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import DocumentId, Horizon
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
-from lrwr.core.ports.story_stores import (
-    Appearance,
-    DocumentFact,
-    DocumentQuotation,
-    FirstMention,
-    StoryStore,
-)
+from lrwr.core.ports.story_stores import BiblePartStore, DocumentFact, StoryStore
 from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.retrieval.story import (
     StoryOrder,
@@ -45,64 +36,30 @@ from lrwr.core.retrieval.story import (
     parse_horizon,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class StoryKnowledge:
-    """All stored data from which the story bible is built, without a horizon.
-
-    `first_seen` are the first mentions of all aliases in each document. `canon` are the
-    user's decisions. `flagged_gaps` are gaps found while answering questions, the only part
-    that may be limited to a horizon.
-    """
-
-    order: StoryOrder
-    texts: Mapping[DocumentId, DocumentText]
-    cast: Cast = field(default_factory=Cast)
-    first_seen: tuple[FirstMention, ...] = ()
-    facts: tuple[DocumentFact, ...] = ()
-    quotations: tuple[DocumentQuotation, ...] = ()
-    appearances: tuple[Appearance, ...] = ()
-    canon: Canon = field(default_factory=Canon)
-    flagged_gaps: tuple[GapFlag, ...] = ()
-
-
-def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> Bible:
-    """Return the story bible as known up to `horizon`; None is the whole story.
-
-    With a horizon, facts are left out whose evidence is after it, in a note or in an
-    author's comment, and so are names that are not mentioned by then.
-    """
-    horizon_view = HorizonView(knowledge.order, knowledge.texts, horizon)
-    horizon_cast = HorizonCast(
-        knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
-    )
-    material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
-    gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
-    relations = collect_relations(material)
-    events, disclosures = collect_events(material), collect_disclosures(material)
-    scenes = build_scene_summaries(material, knowledge.appearances, knowledge.canon)
-    return Bible(
-        characters=build_character_profiles(material, relations, gaps),
-        world=collect_world_elements(material),
-        events=events,
-        relations=relations,
-        told=disclosures,
-        scenes=scenes,
-        timeline=build_timeline(events, disclosures, scenes, material),
-        quotes=collect_quotes(knowledge.quotations, material),
-        gaps=gaps,
-        readers=list_reader_models(knowledge.facts),
-        bounded=horizon_view.bounded,
-    )
-
-
 _TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
 """Facts that the bible uses; those about passages are many, and used for search only."""
+
+
+_INDEX_FORMAT = 1
+"""Raise it when the same library gives another `BibleIndex`."""
+
+
+@dataclass(slots=True)
+class _LibraryState:
+    """What is the same for all questions until the library or the canon changes, which
+    `key` identifies: the story order and the index of each horizon.
+    """
+
+    key: str
+    canon: Canon
+    order: StoryOrder
+    indexes: dict[Horizon | None, BibleIndex] = field(default_factory=dict)
 
 
 class BibleService:
     """Read access to the story bible of a library; calls may run concurrently.
 
+    `parts` reads what one question needs, and stores the index of the whole story.
     `patterns` is the setting `[manuscript] order`. `canon` loads the user's decisions,
     `flagged_gaps` the gaps found while answering questions; both are called for each read.
     """
@@ -112,12 +69,15 @@ class BibleService:
         *,
         stories: StoryStore,
         passages: PassageStore,
+        parts: BiblePartStore,
         patterns: Sequence[str],
         canon: Callable[[], Canon],
         flagged_gaps: Callable[[], Awaitable[Sequence[RecordedGap]]],
     ) -> None:
         self._stories = stories
         self._passages = passages
+        self._parts = parts
+        self._state: _LibraryState | None = None
         self._patterns = patterns
         self._canon = canon
         self._flagged_gaps = flagged_gaps
@@ -164,13 +124,47 @@ class BibleService:
             quotations=tuple(await self._stories.quotations()),
             appearances=tuple(await self._stories.appearances()),
             canon=canon,
-            flagged_gaps=tuple(
-                recorded_gap.gap
-                for recorded_gap in await self._flagged_gaps()
-                if horizon is None
-                or is_at_or_before_horizon(recorded_gap.as_of, horizon, order)
-            ),
+            flagged_gaps=await self._read_flagged_gaps(horizon, order),
         )
+
+    async def names(self, horizon: Horizon | None = None) -> Bible:
+        """Return the names of the story bible up to `horizon`: characters and world
+        elements without anything else about them; see `BibleIndex.names`.
+
+        Raises:
+            SettingsProblem: The canon file is invalid.
+            StoreProblem: The library cannot be read.
+        """
+        state = await self._read_state()
+        return (await self._index(state, horizon)).names()
+
+    async def read_parts(
+        self, parts: BibleParts, horizon: Horizon | None = None
+    ) -> Bible:
+        """Return the story bible up to `horizon` with `parts` of it, each equal to that
+        of `read`. Only what the parts consist of is read.
+
+        Raises:
+            SettingsProblem: The canon file is invalid.
+            StoreProblem: The library cannot be read.
+        """
+        state = await self._read_state()
+        index = await self._index(state, horizon)
+        knowledge = StoryKnowledge(
+            order=state.order,
+            # Up to a horizon, names are visible only if the text has them.
+            texts=await self._texts(state.order) if horizon else {},
+            cast=await self._stories.cast(),
+            facts=tuple(await self._stories.facts(parts.kinds)),
+            canon=state.canon,
+            flagged_gaps=await self._read_flagged_gaps(horizon, state.order),
+        )
+        knowledge = await self._add_part_rows(knowledge, index, parts, horizon)
+        if horizon is None:
+            documents = list_part_documents(knowledge, index, parts)
+            texts = await load_existing_texts(self._passages, documents)
+            knowledge = replace(knowledge, texts=texts)
+        return project_bible_parts(knowledge, index, parts, horizon)
 
     async def stated(self) -> StoryKnowledge:
         """Return the data that the contradiction rules need: texts, cast, facts about
@@ -194,6 +188,78 @@ class BibleService:
             canon=canon,
         )
 
+    async def _read_state(self) -> _LibraryState:
+        canon = await asyncio.to_thread(self._canon)
+        version = await self._parts.content_version()
+        parts = (_INDEX_FORMAT, version, tuple(self._patterns), canon)
+        key = sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        if self._state is None or self._state.key != key:
+            self._state = _LibraryState(key, canon, await self._order(canon))
+        return self._state
+
+    async def _index(self, state: _LibraryState, horizon: Horizon | None) -> BibleIndex:
+        """Return the index up to `horizon`; that of the whole story is stored."""
+        if horizon in state.indexes:
+            return state.indexes[horizon]
+        saved = "" if horizon else await self._parts.load_index(state.key)
+        index = _decode_index(saved)
+        if index is None:
+            index = await self._build_index(state.order, state.canon, horizon)
+            if horizon is None:
+                with suppress(StoreProblem):  # a library that cannot be written
+                    await self._parts.save_index(state.key, encode_json(index))
+        return state.indexes.setdefault(horizon, index)
+
+    async def _build_index(
+        self, order: StoryOrder, canon: Canon, horizon: Horizon | None
+    ) -> BibleIndex:
+        counts = await self._passages.counts(Pipeline.AGENTIC)
+        knowledge = StoryKnowledge(
+            order=order,
+            texts=await self._texts(order),
+            cast=await self._stories.cast(),
+            first_seen=tuple(await self._stories.first_seen()),
+            facts=tuple(await self._stories.facts(_TOLD)),
+            canon=canon,
+        )
+        index = build_bible_index(knowledge, horizon)
+        return replace(index, unread=not counts.documents)
+
+    async def _add_part_rows(
+        self,
+        knowledge: StoryKnowledge,
+        index: BibleIndex,
+        parts: BibleParts,
+        horizon: Horizon | None,
+    ) -> StoryKnowledge:
+        """Return `knowledge` with the facts, quotations and appearances of `parts`
+        only.
+        """
+        facts = select_part_facts(knowledge, index, parts, horizon)
+        speakers = index.list_stored_names(parts.speakers, knowledge.cast)
+        people = index.list_stored_names(parts.people, knowledge.cast)
+        documents = parts.documents
+        quotations = await self._parts.quotations_of(speakers, documents)
+        appearances = await self._parts.appearances_of(
+            people if parts.timeline else (), documents
+        )
+        return replace(
+            knowledge,
+            facts=facts,
+            quotations=tuple(quotations),
+            appearances=tuple(appearances),
+        )
+
+    async def _read_flagged_gaps(
+        self, horizon: Horizon | None, order: StoryOrder
+    ) -> tuple[GapFlag, ...]:
+        return tuple(
+            recorded_gap.gap
+            for recorded_gap in await self._flagged_gaps()
+            if horizon is None
+            or is_at_or_before_horizon(recorded_gap.as_of, horizon, order)
+        )
+
     async def _order(self, canon: Canon) -> StoryOrder:
         return build_story_order(await self._passages.outlines(), self._patterns, canon)
 
@@ -214,6 +280,13 @@ class BibleService:
             before, facts = facts, await self._stories.facts({FactAbout.CHARACTER})
             if facts == before:
                 return texts, facts
+
+
+def _decode_index(text: str) -> BibleIndex | None:
+    try:
+        return decode_json(text, BibleIndex) if text else None
+    except InvalidData:
+        return None
 
 
 def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:

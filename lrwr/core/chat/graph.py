@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.builder import gather_context
 from lrwr.core.chat.context.gap_finder import GapFinder, GapFinderResult
 from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.generation.avatars import ModelAvatar
@@ -24,7 +23,9 @@ from lrwr.core.chat.nodes import (
     add_web_pages,
     assemble_output,
     find_turn_gaps,
+    gather_turn_context,
     plan_and_search,
+    read_turn_bible,
     run_lookup,
 )
 from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
@@ -54,8 +55,9 @@ if TYPE_CHECKING:
 class TurnGraphState(TypedDict, total=False):
     """The state that the steps of the graph read and write.
 
-    `found` are the passages of the search, `resolved` the entities with their sources.
-    Each key is written by one step, except `result`, which later steps extend.
+    `bible` has only names until the question is planned. `found` are the passages of
+    the search, `resolved` the entities with their sources. Each key is written by one
+    step, except `result`, which later steps extend.
     """
 
     question: TurnQuestion
@@ -185,10 +187,13 @@ def _bind_step(step: TurnStep) -> Callable[..., Awaitable[TurnGraphState]]:
 
 
 async def _look_up(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
+    question, names = state["question"], state["bible"]
+    dependencies = turn_context.dependencies
     plan, result = await plan_and_search(
-        state["question"], state["bible"], turn_context.dependencies, turn_context.emit
+        question, names, dependencies, turn_context.emit
     )
-    return {"plan": plan, "found": result}
+    bible = await read_turn_bible(question, plan, names, result, dependencies)
+    return {"plan": plan, "found": result, "bible": bible}
 
 
 async def _resolve(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
@@ -196,15 +201,14 @@ async def _resolve(state: TurnGraphState, turn_context: TurnContext) -> TurnGrap
     return {"resolved": resolve_entities(state["plan"], state["bible"], notes)}
 
 
-async def _retrieve(
-    state: TurnGraphState, _turn_context: TurnContext
-) -> TurnGraphState:
-    result = gather_context(
+async def _retrieve(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
+    result = await gather_turn_context(
         state["question"],
         state["plan"],
         state["resolved"],
         state["bible"],
         state["found"],
+        turn_context.dependencies,
     )
     return {"result": result}
 

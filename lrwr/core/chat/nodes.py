@@ -11,8 +11,14 @@ from lrwr.core.bible.name_lookup import match_people
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import GapAnswered
 from lrwr.core.canon.model import UndefinedAttribute as Asked
+from lrwr.core.chat.context.builder import (
+    BiblePartReader,
+    complete_moments,
+    gather_context,
+)
 from lrwr.core.chat.context.gap_finder import GapFinderResult, may_reveal_gap
 from lrwr.core.chat.context.tool_loop import LookupResult
+from lrwr.core.chat.planning.rules import select_bible_parts
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion, select_web_pages
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span
@@ -29,6 +35,7 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
 )
 from lrwr.core.retrieval.search_model import SearchResult
+from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.web.citations import find_web_citations
 from lrwr.core.web.search import WebLookup
 
@@ -50,6 +57,17 @@ GapFinderRunner = Callable[
     [TurnQuestion, RetrievalResult, Bible], Coroutine[None, None, GapFinderResult]
 ]
 """Finds what a question shows to be undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBibleReader:
+    """Reads parts of the story bible up to the horizon of a turn, with `read`. `order`
+    is the story order.
+    """
+
+    read: BiblePartReader
+    order: StoryOrder
+
 
 _SEARCHABLE_SOURCES = frozenset(
     {AnswerSource.MANUSCRIPT, AnswerSource.TIMELINE, AnswerSource.NOTES}
@@ -122,6 +140,8 @@ class TurnDependencies:
     """The functions and objects that the steps of a turn use.
 
     `plan` makes the plan; `search` finds passages within the question's horizon.
+    `read_parts` reads the parts of the story bible that the question and its plan need;
+    None if the bible that the turn begins with is complete.
     `notes` are the titles of the manuscript's notes. `look_up` lets a model search
     further, `search_web` searches the web, `find_gaps` finds undefined attributes; each
     is None if it is off.
@@ -130,6 +150,7 @@ class TurnDependencies:
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
     search: Callable[[TurnQuestion], Coroutine[None, None, SearchResult]]
     avatar: Avatar
+    read_parts: TurnBibleReader | None = None
     notes: tuple[str, ...] = ()
     look_up: LookupRunner | None = None
     search_web: WebLookupRunner | None = None
@@ -152,6 +173,39 @@ async def plan_and_search(
         planned = group.create_task(dependencies.plan(question, bible))
         task = group.create_task(dependencies.search(question))
     return planned.result(), task.result()
+
+
+async def read_turn_bible(
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    names: Bible,
+    search_result: SearchResult,
+    dependencies: TurnDependencies,
+) -> Bible:
+    """Return what the story bible says about the subjects of the question.
+
+    `names` are the names of the bible; it is returned if it is the whole bible.
+    """
+    reader = dependencies.read_parts
+    if reader is None:
+        return names
+    return await reader.read(
+        select_bible_parts(question, plan, names, search_result, reader.order)
+    )
+
+
+async def gather_turn_context(
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    resolved_entities: Sequence[ResolvedEntity],
+    bible: Bible,
+    search_result: SearchResult,
+    dependencies: TurnDependencies,
+) -> RetrievalResult:
+    """Return the story data and passages for `question`; see `gather_context`."""
+    result = gather_context(question, plan, resolved_entities, bible, search_result)
+    reader = dependencies.read_parts
+    return await complete_moments(result, reader.read) if reader else result
 
 
 async def run_lookup(
@@ -247,6 +301,7 @@ def assemble_output(
         name for name in places if any(e.name == name for e in bible.world)
     )
     entities = dict.fromkeys((*people, *element_names, *question.state.entities))
+    pages = select_web_pages(question, result)
     return SupervisorOutput(
         response_text=answer.text,
         intent=plan.intent,
@@ -259,7 +314,7 @@ def assemble_output(
         remarks=_group_by_cause((*result.remarks, *gaps.remarks), answer.remarks),
         model=answer.model,
         tavily_used=bool(result.web_query),
-        web=find_web_citations(answer.text, select_web_pages(question, result)),
+        web=find_web_citations(answer.text, pages) if pages else (),
         web_query=result.web_query,
     )
 

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
+from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import collect_bible_names
 from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
@@ -30,6 +31,7 @@ from lrwr.core.chat.graph import (
 from lrwr.core.chat.history import format_changed_answer_remark, recall_history
 from lrwr.core.chat.nodes import (
     CanonCommand,
+    TurnBibleReader,
     TurnDependencies,
     TurnEventEmitter,
     build_gap_answer,
@@ -89,7 +91,10 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class _PendingTurn:
-    """A turn that is ready to run; `before` is its thread, None for a new one."""
+    """A turn that is ready to run; `before` is its thread, None for a new one.
+
+    `bible` has the names up to the question's horizon, nothing else.
+    """
 
     question: TurnQuestion
     bible: Bible
@@ -227,7 +232,8 @@ class AvatarSessionService:
     ) -> AnswerToken:
         """Save what the user defines and return the answer that confirms it."""
         newest = pending.turns[-1].output.gap_flags if pending.turns else ()
-        decision = build_gap_answer(canon, pending.bible, newest)
+        bible = await self._bible.read_parts(BibleParts(), pending.question.horizon)
+        decision = build_gap_answer(canon, bible, newest)
         change = await asyncio.to_thread(self._decide, decision)
         turn_recorder.record_direct_answer(
             format_gap_answer(decision, new=bool(change))
@@ -248,12 +254,6 @@ class AvatarSessionService:
         def search(turn_question: TurnQuestion) -> Coroutine[None, None, SearchResult]:
             return self._search(turn_question, pending.order)
 
-        async def search_web(
-            question: TurnQuestion, plan: QuestionPlan, emit: TurnEventEmitter
-        ) -> WebLookup:
-            bible = await self._bible.read() if question.horizon else pending.bible
-            return await _look_up_web_for(question, plan, bible, self._web, emit)
-
         reader = ChapterReader(
             self._passages, self._pipeline, pending.order, pending.question.horizon
         )
@@ -261,11 +261,15 @@ class AvatarSessionService:
             plan=turn_models.plan,
             search=first,
             avatar=turn_models.avatar,
+            read_parts=TurnBibleReader(
+                partial(self._bible.read_parts, horizon=pending.question.horizon),
+                pending.order,
+            ),
             notes=_list_note_titles(pending.order),
             look_up=partial(_run_lookup_loop, lookup_loop, search, reader)
             if lookup_loop
             else None,
-            search_web=search_web,
+            search_web=partial(_look_up_web_for, self._bible, self._web),
             find_gaps=turn_models.gaps.find if turn_models.gaps else None,
         )
 
@@ -431,13 +435,14 @@ def _list_note_titles(order: StoryOrder) -> tuple[str, ...]:
 
 
 async def _look_up_web_for(
+    bible_service: BibleService,
+    web: WebSearch | None,
     question: TurnQuestion,
     plan: QuestionPlan,
-    bible: Bible,
-    web: WebSearch | None,
     emit: TurnEventEmitter,
 ) -> WebLookup:
     in_character = question.mode is AnswerMode.IN_CHARACTER
+    bible = await bible_service.read()  # what occurs later is a name of the story, too
     return await look_up_web(
         question.text, plan, bible, web, emit, in_character=in_character
     )
@@ -452,7 +457,7 @@ async def _build_question(
     freshness: FreshnessService,
 ) -> tuple[TurnQuestion, Bible]:
     horizon = await bible_service.horizon(state.as_of) if state.as_of else None
-    bible = await bible_service.read(horizon)
+    bible = await bible_service.names(horizon)
     state = _resolve_names(state, bible)
     recalled = await recall_history(turns, horizon, order, freshness)
     question = TurnQuestion(
@@ -480,7 +485,7 @@ async def _warn_about_later_names(
     turn = turn_recorder.result
     if pending.question.horizon is None or turn is None or not turn.output.model:
         return
-    later = await bible_service.read()
+    later = await bible_service.names()
     text = turn.output.response_text
     names = find_names_beyond_horizon(
         text, collect_bible_names(later), collect_bible_names(pending.bible)

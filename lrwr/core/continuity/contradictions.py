@@ -17,7 +17,7 @@ from lrwr.core.bible.claims import (
     normalize_value,
 )
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids, find_by_id_prefix
 from lrwr.core.canon.model import Canon, IntendedContradiction
 from lrwr.core.continuity.normalize import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lrwr.core.bible.claims import VisibleFacts, collect_visible_facts, normalize_value
 from lrwr.core.bible.horizon import HorizonCast, HorizonView, compile_forms_pattern
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.pairs import (
     DESCRIPTION_ATTRIBUTE,
     PairPassage,

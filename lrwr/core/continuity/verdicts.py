@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from lrwr.core.bible.claims import deduplicate_evidence
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids
 from lrwr.core.continuity.contradictions import (
     ContradictionKey,

@@ -157,6 +157,62 @@ class StoryStore(Protocol):
         ...
 
 
+class BiblePartStore(Protocol):
+    """Reads the parts of the story bible that one question needs, and stores its index,
+    which is derived from the rest of the library.
+    """
+
+    async def content_version(self) -> int:
+        """Return a number that is raised whenever documents, facts, the cast or the
+        attribution of speakers change; not by questions and answers.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+    async def load_index(self, key: str) -> str:
+        """Return the text that was saved under `key`; empty if there is none, or if it
+        is damaged.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+    async def save_index(self, key: str, text: str) -> None:
+        """Store `text` under `key` in place of everything saved before.
+
+        Raises:
+            StoreProblem: The library cannot be written.
+        """
+        ...
+
+    async def quotations_of(
+        self, speakers: Collection[str], documents: Collection[DocumentId]
+    ) -> list[DocumentQuotation]:
+        """Return the quotations by any of `speakers` or in any of `documents`.
+
+        Ordered by document id, then position in the text.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+    async def appearances_of(
+        self, characters: Collection[str], documents: Collection[DocumentId]
+    ) -> list[Appearance]:
+        """Return the appearances of any of `characters` or in any of `documents`.
+
+        Ordered by document id, then position in the text.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class AttributionInput:
     """Input of speaker attribution for one document ingested by pipeline b.

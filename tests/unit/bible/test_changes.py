@@ -10,7 +10,7 @@ from lrwr.core.bible.changes import (
     align_casts,
     diff_story_states,
 )
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.timeline import FactChange, FactTopic, find_fact_changes
 from lrwr.core.bible.values import (
     Bible,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.bible.gaps import find_gap_by_id
-from lrwr.core.bible.service import project_bible
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.documents import Horizon

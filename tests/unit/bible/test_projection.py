@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.service import find_profile_by_name, project_bible
+from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import (
     Bible,
     BibleClaim,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.service import project_bible
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.context.builder import (

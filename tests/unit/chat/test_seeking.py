@@ -54,6 +54,7 @@ async def bible_of(desk: StoryDesk, horizon: Horizon | None) -> Bible:
     service = BibleService(
         stories=library.story,
         passages=library.passages,
+        parts=library.parts,
         patterns=(),
         canon=Canon,
         flagged_gaps=library.threads.gaps,

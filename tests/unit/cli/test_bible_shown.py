@@ -15,7 +15,8 @@ from lrwr.cli.commands.bible import print_not_evaluated, print_nothing_known
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 from lrwr.cli.runtime.output import Output
-from lrwr.core.bible.service import find_profile_by_name, project_bible
+from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.chunks import Pipeline

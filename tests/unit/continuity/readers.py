@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.continuity.statements import Contradiction

@@ -9,7 +9,7 @@ import pytest
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.judge import (
     MAX_PAIRS_PER_RUN,
     PAIRS_PER_CALL,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import Canon, IntendedContradiction
 from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.continuity.judge import PairJudgement

@@ -11,7 +11,7 @@ from lrwr.core.adapters.document_renderer import (
     render_blocks_as_markdown,
 )
 from lrwr.core.bible.export import build_bible_blocks
-from lrwr.core.bible.service import project_bible
+from lrwr.core.bible.projection import project_bible
 from lrwr.core.model.documents import Block, BlockKind, Horizon
 from tests.unit.bible.marsh import marsh
 

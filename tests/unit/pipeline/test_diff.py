@@ -11,7 +11,7 @@ import pytest
 from lrwr.app.container import open_workspace
 from lrwr.app.diff import DiffRequest, ManuscriptDiff, diff_manuscript
 from lrwr.app.ingestion import create_processing_service
-from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings

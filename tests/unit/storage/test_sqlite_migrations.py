@@ -53,7 +53,7 @@ insert into embedding (space, text_hash, vector) values
 """
 
 KEPT = {
-    "library": "*",
+    "library": "id, created, generation, pruned",
     "document": "*",
     "processed": "document_id, pipeline, revision, content",
     "embedding": "space, text_hash, vector",

@@ -2,10 +2,11 @@
 plan.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import normalize_element_name
 from lrwr.core.bible.service import extract_visible_cast
 from lrwr.core.bible.values import (
@@ -18,6 +19,7 @@ from lrwr.core.bible.values import (
     SceneSummary,
     TextEvidence,
     TimelineMoment,
+    TimelineMomentKind,
     WorldElement,
 )
 from lrwr.core.chat.context.items import SURE_CERTAINTIES
@@ -50,6 +52,9 @@ SCENE_PASSAGES = 2
 
 MIN_SHARED_WORDS = 2
 """Stems that a question and a gap must share to concern the same thing."""
+
+BiblePartReader = Callable[[BibleParts], Coroutine[None, None, Bible]]
+"""Reads parts of the story bible up to the horizon of a turn."""
 
 _T = TypeVar("_T")
 
@@ -100,6 +105,37 @@ def gather_context(
     if question.witnessed and question.character:
         return WitnessFilter(question.character, bible).restrict(result)
     return result
+
+
+async def complete_moments(
+    result: RetrievalResult, read_parts: BiblePartReader
+) -> RetrievalResult:
+    """Return `result` with all characters who are present in the scenes of its key
+    sentences.
+
+    With parts of the story bible, only those of whom the question asks are known.
+    """
+    documents = frozenset(
+        moment.evidence.document
+        for moment in result.moments
+        if moment.kind is TimelineMomentKind.SENTENCE
+    )
+    if not documents:
+        return result
+    bible = await read_parts(BibleParts(documents=documents))
+    present = {
+        (sentence.document, sentence.spans): scene.present
+        for scene in bible.scenes
+        for sentence in scene.key_sentences
+    }
+
+    def complete(moment: TimelineMoment) -> TimelineMoment:
+        if moment.kind is not TimelineMomentKind.SENTENCE:
+            return moment
+        key = (moment.evidence.document, moment.evidence.spans)
+        return replace(moment, characters=present.get(key, moment.characters))
+
+    return replace(result, moments=tuple(map(complete, result.moments)))
 
 
 def _list_unknown_words(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import (
     NamedEntity,
     NamedEntityKind,
@@ -14,11 +15,16 @@ from lrwr.core.bible.name_lookup import (
     match_elements_exactly,
     match_people,
     match_people_exactly,
+    normalize_element_name,
     recognize_named_entities,
 )
+from lrwr.core.bible.service import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
+from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
+from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (
     INTENTIONS_BY_SOURCE,
@@ -33,7 +39,13 @@ from lrwr.core.model.turns import (
     SourceIntention,
 )
 from lrwr.core.ports.story_stores import AppearanceRole
-from lrwr.core.retrieval.people import asks_about_saying, infer_question_role
+from lrwr.core.retrieval.people import (
+    asks_about_saying,
+    find_question_characters,
+    infer_question_role,
+)
+from lrwr.core.retrieval.search_model import SearchResult
+from lrwr.core.retrieval.story import StoryOrder
 
 ADDRESSED_CONFIDENCE = 0.95
 """Confidence that "you" is the character talked to."""
@@ -276,7 +288,7 @@ def _iter_entities(
 
 
 @dataclass(frozen=True, slots=True)
-class _EntityMatches:
+class EntityMatches:
     """The characters and world elements that a name may mean, and all their names."""
 
     people: tuple[CharacterProfile, ...]
@@ -304,7 +316,7 @@ def resolve_entities(
     sources = [source for source in AnswerSource if source in plan.sources]
     resolved_entities: list[ResolvedEntity] = []
     for entity in plan.entities:
-        entity_matches = _match_name(entity.name, bible)
+        entity_matches = match_entity(entity.name, bible)
         places = (
             EntityLocation(source, name)
             for source in sources
@@ -316,8 +328,8 @@ def resolve_entities(
     return tuple(resolved_entities)
 
 
-def _match_name(name: str, bible: Bible) -> _EntityMatches:
-    """Look a name up; similar names count only if there is no exact match."""
+def match_entity(name: str, bible: Bible) -> EntityMatches:
+    """Return what `name` may mean; similar names count only if there is no exact match."""
     people, elements = (
         match_people_exactly(name, bible),
         match_elements_exactly(name, bible),
@@ -327,12 +339,12 @@ def _match_name(name: str, bible: Bible) -> _EntityMatches:
     forms = dict.fromkeys(person.name for person in people)
     forms |= dict.fromkeys(form.name for person in people for form in person.aliases)
     forms |= dict.fromkeys(element.name for element in elements)
-    return _EntityMatches(people, elements, tuple(forms) or (name,))
+    return EntityMatches(people, elements, tuple(forms) or (name,))
 
 
 def _find_names_in_source(
     source: AnswerSource,
-    entity_matches: _EntityMatches,
+    entity_matches: EntityMatches,
     name: str,
     bible: Bible,
     notes: Sequence[str],
@@ -353,7 +365,7 @@ def _find_names_in_source(
             return () if entity_matches.people or entity_matches.elements else (name,)
 
 
-def _iter_world_names(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
+def _iter_world_names(entity_matches: EntityMatches, bible: Bible) -> Iterator[str]:
     yield from (element.name for element in entity_matches.elements)
     for element in bible.world:
         if any(
@@ -363,7 +375,7 @@ def _iter_world_names(entity_matches: _EntityMatches, bible: Bible) -> Iterator[
             yield element.name
 
 
-def _iter_timeline_names(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
+def _iter_timeline_names(entity_matches: EntityMatches, bible: Bible) -> Iterator[str]:
     timeline_characters = {
         name for moment in bible.timeline for name in moment.characters
     }
@@ -387,3 +399,86 @@ def _compile_names(names: Iterable[str]) -> re.Pattern[str]:
     )
     written = "|".join(r"\s+".join(map(re.escape, name.split())) for name in bare_names)
     return re.compile(rf"(?<!\w)(?:{written})(?!\w)", re.IGNORECASE)
+
+
+def select_bible_parts(
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    names: Bible,
+    search_result: SearchResult,
+    order: StoryOrder,
+) -> BibleParts:
+    """Return the parts of the story bible from which `resolve_entities` and
+    `gather_context` give the same result as from all of it.
+
+    `names` are the names of the bible up to the question's horizon.
+    """
+    matches = [match_entity(entity.name, names) for entity in plan.entities]
+    people = {question.character} - {""}
+    people.update(form for match in matches for form in match.forms)
+    people.update(name for match in matches for name in match.names)
+    element_names = {entity.name for entity in plan.entities}
+    element_names.update(e.name for match in matches for e in match.elements)
+    elements = [
+        element
+        for element in names.world
+        if element.name in element_names
+        or any(claim.value in people for claim in element.connected_characters)
+    ]
+    speakers = set(people)
+    speakers.update(
+        name
+        for character in find_question_characters(
+            question.text, extract_visible_cast(names)
+        )
+        for name in character.people
+    )
+    people.update(c.value for e in elements for c in e.connected_characters)
+    keys = {normalize_element_name(element.name) for element in elements}
+    return BibleParts(
+        people=frozenset(people),
+        elements=frozenset(element.name for element in elements),
+        speakers=frozenset(speakers),
+        documents=frozenset(
+            _list_scene_documents(question, plan, search_result, order, keys)
+        ),
+        timeline=_needs_timeline(question, plan),
+    )
+
+
+def _needs_timeline(question: TurnQuestion, plan: QuestionPlan) -> bool:
+    """Return whether scenes and events of the whole story are needed, because they are
+    compared with the question or tell what a character witnessed.
+    """
+    return (
+        AnswerSource.TIMELINE in plan.sources
+        or plan.intent is AnswerIntent.SCENARIO
+        or (question.witnessed and bool(question.character))
+    )
+
+
+def _list_scene_documents(
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    search_result: SearchResult,
+    order: StoryOrder,
+    element_keys: Iterable[str],
+) -> Iterator[DocumentId]:
+    """Yield the documents of the scenes that the question may be about."""
+    intentions = {choice.intention for choice in plan.choices}
+    if not intentions & {SourceIntention.RECAP, SourceIntention.WHO_WAS_THERE}:
+        return
+    chapters = parse_chapter_numbers(question.text)
+    last_chapter = question.horizon.chapter if question.horizon else order.last
+    last: list[DocumentId] = []
+    for document, chapter, number in order.iter_chapters():
+        if number == last_chapter:
+            yield document  # how many of its scenes are visible depends on its text
+        elif number < last_chapter:
+            last += [document] * len(chapter.scenes)
+        title = f" {normalize_element_name(chapter.title)} "
+        if number in chapters or any(f" {key} " in title for key in element_keys):
+            yield document
+    yield from last[-MAX_GATHERED_SCENES:]
+    for passage in search_result.passages[:SCENE_PASSAGES]:
+        yield passage.chunk.document

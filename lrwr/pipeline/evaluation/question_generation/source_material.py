@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.service import BibleService, StoryKnowledge, project_bible
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
+from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible, CharacterProfile, TextEvidence
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty

@@ -4,20 +4,37 @@ characters.
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
     CHECKED_COLUMNS,
+    check_types,
     insert_sql,
     seal_attribution,
 )
-from lrwr.core.model.cast import Mention
+from lrwr.core.model.cast import (
+    Alias,
+    AttributionCue,
+    Cast,
+    Character,
+    Gender,
+    Mention,
+    Quotation,
+)
 from lrwr.core.model.chunks import ChunkId, Knowledge
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_stores import AttributionResult
+from lrwr.core.ports.story_stores import (
+    Appearance,
+    AppearanceRole,
+    AttributionResult,
+    DocumentQuotation,
+)
+
+_ROLES = {role.value: role for role in AppearanceRole}
 
 _DELETE_FACTS = (
     "delete from fact where document_id = ?",
@@ -369,3 +386,94 @@ def _appearances(
     for chunk, counts in attribution.appearances.items():
         for (character, role), count in counts.items():
             yield chunk, character, role.value, count
+
+
+def parse_appearance_row(row: Sequence[Any]) -> Appearance:
+    """Decode a row of `appearance` and its chunk, in the order of `Appearance`."""
+    check_types(row, str, str, int, int, int, str, str, int)
+    chunk, document, start, end, ordinal, character, role, count = row
+    return Appearance(
+        ChunkId(chunk),
+        DocumentId(document),
+        Span(start, end),
+        ordinal,
+        character,
+        _ROLES[role],
+        count,
+    )
+
+
+def parse_quotation_row(row: Sequence[str]) -> DocumentQuotation:
+    """Decode a row of `quotation`: the parameters of `Quotation`, after the document."""
+    (
+        document,
+        spans,
+        speaker,
+        certainty,
+        cue,
+        addressee,
+        addressee_certainty,
+        mentions,
+    ) = row
+    quotation = Quotation(
+        spans=spans_from_json(spans),
+        speaker=speaker,
+        certainty=Certainty(certainty),
+        cue=AttributionCue(cue),
+        addressee=addressee,
+        addressee_certainty=Certainty(addressee_certainty),
+        mentions=tuple(json.loads(mentions)),
+    )
+    return DocumentQuotation(DocumentId(document), quotation)
+
+
+def cast_to_json(cast: Cast) -> str:
+    """Return `cast` as JSON text, for storage.
+
+    It is an object with "characters", a list of objects in the order of the cast, and
+    "shared", which maps a form of a name to the characters that share it. Aliases and
+    genders are arrays that contain their certainty.
+    """
+    fields = {
+        "characters": [
+            {
+                "name": character.name,
+                "aliases": [
+                    [a.name, a.mentions, a.certainty.value, a.because]
+                    for a in character.aliases
+                ],
+                "gender": [character.gender.value, character.gender_certainty.value],
+                "certainty": character.certainty.value,
+                "because": character.because,
+                "narrator": character.narrator,
+            }
+            for character in cast.characters
+        ],
+        "shared": {form: list(names) for form, names in cast.shared.items()},
+    }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def cast_from_json(text: str) -> Cast:
+    """Return the cast in a JSON text that `cast_to_json` wrote."""
+    fields = json.loads(text)
+    return Cast(
+        characters=tuple(_character(character) for character in fields["characters"]),
+        shared={form: tuple(names) for form, names in fields["shared"].items()},
+    )
+
+
+def _character(fields: dict[str, Any]) -> Character:
+    gender, gender_certainty = fields["gender"]
+    return Character(
+        name=fields["name"],
+        aliases=tuple(
+            Alias(name, mentions, Certainty(certainty), because)
+            for name, mentions, certainty, because in fields["aliases"]
+        ),
+        gender=Gender(gender),
+        gender_certainty=Certainty(gender_certainty),
+        certainty=Certainty(fields["certainty"]),
+        because=fields["because"],
+        narrator=fields["narrator"],
+    )

@@ -1,4 +1,6 @@
-"""Reads the story bible, and stores the cast, who speaks, and replies of models."""
+"""Reads story data; stores the cast, who speaks, the index of names, and replies of
+models.
+"""
 
 import json
 import sqlite3
@@ -7,40 +9,37 @@ from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
     CHECKED_COLUMNS,
-    check_types,
+    checksum_sql,
     fits_sql,
     insert_sql,
     outline_fits_sql,
     seal_sql,
     text_fits_sql,
 )
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.database import Result, SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import chapters_from_json
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
 from lrwr.core.adapters.storage.sqlite.story_rows import (
     SELECT_CHUNK_SPANS,
     build_attribution_rows,
+    cast_from_json,
+    cast_to_json,
+    parse_appearance_row,
     parse_fact_row,
-    spans_from_json,
+    parse_quotation_row,
     store_attribution_rows,
 )
 from lrwr.core.model.cast import (
-    Alias,
-    AttributionCue,
     Cast,
-    Character,
-    Gender,
-    Quotation,
 )
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import Certainty, FactAbout
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import (
     Appearance,
-    AppearanceRole,
     AttributionInput,
     AttributionResult,
     ChunkSpan,
@@ -61,9 +60,11 @@ select {fits_sql("first_seen")}, character, alias, document_id, char_start, char
 order by document_id, char_start, alias
 """
 
+_QUOTATION_COLUMNS = """
+document_id, spans, speaker, certainty, cue, addressee, addressee_certainty, mentions
+"""
 _QUOTATIONS = f"""
-select {fits_sql("quotation")}, document_id, spans, speaker, certainty, cue, addressee, addressee_certainty,
-  mentions
+select {fits_sql("quotation")}, {_QUOTATION_COLUMNS}
 from quotation where {{where}}
 order by document_id, char_start, n
 """
@@ -90,15 +91,17 @@ _LABELS = """
 select c.id, f.field, f.value
 from fact f join chunk c on c.document_id = f.document_id
   and c.char_start = f.char_start
-where f.about = 'passage' and {where}
+where +f.about = 'passage' and {where}
 order by f.keeper <> 'rules', f.n
 """
 
-_APPEARANCES = """
-select 1, c.id, c.document_id, c.char_start, c.char_end, c.ordinal, a.character, a.role,
-  a.count
+_APPEARANCE_COLUMNS = """
+c.id, c.document_id, c.char_start, c.char_end, c.ordinal, a.character, a.role, a.count
+"""
+_APPEARANCES = f"""
+select 1, {_APPEARANCE_COLUMNS}
 from appearance a join chunk c on c.id = a.chunk_id
-where {where}
+where {{where}}
 order by c.document_id, c.char_start, a.character, a.role
 """
 
@@ -113,7 +116,6 @@ from reading r
 order by r.document_id
 """
 
-_ROLES = {role.value: role for role in AppearanceRole}
 
 _SEAMS = "select key, distance from seam where document_id = ? and space = ?"
 
@@ -123,6 +125,38 @@ where key in (select value from json_each(?))
 """
 
 _REPLY = insert_sql("reply", CHECKED_COLUMNS["reply"], "insert or replace")
+
+
+_INDEX_COLUMNS = ("id", "key", "body")
+_INDEX_CHECKSUM = checksum_sql(_INDEX_COLUMNS)
+_LOAD_INDEX = f"""
+select 1, body from bible_index where id = 1 and key = ? and crc = {_INDEX_CHECKSUM}
+"""
+_SAVE_INDEX = (
+    "insert or replace into bible_index (id, key, body, crc) values (1, ?, ?, 0)"
+)
+_SEAL_INDEX = f"update bible_index set crc = {_INDEX_CHECKSUM}"
+
+# Two queries instead of an `or`, so that SQLite uses an index for each.
+_PART_QUOTATIONS = f"""
+select {fits_sql("quotation")}, {_QUOTATION_COLUMNS}
+from quotation where n in (
+  select n from quotation where speaker in (select value from json_each(?1))
+  union
+  select n from quotation where document_id in (select value from json_each(?2))
+)
+order by document_id, char_start, n
+"""
+_PART_APPEARANCES = f"""
+select 1, {_APPEARANCE_COLUMNS}
+from appearance a join chunk c on c.id = a.chunk_id
+where a.character in (select value from json_each(?1))
+union
+select 1, {_APPEARANCE_COLUMNS}
+from chunk c join appearance a on a.chunk_id = c.id
+where c.document_id in (select value from json_each(?2)) and c.pipeline = 'b'
+order by 3, 4, 7, 8
+"""
 
 
 class SqliteStoryStore:
@@ -162,11 +196,7 @@ class SqliteStoryStore:
 
         They are ordered by document id, then by position in the text.
         """
-        return await self._database.read(
-            lambda connection: self._database.decode_rows(
-                connection.execute(_FIRST_SEEN), _first_mention
-            )
-        )
+        return await _read_rows(self._database, _FIRST_SEEN, (), _first_mention)
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
         """Return all quotations, ordered by document id, then by position in the text.
@@ -175,12 +205,7 @@ class SqliteStoryStore:
         """
         sql = _QUOTATIONS.format(where="true" if speaker is None else "speaker = ?")
         parameters = () if speaker is None else (speaker,)
-        return await self._database.read(
-            lambda connection: self._database.decode_rows(
-                connection.execute(sql, parameters),
-                lambda row: DocumentQuotation(DocumentId(row[0]), _quotation(row)),
-            )
-        )
+        return await _read_rows(self._database, sql, parameters, parse_quotation_row)
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return all facts, ordered by document id, then by position in the text.
@@ -189,11 +214,7 @@ class SqliteStoryStore:
         means all kinds.
         """
         parameters = {"about": json.dumps(sorted(about))}
-        return await self._database.read(
-            lambda connection: self._database.decode_rows(
-                connection.execute(_FACTS, parameters), _document_fact
-            )
-        )
+        return await _read_rows(self._database, _FACTS, parameters, _document_fact)
 
     async def search_facts(
         self, words: Sequence[str], *, limit: int
@@ -206,10 +227,8 @@ class SqliteStoryStore:
         match = build_fts_any_query(words)
         if not match:
             return []
-        return await self._database.read(
-            lambda connection: self._database.decode_rows(
-                connection.execute(_SEARCH_FACTS, (match, limit)), _document_fact
-            )
+        return await _read_rows(
+            self._database, _SEARCH_FACTS, (match, limit), _document_fact
         )
 
     async def labels(
@@ -245,10 +264,55 @@ class SqliteStoryStore:
         sql, parameters = _bound(
             _APPEARANCES, {"a.character": characters, "a.chunk_id": chunks}
         )
-        return await self._database.read(
-            lambda connection: self._database.decode_rows(
-                connection.execute(sql, parameters), _appearance
-            )
+        return await _read_rows(self._database, sql, parameters, parse_appearance_row)
+
+
+class SqliteBiblePartStore:
+    """The `BiblePartStore` port in SQLite. A damaged index counts as missing."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def content_version(self) -> int:
+        """Return the number that triggers raise with each change of the story data."""
+        sql = "select 1, content from library"
+        return sum(await _read_rows(self._database, sql, (), _only_column))
+
+    async def load_index(self, key: str) -> str:
+        """Return the index saved under `key`; empty if missing, outdated or damaged."""
+        return "".join(
+            await _read_rows(self._database, _LOAD_INDEX, (key,), _only_column)
+        )
+
+    async def save_index(self, key: str, text: str) -> None:
+        """Store `text` under `key` in place of the previous index."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(_SAVE_INDEX, (key, text))
+            connection.execute(_SEAL_INDEX)
+
+        await self._database.write(work)
+
+    async def quotations_of(
+        self, speakers: Collection[str], documents: Collection[DocumentId]
+    ) -> list[DocumentQuotation]:
+        """Return the quotations by any of `speakers` or in any of `documents`, ordered
+        by document id, then by position in the text.
+        """
+        parameters = _parameters(speakers, documents)
+        return await _read_rows(
+            self._database, _PART_QUOTATIONS, parameters, parse_quotation_row
+        )
+
+    async def appearances_of(
+        self, characters: Collection[str], documents: Collection[DocumentId]
+    ) -> list[Appearance]:
+        """Return the appearances of any of `characters` or in any of `documents`,
+        ordered by document id, then by position in the text.
+        """
+        parameters = _parameters(characters, documents)
+        return await _read_rows(
+            self._database, _PART_APPEARANCES, parameters, parse_appearance_row
         )
 
 
@@ -265,10 +329,8 @@ class SqliteCastStore:
         """Return what is needed to find who speaks in each document of pipeline b,
         ordered by document id.
         """
-        return await self._database.read(
-            lambda connection: self._database.decode_rows(
-                connection.execute(_ATTRIBUTION_INPUTS), _attribution_input
-            )
+        return await _read_rows(
+            self._database, _ATTRIBUTION_INPUTS, (), _attribution_input
         )
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
@@ -362,6 +424,20 @@ class SqliteAnalysisStore:
         )
 
 
+async def _read_rows(
+    database: SqliteDatabase,
+    sql: str,
+    parameters: Sequence[str | int] | Mapping[str, str],
+    decode: Callable[[Any], Result],
+) -> list[Result]:
+    """Return the sound rows of a query, decoded; see `decode_rows`."""
+    return await database.read(
+        lambda connection: database.decode_rows(
+            connection.execute(sql, parameters), decode
+        )
+    )
+
+
 def load_cast_json(connection: sqlite3.Connection) -> str:
     """Return the stored cast as JSON text; empty if there is none."""
     row = connection.execute(_CAST).fetchone()
@@ -382,20 +458,6 @@ def _first_mention(row: Sequence[Any]) -> FirstMention:
 def _document_fact(row: Sequence[Any]) -> DocumentFact:
     document, *columns = row
     return DocumentFact(DocumentId(document), parse_fact_row(tuple(columns)))
-
-
-def _appearance(row: Sequence[Any]) -> Appearance:
-    check_types(row, str, str, int, int, int, str, str, int)
-    chunk, document, start, end, ordinal, character, role, count = row
-    return Appearance(
-        ChunkId(chunk),
-        DocumentId(document),
-        Span(start, end),
-        ordinal,
-        character,
-        _ROLES[role],
-        count,
-    )
 
 
 def _attribution_input(row: Sequence[Any]) -> AttributionInput:
@@ -429,66 +491,9 @@ def _bound(
     )
 
 
-def _quotation(row: tuple[str, ...]) -> Quotation:
-    _, spans, speaker, certainty, cue, addressee, addressee_certainty, mentions = row
-    return Quotation(
-        spans=spans_from_json(spans),
-        speaker=speaker,
-        certainty=Certainty(certainty),
-        cue=AttributionCue(cue),
-        addressee=addressee,
-        addressee_certainty=Certainty(addressee_certainty),
-        mentions=tuple(json.loads(mentions)),
-    )
+def _only_column(row: Sequence[Any]) -> Any:
+    return row[0]
 
 
-def cast_to_json(cast: Cast) -> str:
-    """Return `cast` as JSON text, for storage.
-
-    It is an object with "characters", a list of objects in the order of the cast, and
-    "shared", which maps a form of a name to the characters that share it. Aliases and
-    genders are arrays that contain their certainty.
-    """
-    fields = {
-        "characters": [
-            {
-                "name": character.name,
-                "aliases": [
-                    [a.name, a.mentions, a.certainty.value, a.because]
-                    for a in character.aliases
-                ],
-                "gender": [character.gender.value, character.gender_certainty.value],
-                "certainty": character.certainty.value,
-                "because": character.because,
-                "narrator": character.narrator,
-            }
-            for character in cast.characters
-        ],
-        "shared": {form: list(names) for form, names in cast.shared.items()},
-    }
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-
-
-def cast_from_json(text: str) -> Cast:
-    """Return the cast in a JSON text that `cast_to_json` wrote."""
-    fields = json.loads(text)
-    return Cast(
-        characters=tuple(_character(character) for character in fields["characters"]),
-        shared={form: tuple(names) for form, names in fields["shared"].items()},
-    )
-
-
-def _character(fields: dict[str, Any]) -> Character:
-    gender, gender_certainty = fields["gender"]
-    return Character(
-        name=fields["name"],
-        aliases=tuple(
-            Alias(name, mentions, Certainty(certainty), because)
-            for name, mentions, certainty, because in fields["aliases"]
-        ),
-        gender=Gender(gender),
-        gender_certainty=Certainty(gender_certainty),
-        certainty=Certainty(fields["certainty"]),
-        because=fields["because"],
-        narrator=fields["narrator"],
-    )
+def _parameters(*lists: Collection[str]) -> list[str]:
+    return [json.dumps(sorted(values)) for values in lists]

@@ -12,8 +12,8 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
 )
 from lrwr.core.adapters.storage.sqlite.story_rows import (
     AttributionRows,
+    cast_from_json,
 )
-from lrwr.core.adapters.storage.sqlite.story_store import cast_from_json
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.codec import (

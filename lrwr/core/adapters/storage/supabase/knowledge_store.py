@@ -23,12 +23,12 @@ from lrwr.core.adapters.storage.sqlite.knowledge_store import (
 )
 from lrwr.core.adapters.storage.sqlite.story_rows import (
     build_attribution_rows,
+    cast_to_json,
     store_attribution_rows,
 )
 from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteAnalysisStore,
     SqliteCastStore,
-    cast_to_json,
     load_cast_json,
     store_cast_json,
 )
