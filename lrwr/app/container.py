@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 from lrwr.app.egress import ExternalAccess
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
-from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
+from lrwr.core.adapters.storage.sqlite.knowledge_store import (
+    SqliteAnalysisStore,
+    SqliteKnowledgeStore,
+)
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.sqlite.story_store import (
-    SqliteAnalysisStore,
     SqliteBiblePartStore,
     SqliteCastStore,
     SqliteStoryStore,

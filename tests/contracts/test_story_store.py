@@ -150,6 +150,11 @@ async def test_what_is_woven_is_found_by_who_speaks_and_where(
     assert await library.story.quotations() == [DocumentQuotation(ONE, SAID)]
     assert await library.story.quotations("Nell") == [DocumentQuotation(ONE, SAID)]
     assert await library.story.quotations("Hob") == []
+    for _ in range(2):
+        here = await library.story.quotations(documents=[ONE, TWO])
+        assert here == [DocumentQuotation(ONE, SAID)]
+    assert await library.story.quotations(documents=[TWO]) == []
+    assert await library.story.quotations("Hob", [ONE]) == []
     assert await library.story.first_seen() == [
         FirstMention("Nell", "Nell", ONE, Span(0, 4), 2)
     ]

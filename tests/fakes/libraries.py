@@ -9,13 +9,15 @@ from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
-from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
+from lrwr.core.adapters.storage.sqlite.knowledge_store import (
+    SqliteAnalysisStore,
+    SqliteKnowledgeStore,
+)
 from lrwr.core.adapters.storage.sqlite.passage_store import (
     SqliteChangeFeed,
     SqlitePassageStore,
 )
 from lrwr.core.adapters.storage.sqlite.story_store import (
-    SqliteAnalysisStore,
     SqliteBiblePartStore,
     SqliteCastStore,
     SqliteStoryStore,

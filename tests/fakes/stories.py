@@ -139,9 +139,18 @@ class Stories:
         """Return every form of every name once a document."""
         return sorted(self.seen, key=lambda s: (s.document, s.span, s.alias))
 
-    async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
-        """Return what is said, or what one character says."""
-        fits = [s for s in self.said if speaker in (None, s.quotation.speaker)]
+    async def quotations(
+        self,
+        speaker: str | None = None,
+        documents: Collection[DocumentId] | None = None,
+    ) -> list[DocumentQuotation]:
+        """Return what is said, or what one character says, or what is said there."""
+        fits = [
+            s
+            for s in self.said
+            if speaker in (None, s.quotation.speaker)
+            and (documents is None or s.document in documents)
+        ]
         return sorted(fits, key=lambda s: (s.document, s.quotation.spans))
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:

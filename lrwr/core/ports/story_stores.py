@@ -95,8 +95,13 @@ class StoryStore(Protocol):
         """
         ...
 
-    async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
-        """Return the quotations of the character `speaker`; None returns all.
+    async def quotations(
+        self,
+        speaker: str | None = None,
+        documents: Collection[DocumentId] | None = None,
+    ) -> list[DocumentQuotation]:
+        """Return the quotations of the character `speaker` in `documents`; None is no
+        condition.
 
         Ordered by document id, then position in the text.
 

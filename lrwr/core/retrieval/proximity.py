@@ -8,8 +8,10 @@ passage, or any utterance, is.
 import math
 from bisect import bisect
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from lrwr.core.model.cast import Quotation
 from lrwr.core.model.chunks import SearchScope
@@ -143,13 +145,22 @@ share of the answering utterances in each. Short utterances rarely are about som
 class _ProximityTable:
     """The proximity level of each spot to one character of the question.
 
-    Spots that are missing are at no level. `weights` has one score for each level and a
-    last one for no level. Levels below `plain` count as plainly having the role.
+    `levels` has an integer for each document and level: bit n is set if the chunk with
+    the ordinal n is at that level. `weights` has one score for each level and a last
+    one for no level. Levels below `plain` count as plainly having the role.
     """
 
-    levels: Mapping[Spot, int]
+    levels: Mapping[DocumentId, Sequence[int]]
     weights: Sequence[float]
     plain: int
+
+    def level_of(self, spot: Spot) -> int:
+        """Return the level of a spot; the number of levels if it is at none."""
+        document, ordinal = spot
+        for number, spots in enumerate(self.levels.get(document, ())):
+            if spots >> ordinal & 1:
+                return number
+        return len(self.weights) - 1
 
 
 class CharacterProximity:
@@ -161,7 +172,8 @@ class CharacterProximity:
     best utterance, computed likewise, and `UTTERANCE_BONUS` for matching utterances are
     added. Only what is within `scope` counts. `spots` are chunks to score besides those
     in `appearances`; `total` is the number of chunks in the library;
-    `document_quotations` are those of all speakers, in text order.
+    `document_quotations` are those of all speakers in the documents in which the
+    characters appear, in text order: other documents say nothing of them.
     """
 
     def __init__(
@@ -211,7 +223,7 @@ class CharacterProximity:
         Positive if it is likelier to contain the answer than other chunks, else
         negative.
         """
-        people = (table.weights[table.levels.get(spot, -1)] for table in self._tables)
+        people = (table.weights[table.level_of(spot)] for table in self._tables)
         utterance = self._utterances.get(spot, self._no_utterance)
         return sum(people) + UTTERANCE_WEIGHT * utterance + self._bonuses.get(spot, 0.0)
 
@@ -221,29 +233,31 @@ class CharacterProximity:
 
         Only such chunks count as the first or last of a kind.
         """
-        return all(
-            0 <= table.levels.get(spot, -1) < table.plain for table in self._tables
-        )
+        return all(table.level_of(spot) < table.plain for table in self._tables)
 
 
 def _build_proximity_table(
     question_character: QuestionCharacter, appearances: Sequence[Appearance], total: int
 ) -> _ProximityTable:
-    own_appearances = [
-        appearance
-        for appearance in appearances
-        if appearance.character in question_character.people
-    ]
-    levels: dict[Spot, int] = {}
-    for number, level in enumerate(PROXIMITY_LEVELS[question_character.role]):
-        for spot in _iter_spots_at_level(own_appearances, level):
-            levels.setdefault(spot, number)
-    shares = [level.share for level in PROXIMITY_LEVELS[question_character.role]]
-    counts = Counter(levels.values())
-    counts[len(shares)] = max(0, total - len(levels))
+    spots_by_document: dict[DocumentId, dict[AppearanceRole, int]] = {}
+    for appearance in appearances:
+        if appearance.character in question_character.people:
+            spots = spots_by_document.setdefault(appearance.document, {})
+            spot = 1 << appearance.ordinal
+            spots[appearance.role] = spots.get(appearance.role, 0) | spot
+    proximity_levels = PROXIMITY_LEVELS[question_character.role]
+    levels = {
+        document: _find_spots_at_levels(spots, proximity_levels)
+        for document, spots in spots_by_document.items()
+    }
+    counts = {
+        number: sum(spots[number].bit_count() for spots in levels.values())
+        for number in range(len(proximity_levels))
+    }
+    counts[len(proximity_levels)] = max(0, total - sum(counts.values()))
     return _ProximityTable(
         levels,
-        _weigh_levels(shares, counts),
+        _weigh_levels([level.share for level in proximity_levels], counts),
         FIRST_OF_KIND_LEVELS[question_character.role],
     )
 
@@ -355,54 +369,63 @@ def _find_utterance_levels(
     """Return the level of each utterance, counted as in `UTTERANCE_SHARES`."""
     own_levels = UTTERANCE_LEVELS[character.role]
     no_level = len(PROXIMITY_LEVELS[character.role])
+    level_of = {spot: table.level_of(spot) for near in spots for spot in near}
     levels = [
-        len(own_levels)
-        + min((table.levels.get(spot, no_level) for spot in near), default=no_level)
+        len(own_levels) + min([level_of[spot] for spot in near], default=no_level)
         for near in spots
     ]
+    positions = _find_positions(frozenset(character.people), utterances)
     # From the last level to the first, so that the nearest one remains.
     for number, (roles, away) in reversed(list(enumerate(own_levels))):
-        positions = (
-            position
-            for position, utterance in enumerate(utterances)
-            if _has_role(utterance.quotation, character.people, roles)
-        )
-        for near in _iter_neighbours(utterances, positions, away):
-            levels[near] = number
+        exact = {position for role in roles for position in positions.get(role, ())}
+        for position in _widen_positions(exact, away, utterances):
+            levels[position] = number
     return levels
 
 
-def _iter_neighbours(
-    utterances: Sequence[DocumentQuotation], positions: Iterable[int], away: int
-) -> Iterator[int]:
-    """Yield the positions at most `away` before or after, in the same document."""
-    for position in positions:
-        document = utterances[position].document
-        last = min(position + away + 1, len(utterances))
-        for near in range(max(0, position - away), last):
-            if utterances[near].document == document:
-                yield near
-
-
-def _has_role(
-    quotation: Quotation, people: Collection[str], roles: Collection[AppearanceRole]
-) -> bool:
-    """Return whether one of `people` has one of `roles` in the utterance."""
-    return (
-        (AppearanceRole.SPEAKS in roles and quotation.speaker in people)
-        or (AppearanceRole.HEARS in roles and quotation.addressee in people)
-        or (
-            AppearanceRole.MENTIONED in roles
-            and any(person in people for person in quotation.mentions)
+def _widen_positions(
+    positions: Iterable[int], away: int, utterances: Sequence[DocumentQuotation]
+) -> set[int]:
+    """Return the positions at most `away` before or after, in the same document."""
+    return {
+        near
+        for position in positions
+        for near in range(
+            max(0, position - away), min(position + away + 1, len(utterances))
         )
-    )
+        if utterances[near].document == utterances[position].document
+    }
 
 
-def _iter_spots_at_level(
-    appearances: Sequence[Appearance], level: ProximityLevel
-) -> Iterator[Spot]:
-    for appearance in appearances:
-        if appearance.role in level.roles:
-            first = max(0, appearance.ordinal - level.away)
-            for ordinal in range(first, appearance.ordinal + level.away + 1):
-                yield appearance.document, ordinal
+def _find_positions(
+    people: frozenset[str], utterances: Sequence[DocumentQuotation]
+) -> dict[AppearanceRole, list[int]]:
+    """Return the positions of the utterances in which one of `people` has each role."""
+    positions: dict[AppearanceRole, list[int]] = {}
+    for position, utterance in enumerate(utterances):
+        quotation = utterance.quotation
+        if quotation.speaker in people:
+            positions.setdefault(AppearanceRole.SPEAKS, []).append(position)
+        if quotation.addressee in people:
+            positions.setdefault(AppearanceRole.HEARS, []).append(position)
+        if quotation.mentions and not people.isdisjoint(quotation.mentions):
+            positions.setdefault(AppearanceRole.MENTIONED, []).append(position)
+    return positions
+
+
+def _find_spots_at_levels(
+    spots: Mapping[AppearanceRole, int], levels: Sequence[ProximityLevel]
+) -> list[int]:
+    """Return the spots of one document at each level, and at no earlier one, as bits.
+
+    `spots` has the spots in which a character has each role. A level may include spots
+    after the last chunk of the document; none is before the first.
+    """
+    earlier = 0
+    spots_at_levels = []
+    for level in levels:
+        here = reduce(or_, (spots.get(role, 0) for role in level.roles))
+        near = reduce(or_, (here << n | here >> n for n in range(level.away + 1)))
+        spots_at_levels.append(near & ~earlier)
+        earlier |= near
+    return spots_at_levels

@@ -110,7 +110,7 @@ class SpeechQuestion:
     """A question about who says what, and what the story data has about its characters.
 
     `people` are the names in the question, `appearances` the records of where these
-    characters appear, by passage and role, `quotations` those of its possible speakers.
+    characters appear, by passage and role, `quotations` all those of the same documents.
     All are empty for a question of another kind.
     """
 
@@ -173,10 +173,11 @@ class StorySearch:
             for person in question_character.people
         }
         appearances = await self._stories.appearances(people) if people else []
-        document_quotations = await self._stories.quotations() if people else []
         for word, role in find_unknown_question_names(question, question_characters):
             question_characters.append(QuestionCharacter(Span(0, 0), (word,), role))
             appearances += _build_appearances(word, await find_chunks_with_word(word))
+        documents = {appearance.document for appearance in appearances if people}
+        document_quotations = await self._stories.quotations(documents=documents)
         return SpeechQuestion(
             question,
             tuple(question_characters),

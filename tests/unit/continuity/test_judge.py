@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
+from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteAnalysisStore
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.judge import (
     MAX_PAIRS_PER_RUN,

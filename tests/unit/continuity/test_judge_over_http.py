@@ -12,7 +12,7 @@ from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
+from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteAnalysisStore
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.pipeline.analysis import ModelBudget

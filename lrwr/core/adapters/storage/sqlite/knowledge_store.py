@@ -1,10 +1,14 @@
-"""Stores the results of an ingestion, one document at a time."""
+"""Stores the results of an ingestion, one document at a time, and replies of models."""
 
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lrwr.core.adapters.storage.sqlite.checksums import fits_sql
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    CHECKED_COLUMNS,
+    fits_sql,
+    insert_sql,
+)
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     UNUSED_VECTORS_KEPT,
@@ -18,6 +22,7 @@ from lrwr.core.adapters.storage.sqlite.story_rows import parse_fact_row
 from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobClaim
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import DocumentSnapshot, DocumentVersion, QuotedFact
 
 _VERSIONS = """
@@ -38,6 +43,15 @@ _UPDATE_REVISION = """
 update processed set revision = ?
 where document_id = ? and pipeline = ? and content = ? and recipe = ?
 """
+
+_SEAMS = "select key, distance from seam where document_id = ? and space = ?"
+
+_REPLIES = f"""
+select {fits_sql("reply")}, key, finding from reply
+where key in (select value from json_each(?))
+"""
+
+_REPLY = insert_sql("reply", CHECKED_COLUMNS["reply"], "insert or replace")
 
 
 class SqliteKnowledgeStore:
@@ -154,6 +168,62 @@ class SqliteKnowledgeStore:
             return updated
 
         return await self._database.write(work)
+
+
+class SqliteAnalysisStore:
+    """The `AnalysisStore` port in SQLite: caches sentence distances and replies of
+    models.
+
+    `now` returns seconds since 1970. Every method raises StoreProblem if the library
+    cannot be read or written.
+    """
+
+    def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
+        self._database = database
+        self._now = now
+
+    async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
+        """Return the cosine distances between the two sides of possible chunk
+        boundaries.
+
+        Keys are the SHA-256 of the sentences around a boundary of `document`. `space`
+        names the embedding space in which they were compared. Empty if none are stored.
+        """
+        return await self._database.read(
+            lambda connection: dict(connection.execute(_SEAMS, (document, space)))
+        )
+
+    async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
+        """Return the cached replies of language models, by cache key.
+
+        A cache key is a SHA-256 that identifies the request. `keys` are the keys to
+        look up; those without a reply are left out.
+        """
+        parameters = (json.dumps(list(keys)),)
+        return await self._database.read(
+            lambda connection: dict(
+                self._database.decode_rows(
+                    connection.execute(_REPLIES, parameters), tuple
+                )
+            )
+        )
+
+    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+        """Cache replies of language models by cache key; a stored reply is replaced.
+
+        `usage` is that of all of them together; its tokens are stored with the first.
+        """
+        tokens = [(usage.prompt_tokens, usage.completion_tokens)]
+        tokens += [(0, 0)] * len(replies)
+        rows = [
+            (key, self._now(), *token_counts, finding)
+            for (key, finding), token_counts in zip(
+                replies.items(), tokens, strict=False
+            )
+        ]
+        await self._database.write(
+            lambda connection: connection.executemany(_REPLY, rows).rowcount
+        )
 
 
 def update_document_revisions(

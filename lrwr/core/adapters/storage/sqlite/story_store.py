@@ -1,6 +1,4 @@
-"""Reads story data; stores the cast, who speaks, the index of names, and replies of
-models.
-"""
+"""Reads story data; stores the cast, who speaks and the index of names."""
 
 import json
 import sqlite3
@@ -8,10 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
-    CHECKED_COLUMNS,
     checksum_sql,
     fits_sql,
-    insert_sql,
     outline_fits_sql,
     seal_sql,
     text_fits_sql,
@@ -36,7 +32,6 @@ from lrwr.core.model.cast import (
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import (
     Appearance,
@@ -47,6 +42,9 @@ from lrwr.core.ports.story_stores import (
     DocumentQuotation,
     FirstMention,
 )
+
+MAX_CACHED_QUOTATIONS = 20_000
+"""Quotations kept in memory, about 1 KB each: those of some ten novels."""
 
 _CAST = f'select {fits_sql("story")}, "cast" from story where id = 1'
 _STORE_CAST = """
@@ -115,16 +113,6 @@ from reading r
   left join woven w on w.document_id = r.document_id
 order by r.document_id
 """
-
-
-_SEAMS = "select key, distance from seam where document_id = ? and space = ?"
-
-_REPLIES = f"""
-select {fits_sql("reply")}, key, finding from reply
-where key in (select value from json_each(?))
-"""
-
-_REPLY = insert_sql("reply", CHECKED_COLUMNS["reply"], "insert or replace")
 
 
 _INDEX_COLUMNS = ("id", "key", "body")
@@ -198,14 +186,51 @@ class SqliteStoryStore:
         """
         return await _read_rows(self._database, _FIRST_SEEN, (), _first_mention)
 
-    async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
+    async def quotations(
+        self,
+        speaker: str | None = None,
+        documents: Collection[DocumentId] | None = None,
+    ) -> list[DocumentQuotation]:
         """Return all quotations, ordered by document id, then by position in the text.
 
-        With `speaker`, the main name of a character, only those of that character.
+        With `speaker`, the main name of a character, only those of that character; with
+        `documents` only those in these documents.
         """
-        sql = _QUOTATIONS.format(where="true" if speaker is None else "speaker = ?")
-        parameters = () if speaker is None else (speaker,)
-        return await _read_rows(self._database, sql, parameters, parse_quotation_row)
+        speakers = None if speaker is None else [speaker]
+        if speakers is not None or documents is None:
+            return await self._database.read(
+                lambda connection: self._select_quotations(
+                    connection, {"speaker": speakers, "document_id": documents}
+                )
+            )
+        return await self._database.read(
+            lambda connection: self._cached_quotations(connection, sorted(documents))
+        )
+
+    def _cached_quotations(
+        self, connection: sqlite3.Connection, documents: Sequence[DocumentId]
+    ) -> list[DocumentQuotation]:
+        by_document: dict[DocumentId, list[DocumentQuotation]]
+        by_document = self._cache.get(connection, "quotations", dict)
+        if missing := [name for name in documents if name not in by_document]:
+            by_document |= {name: [] for name in missing}
+            for quotation in self._select_quotations(
+                connection, {"document_id": missing}
+            ):
+                by_document[quotation.document].append(quotation)
+        quotations = [q for name in documents for q in by_document[name]]
+        if sum(map(len, by_document.values())) > MAX_CACHED_QUOTATIONS:
+            by_document.clear()
+        return quotations
+
+    def _select_quotations(
+        self,
+        connection: sqlite3.Connection,
+        bounds: Mapping[str, Collection[str] | None],
+    ) -> list[DocumentQuotation]:
+        sql, parameters = _bound(_QUOTATIONS, bounds)
+        rows = connection.execute(sql, parameters)
+        return self._database.decode_rows(rows, parse_quotation_row)
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return all facts, ordered by document id, then by position in the text.
@@ -366,62 +391,6 @@ class SqliteCastStore:
             return rows is not None and store_attribution_rows(connection, rows)
 
         return await self._database.write(work)
-
-
-class SqliteAnalysisStore:
-    """The `AnalysisStore` port in SQLite: caches sentence distances and replies of
-    models.
-
-    `now` returns seconds since 1970. Every method raises StoreProblem if the library
-    cannot be read or written.
-    """
-
-    def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
-        self._database = database
-        self._now = now
-
-    async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the cosine distances between the two sides of possible chunk
-        boundaries.
-
-        Keys are the SHA-256 of the sentences around a boundary of `document`. `space`
-        names the embedding space in which they were compared. Empty if none are stored.
-        """
-        return await self._database.read(
-            lambda connection: dict(connection.execute(_SEAMS, (document, space)))
-        )
-
-    async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the cached replies of language models, by cache key.
-
-        A cache key is a SHA-256 that identifies the request. `keys` are the keys to
-        look up; those without a reply are left out.
-        """
-        parameters = (json.dumps(list(keys)),)
-        return await self._database.read(
-            lambda connection: dict(
-                self._database.decode_rows(
-                    connection.execute(_REPLIES, parameters), tuple
-                )
-            )
-        )
-
-    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Cache replies of language models by cache key; a stored reply is replaced.
-
-        `usage` is that of all of them together; its tokens are stored with the first.
-        """
-        tokens = [(usage.prompt_tokens, usage.completion_tokens)]
-        tokens += [(0, 0)] * len(replies)
-        rows = [
-            (key, self._now(), *token_counts, finding)
-            for (key, finding), token_counts in zip(
-                replies.items(), tokens, strict=False
-            )
-        ]
-        await self._database.write(
-            lambda connection: connection.executemany(_REPLY, rows).rowcount
-        )
 
 
 async def _read_rows(

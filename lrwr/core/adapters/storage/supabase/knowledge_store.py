@@ -18,6 +18,7 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
     store_document_rows,
 )
 from lrwr.core.adapters.storage.sqlite.knowledge_store import (
+    SqliteAnalysisStore,
     SqliteKnowledgeStore,
     update_document_revisions,
 )
@@ -27,7 +28,6 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
     store_attribution_rows,
 )
 from lrwr.core.adapters.storage.sqlite.story_store import (
-    SqliteAnalysisStore,
     SqliteCastStore,
     load_cast_json,
     store_cast_json,
