@@ -143,6 +143,13 @@ def test_a_damaged_title_is_marked_and_restored(book: Terminal) -> None:
     remark = "The title or state of this thread was damaged on disk."
     assert book.run("threads", "show", "1").out.count(remark) == 1
     assert book.run("threads", "export", "1").out.count(remark) == 1
+    for words in ("threads", "threads search lights"):
+        assert "Who lights the lanps? (damaged)" in book.run(*words.split()).out
+    assert remark in book.run("threads").out
+    assert book.run("threads", "--json").json[0]["damaged"]
+    book.run("threads", "rename", "1", "Lamps")
+    assert state_of(book, "stored data", "--verify")[0] == "broken"
+    assert "Lamps (damaged)" in book.run("threads").out
     book.run("restore", "--latest")
     assert "# Who lights the lamps?" in book.run("threads", "export", "1").out
 
@@ -186,3 +193,29 @@ def test_a_library_without_checksums_gets_them_at_the_next_ingest(
     assert json.loads(book.run("ingest", "--json").out)["processed"] > 0
     assert state_of(book, "stored data", "--verify")[0] == "ok"
     assert told(book) == whole
+
+
+def test_lists_name_the_damaged_files_once_before_the_answer(book: Terminal) -> None:
+    change(book, DAMAGE["a changed letter"])
+    for words in (*READERS, "search Nine", "recap", "check", "gaps", "export bible"):
+        ran = book.run(*words.split())
+        assert ran.code in (0, 9), words
+        assert ran.err.startswith(
+            "Part of the library is damaged and was left out:"
+            " chapters/01-lighting-up.md. Run `lrwr ingest --verify`"
+        ), words
+        assert (ran.out + ran.err).count("is damaged") == 1, words
+        assert "was deleted" not in ran.out + ran.err
+
+
+def test_of_many_damaged_files_three_are_named(book: Terminal) -> None:
+    database = book.folder / ".lrwr" / "library.db"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "update document set text = text || '.' where id < 'chapters/08'"
+        )
+    said = book.run("quotes").err
+    assert (
+        "chapters/02-the-reeves-offer.md, chapters/03-the-ledger-house.md and 4 more. Run"
+        in said
+    )

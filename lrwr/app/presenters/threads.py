@@ -231,10 +231,14 @@ def _paragraphs(text: str) -> Iterator[Block]:
             yield Block(BlockKind.TEXT, line)
 
 
-def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
+def _mark_damaged(thread: Thread) -> str:
+    return " (damaged)" if thread.is_damaged else ""
+
+
+def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable | StyledLine]:
     """Yield one table with a row for each of `threads`, in their order.
 
-    Columns: number from 1, title, number of turns, time of the last change (local), the
+    If a title is damaged, a remark follows. Columns: number from 1, title, number of turns, time of the last change (local), the
     character that answers (only if one does in any thread), shortened id.
     """
     ids = shorten_thread_ids(threads)
@@ -246,7 +250,7 @@ def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
     rows: list[list[LinePiece]] = [
         [
             str(number),
-            format_thread_title(thread),
+            f"{format_thread_title(thread)}{_mark_damaged(thread)}",
             str(thread.turns),
             format_local_time(thread.updated_at),
             *([character] if has_characters else []),
@@ -259,6 +263,8 @@ def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
     character_heading = ["In character"] if has_characters else []
     headings = ["No.", "Title", "Turns", "When", *character_heading, "Id"]
     yield StyledTable(headings, rows, right={"No.", "Turns"})
+    if any(thread.is_damaged for thread in threads):
+        yield styled_line(StyledText(DAMAGED_TITLE, "bad"))
 
 
 def render_thread_turns(
@@ -358,7 +364,9 @@ def render_thread_matches(
     """
     for thread, turn in matches:
         yield styled_line(
-            StyledText(format_thread_title(thread), "strong"),
+            StyledText(
+                f"{format_thread_title(thread)}{_mark_damaged(thread)}", "strong"
+            ),
             StyledText(f"  {thread.id[:SHORTEST_ID]}", "place"),
             StyledText(
                 f"  turn {turn.number}, {format_local_time(turn.asked_at)}", "faint"
@@ -375,7 +383,8 @@ def render_thread_matches(
 def thread_as_json(thread: Thread) -> dict[str, object]:
     """Return a thread without its turns as JSON.
 
-    `turns` is their number. `created` and `updated` are in seconds since 1970.
+    `turns` is their number. `damaged` says that the title or the state does not match
+    its checksum. `created` and `updated` are in seconds since 1970.
     `character`, `mode`, `as_of` (the horizon as typed, None for the whole story) and
     `witnessed` are the state after the last turn.
     """
@@ -390,6 +399,7 @@ def thread_as_json(thread: Thread) -> dict[str, object]:
         "mode": state.mode,
         "as_of": state.as_of or None,
         "witnessed": state.witnessed,
+        "damaged": thread.is_damaged,
     }
 
 

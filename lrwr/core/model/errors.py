@@ -3,6 +3,7 @@
 LrwrError                exit code 1: a command failed
 ├── SettingsProblem      2: an option, file or variable holds an invalid value
 ├── NotFound             3: a file, folder, document or chapter does not exist
+│   └── DamagedDocument     the stored text of a document is damaged
 ├── UnreadableDocument   4: a manuscript file cannot be parsed
 ├── StoreProblem         5: the library in `.lrwr/` cannot be opened, read or written
 ├── ServiceUnavailable   6: a model or a remote service did not answer
@@ -67,6 +68,10 @@ class NotFound(LrwrError):
     """A file, folder, document, chapter or other named thing does not exist."""
 
     exit_code = ExitCode.NOT_FOUND
+
+
+class DamagedDocument(NotFound):
+    """The library contains a document whose stored text is damaged."""
 
 
 class UnreadableDocument(LrwrError):

@@ -158,6 +158,7 @@ class PassageStore(Protocol):
 
         Raises:
             NotFound: The document is not stored.
+            DamagedDocument: Its stored text is damaged.
             StoreProblem: The library cannot be read.
         """
         ...

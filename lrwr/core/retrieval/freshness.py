@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.errors import DamagedDocument, NotFound, StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
 from lrwr.core.ports.stores import (
     DocumentText,
@@ -25,7 +25,9 @@ from lrwr.core.retrieval.search_model import SearchResult
 async def load_existing_texts(
     store: PassageStore, documents: Iterable[DocumentId]
 ) -> dict[DocumentId, DocumentText]:
-    """Return the stored text of each of `documents` that exists, reading each once.
+    """Return the stored text of each of `documents` that exists and is not damaged.
+
+    Each is read once.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -34,7 +36,7 @@ async def load_existing_texts(
     for document in dict.fromkeys(documents):
         try:
             texts[document] = await store.text(document)
-        except NotFound:  # deleted since the caller learned of it
+        except NotFound:  # deleted since the caller learned of it, or damaged
             continue
     return texts
 
@@ -43,24 +45,30 @@ async def drop_deleted_passages(
     store: PassageStore, result: SearchResult
 ) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
     """Return `result` without passages and facts of documents that were deleted
-    meanwhile, and the texts of the remaining documents.
+    meanwhile or are damaged, and the texts of the remaining documents.
 
-    A remark names each deleted document.
+    A remark names each deleted document; the store gives notice of damaged ones.
 
     Raises:
         StoreProblem: The library cannot be read.
     """
     passage_documents = [passage.chunk.document for passage in result.passages]
     fact_documents = [fact.document for fact in result.facts]
-    texts = await load_existing_texts(store, [*passage_documents, *fact_documents])
-    lost = sorted({*passage_documents, *fact_documents} - texts.keys())
+    texts, deleted = {}, []
+    for document in sorted({*passage_documents, *fact_documents}):
+        try:
+            texts[document] = await store.text(document)
+        except DamagedDocument:
+            continue
+        except NotFound:
+            deleted.append(document)
     existing_result = replace(
         result,
         passages=tuple(p for p in result.passages if p.chunk.document in texts),
         facts=tuple(fact for fact in result.facts if fact.document in texts),
         remarks=(
             *result.remarks,
-            *(f"{document} was deleted during the search." for document in lost),
+            *(f"{document} was deleted during the search." for document in deleted),
         ),
     )
     return existing_result, texts

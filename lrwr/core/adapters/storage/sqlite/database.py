@@ -20,10 +20,10 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     register_row_checksum,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
-    SKIPPED_NOTICE,
     build_damaged_entry_error,
     build_newer_library_error,
     build_older_library_error,
+    describe_skipped_rows,
     translate_sqlite_error,
 )
 from lrwr.core.model.errors import StoreProblem
@@ -396,10 +396,19 @@ class SqliteDatabase:
         return decode_checked_rows(rows, decode, self.notice_damage)
 
     def notice_damage(self) -> None:
-        """Tell the user that damaged rows are left out, unless that was said before."""
-        if not self._damage_noticed:
-            self._damage_noticed = True
-            self._say(SKIPPED_NOTICE)
+        """Tell the user which damaged documents are left out, unless that was said
+        before. For use inside `work`.
+        """
+        if self._damage_noticed:
+            return
+        self._damage_noticed = True
+        # Imported here because most runs meet no damage.
+        from lrwr.core.adapters.storage.sqlite.verification import (
+            find_damaged_documents,
+        )
+
+        documents = find_damaged_documents(self._open().connection)
+        self._say(describe_skipped_rows(documents))
 
     async def aclose(self) -> None:
         """Close the file and stop the thread. Idempotent."""

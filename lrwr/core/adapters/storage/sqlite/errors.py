@@ -1,6 +1,7 @@
 """Translation of SQLite's errors into errors with messages for the user."""
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from lrwr.core.model.errors import StoreProblem
@@ -48,12 +49,8 @@ _MESSAGES[sqlite3.SQLITE_LOCKED] = _MESSAGES[sqlite3.SQLITE_BUSY]
 _MESSAGES[sqlite3.SQLITE_PROTOCOL] = _MESSAGES[sqlite3.SQLITE_BUSY]
 _MESSAGES[sqlite3.SQLITE_PERM] = _MESSAGES[sqlite3.SQLITE_READONLY]
 
-SKIPPED_NOTICE = (
-    "Part of the library is damaged and was left out. Run `lrwr ingest --verify` to"
-    " rebuild it."
-)
-"""What the user is told when damaged rows are left out."""
-
+NAMED_DOCUMENTS = 3
+"""Damaged documents that a message names; of others only the number is given."""
 
 _CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -121,6 +118,19 @@ def translate_sqlite_error(
         )
     message, hint = explanation
     return StoreProblem(message.format(path=path, patience=patience), hint=hint)
+
+
+def describe_skipped_rows(documents: Sequence[str]) -> str:
+    """Return the notice that damaged rows are left out, which are those of `documents`
+    or, if there are none, of no document.
+    """
+    names = ", ".join(documents[:NAMED_DOCUMENTS])
+    more = len(documents) - NAMED_DOCUMENTS
+    named = f": {names}{f' and {more:,} more' if more > 0 else ''}" if documents else ""
+    return (
+        f"Part of the library is damaged and was left out{named}. Run `lrwr ingest"
+        " --verify` to rebuild it."
+    )
 
 
 def build_damaged_entry_error(path: Path) -> StoreProblem:

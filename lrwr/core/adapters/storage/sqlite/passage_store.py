@@ -19,7 +19,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
 from lrwr.core.adapters.storage.sqlite.document_rows import outline_from_json
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import DamagedDocument, NotFound
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.ports.stores import ChunkChange, DocumentText, LibraryCounts
 
@@ -143,8 +143,8 @@ class SqlitePassageStore:
         """Return the text of a document, with the offset at which each line starts.
 
         Raises:
-            NotFound: The library does not contain the document, or its stored text is
-                damaged.
+            NotFound: The library does not contain the document.
+            DamagedDocument: Its stored text is damaged.
         """
         rows, texts = await self._database.read(
             lambda connection: self._read_text(connection, document)
@@ -155,7 +155,7 @@ class SqlitePassageStore:
                 hint="If it is in the manuscript folder, run `lrwr ingest`.",
             )
         if not texts:
-            raise NotFound(
+            raise DamagedDocument(
                 f"The stored text of {document} is damaged",
                 hint="Run `lrwr ingest --verify` to store it again.",
             )

@@ -274,6 +274,8 @@ class SqliteThreadStore:
     async def rename(self, thread: ThreadId, title: str) -> None:
         """Set the title of a thread.
 
+        A thread with damaged rows stays marked as damaged.
+
         Raises:
             NotFound: The thread does not exist or is deleted.
         """
@@ -359,8 +361,9 @@ class SqliteThreadStore:
 
     async def _change(self, sql: str, value: object, thread: ThreadId) -> None:
         def work(connection: sqlite3.Connection) -> int:
+            is_sound = not connection.execute(_IS_DAMAGED, (thread,)).fetchone()
             changed = connection.execute(sql, (value, thread)).rowcount
-            if sql == _RENAME:
+            if sql == _RENAME and is_sound:  # else its state would pass for sound
                 connection.execute(SEAL_THREAD, (thread,))
             return changed
 

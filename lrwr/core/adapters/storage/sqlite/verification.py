@@ -183,6 +183,21 @@ def verify_sample(connection: sqlite3.Connection, seed: float) -> tuple[str, ...
     return tuple(document for document in sample if _is_damaged(connection, document))
 
 
+def find_damaged_documents(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of all documents with a damaged row that can be read, sorted."""
+    text_factory, connection.text_factory = connection.text_factory, _decode_visibly
+    try:
+        rows = partial(_fetch, connection, [])
+        found = (_find_parts(p, rows) for p in (_DOCUMENT_PARTS, _ATTRIBUTION_PARTS))
+        return sorted({document for parts in found for document in parts})
+    finally:
+        connection.text_factory = text_factory
+
+
+def _decode_visibly(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
 def _is_damaged(connection: sqlite3.Connection, document: str) -> bool:
     parts = {**_DOCUMENT_PARTS, **_ATTRIBUTION_PARTS}
     return any(
