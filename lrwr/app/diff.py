@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.app.pending import create_scanning_service
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.git_revisions import (
     GitRepository,
@@ -155,9 +156,14 @@ async def diff_manuscript(
         for commit in {before.commit, after.commit} - {""}:
             trees[commit] = await _write_tree(move, commit, settings)
     async with _open_copy(settings, library, place / "library") as copy:
-        return await _compare(
+        compared = await _compare(
             _ScratchLibrary(copy, targets, trees, emit), before, after
         )
+    if request.of_git and after == DiffPoint(WORKING_TREE) and workspace.is_ingested:
+        missing = (await create_scanning_service(workspace).compare()).missing
+        remarks = [describe_missing_documents(missing)] if missing else []
+        return replace(compared, remarks=(*remarks, *compared.remarks))
+    return compared
 
 
 class _ScratchLibrary:

@@ -22,12 +22,12 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
-from lrwr.core.canon.decision import NameDecision
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.library import (
+    MOVED_HINT,
     drop_ingested_paths,
     prepare_state_dir,
     replace_ingested_paths,
@@ -132,7 +132,7 @@ def create_processing_service(
         store=stores.knowledge,
         jobs=limits.jobs or workspace.jobs,
         worker=build_worker_name(uuid4().hex[:8]),
-        attributor=_create_story_attributor(workspace),
+        attributor=create_story_attributor(workspace),
         pause=stores.pause,
         complete=limits.attribute_now,
         forget_missing=limits.forget_missing,
@@ -195,18 +195,23 @@ def select_targets(
     folders = workspace.manuscript(named=bool(paths))
     absent = tuple(folder for folder in folders if not folder.exists())
     if paths:
-        return IngestTargets(tuple(resolve_targets(paths)), absent, named=True)
+        return IngestTargets(tuple(resolve_targets(paths, folders)), absent, named=True)
     existing = tuple(folder for folder in folders if folder.exists())
     if not existing and not (absent and forget_missing):
         if absent:
-            raise NotFound(
-                f"There is no file or folder {absent[0]}",
-                hint="Mount or restore it, or run `lrwr ingest FOLDER` with its new path."
-                " Nothing was deleted; `lrwr ingest --forget-missing` removes its"
-                " documents from the library.",
-            )
+            raise NotFound(f"There is no file or folder {absent[0]}", hint=MOVED_HINT)
         resolve_targets(())
     return IngestTargets(existing, absent)
+
+
+def resolve_manuscript(workspace: Workspace) -> list[Path]:
+    """Return the absolute paths of the manuscript's folders and files, which exist.
+
+    Raises:
+        NotFound: No folder is known, or one does not exist.
+    """
+    folders = workspace.manuscript()
+    return resolve_targets(folders, folders)
 
 
 async def check_named_targets(
@@ -312,6 +317,39 @@ def _settle_absent_targets(
         drop_ingested_paths(workspace.library, settled)
 
 
+async def _find_absent(
+    workspace: Workspace, targets: IngestTargets, limits: IngestLimits
+) -> tuple[list[DocumentId], tuple[Path, ...]]:
+    """Return the documents that have a file in no folder of the manuscript any more, and
+    the paths whose documents count as missing.
+    """
+    outside = await find_documents_outside(workspace, targets)
+    root = workspace.library.root
+    lost = [document for document in outside if not (root / document).exists()]
+    dropped = [] if targets.named else [d for d in outside if d not in lost]
+    forgotten = dropped if limits.forget_missing else []
+    paths = (root / document for document in (*lost, *forgotten))
+    return dropped, (*targets.absent, *paths)
+
+
+async def find_deletions(
+    workspace: Workspace, targets: IngestTargets
+) -> tuple[DocumentId, ...]:
+    """Return the documents that an ingestion with `forget_missing` deletes, sorted.
+
+    Renamed documents are included under their old names.
+    """
+    limits = IngestLimits(forget_missing=True)
+    _, absent = await _find_absent(workspace, targets, limits)
+    service = create_processing_service(
+        workspace,
+        targets.existing,
+        may_ask=False,
+        limits=replace(limits, absent=absent),
+    )
+    return (await service.scan()).gone
+
+
 async def ingest_manuscript(
     workspace: Workspace,
     targets: IngestTargets,
@@ -330,17 +368,11 @@ async def ingest_manuscript(
         StoreProblem: The state folder cannot be written.
         SettingsProblem: The configured language model has no key or no name.
     """
-    outside = await find_documents_outside(workspace, targets)
-    root = workspace.library.root
-    lost = [document for document in outside if not (root / document).exists()]
-    dropped = [] if targets.named else [d for d in outside if d not in lost]
+    dropped, absent = await _find_absent(workspace, targets, limits)
     forgotten = dropped if limits.forget_missing else []
-    absent = (*targets.absent, *(root / document for document in (*lost, *forgotten)))
+    limits = replace(limits, absent=absent)
     service = create_processing_service(
-        workspace,
-        targets.existing,
-        may_ask=not dry_run,
-        limits=replace(limits, absent=absent),
+        workspace, targets.existing, may_ask=not dry_run, limits=limits
     )
     if not dry_run:
         record_targets(workspace, targets)  # before the work, which may be interrupted
@@ -353,46 +385,6 @@ async def ingest_manuscript(
     if not dry_run:
         _back_up(workspace)
     return report
-
-
-@dataclass(frozen=True, slots=True)
-class PendingCounts:
-    """Numbers of documents that the next ingestion would process or delete (`changed`)
-    and that have no file (`missing`); documents with git conflicts (`conflicted`).
-    """
-
-    changed: int = 0
-    missing: int = 0
-    conflicted: tuple[DocumentId, ...] = ()
-
-
-async def count_pending(workspace: Workspace) -> PendingCounts:
-    """Count what the next ingestion would do; zeros if nothing was ingested yet.
-
-    Changed documents are new, changed or deleted, or were ingested with other settings.
-    """
-    folders = workspace.manuscript()
-    if not workspace.is_ingested or not any(folder.exists() for folder in folders):
-        return PendingCounts()
-    changes = await create_scanning_service(workspace).compare()
-    changed = len(changes.changed) + len(changes.stale) + len(changes.gone)
-    return PendingCounts(changed, len(changes.missing), changes.conflicted)
-
-
-def create_scanning_service(workspace: Workspace) -> DocumentProcessingService:
-    """Return the service that compares the manuscript's folders with the library.
-
-    No service is contacted. Documents of folders that do not exist count as missing.
-
-    Raises:
-        NotFound: No folder is known, or none exists.
-        StoreProblem: The state folder cannot be created.
-    """
-    targets = select_targets(workspace, ())
-    limits = IngestLimits(absent=targets.absent)
-    return create_processing_service(
-        workspace, targets.existing, may_ask=False, limits=limits
-    )
 
 
 async def _claim_all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
@@ -446,23 +438,7 @@ def _create_modal_runner(
     return runner.ModalRunner(options, parse, remote_input, calls)
 
 
-async def has_pending_names(workspace: Workspace) -> bool:
-    """Return whether a decision about names, or its undoing, waits for an ingestion.
-
-    The cast is inferred again and compared with the stored one; nothing is stored and
-    no service is contacted. False in pipeline a and for a library in a Supabase project.
-    """
-    embedded = workspace.settings.records.keeper == "embedded"
-    attributor = _create_story_attributor(workspace) if embedded else None
-    history = workspace.canon.history()
-    if attributor is None or not any(
-        isinstance(record.decision, NameDecision) for record in history
-    ):
-        return False
-    return await attributor.infer_cast() != await workspace.stories.cast()
-
-
-def _create_story_attributor(workspace: Workspace) -> StoryAttributor | None:
+def create_story_attributor(workspace: Workspace) -> StoryAttributor | None:
     """Return the speaker attribution; None in pipeline a, which has no characters."""
     if workspace.settings.pipeline is Pipeline.NAIVE:
         return None

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lrwr.app.container import Workspace
 from lrwr.app.continuity import ContradictionMonitor
-from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.app.ingestion import (
+    IngestLimits,
+    create_processing_service,
+    resolve_manuscript,
+)
 from lrwr.app.maintenance.automatic_backup import back_up_if_due
 from lrwr.app.presenters.watch import list_changed_documents
 from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
@@ -19,7 +23,6 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.retrieval.freshness import StaleAnswerDetector
 from lrwr.core.settings.drives import find_network_drive
-from lrwr.core.settings.library import resolve_targets
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.watch.debounce import SnapshotJobQueue, WatchIntervals
 from lrwr.pipeline.watch.events import (
@@ -117,7 +120,7 @@ async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:
         NotFound: The manuscript folder does not exist.
         StoreProblem: The library cannot be read or written, or was replaced.
     """
-    service = create_watch_service(workspace, resolve_targets(workspace.manuscript()))
+    service = create_watch_service(workspace, resolve_manuscript(workspace))
     events: asyncio.Queue[SaveEvent | None] = asyncio.Queue()
 
     def report_failure(sentence: str) -> None:

@@ -63,6 +63,11 @@ class DocumentChanges:
     conflicted: tuple[DocumentId, ...] = ()
 
     @property
+    def need_action(self) -> bool:
+        """Whether an ingestion has something to do, or to warn of."""
+        return bool(self.changed or self.stale or self.gone or self.missing)
+
+    @property
     def is_emptied(self) -> bool:
         """Whether documents were ingested, and none of the manuscript has a file."""
         present = self.changed or self.stale or self.unchanged or self.conflicted

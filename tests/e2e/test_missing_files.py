@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import ExitCode
+from tests.fakes.pty_terminal import PtyTerminal
 from tests.fakes.repositories import Kept
-from tests.fakes.terminal import Terminal, check_refusal
+from tests.fakes.terminal import LRWR, Terminal, check_refusal
 from tests.fakes.watch_process import Watches
 
 NAMES = ("Nell", "Mags", "Corin", "Ruan", "Ochra", "Tamsin")
@@ -230,3 +231,95 @@ def test_a_wrong_folder_is_not_remembered(shelf: Terminal) -> None:
     assert ran.code == ExitCode.NOT_FOUND
     folders = shelf.run("status", "--json").json["folders"]
     assert sorted(Path(one).name for one in folders) == ["book", "notes"]
+
+
+MOVED = (
+    "Mount or restore it, or run `lrwr ingest FOLDER` with its new path. Nothing was"
+    " deleted; `lrwr ingest --forget-missing` removes its documents from the library."
+)
+
+
+def test_a_folder_that_is_away_has_one_hint_in_all_commands(shelf: Terminal) -> None:
+    shutil.rmtree(shelf.folder / "notes")
+    move_the_folder_away(shelf)
+    for words in ("ingest", "ingest book", "diff", "watch --once"):
+        said = shelf.run(*words.split()).err
+        assert said.count(f"hint: {MOVED}") == 1, words
+    assert f"hint: {MOVED}" in shelf.run("status").out
+    findings = shelf.run("doctor", "--json").json["findings"]
+    assert MOVED in [finding["remedy"] for finding in findings]
+    assert "Check the path" in shelf.run("ingest", "elsewhere").err
+
+
+@pytest.mark.parametrize("accident", [empty_the_folder, move_the_folder_away])
+def test_answers_from_stored_text_say_once_that_files_are_missing(
+    shelf: Terminal, accident: Callable[[Terminal], list[str]]
+) -> None:
+    shelf.run("ask", "Who walked along dyke number 3?")
+    accident(shelf)
+    for words in (
+        ["search", "dyke"],
+        ["search", "dyke", "--json"],
+        ["ask", "Who walked along dyke number 3?"],
+        ["threads", "show", "1"],
+    ):
+        ran = shelf.run(*words)
+        assert ran.code == 0
+        assert ran.err.count("missing; what is shown is the text of the last") == 1
+    assert "missing" not in shelf.run("search", "ledger").err
+
+
+def test_diff_says_first_that_files_are_missing(shelf: Terminal) -> None:
+    empty_the_folder(shelf)
+    lines = shelf.run("diff").out.splitlines()
+    assert "6 documents are missing from book" in lines[0]
+    assert "no changes in the other documents" in lines[1]
+    said = shelf.run("diff", "HEAD").out
+    assert "6 documents are missing from book" in said
+
+
+def test_forgetting_all_documents_reads_as_what_was_asked(shelf: Terminal) -> None:
+    shelf.run("ask", "Who walked along dyke number 3?")
+    shutil.rmtree(shelf.folder / "notes")
+    shutil.rmtree(shelf.folder / "book")
+    ran = shelf.run("ingest", "--forget-missing")
+    assert ran.code == 0
+    assert "8 deleted" in ran.out
+    assert "files found" not in ran.out + ran.err
+    assert "Your threads and decisions are kept." in ran.out
+    status = shelf.run("status").out
+    assert "still stored" not in status
+    assert "The library has no documents" in status
+
+
+@pytest.mark.parametrize(("answer", "left"), [("n", 8), ("y", 2)])
+def test_on_a_terminal_forgetting_many_documents_is_asked_first(
+    shelf: Terminal, answer: str, left: int
+) -> None:
+    empty_the_folder(shelf)
+    words = [str(LRWR), "ingest", "--forget-missing"]
+    with PtyTerminal(words, folder=shelf.folder, env=shelf.env) as screen:
+        screen.expect("Delete them from the library? [y/N]")
+        screen.press(answer, "enter")
+        assert screen.leave() == (1 if answer == "n" else 0)
+    assert shelf.run("status", "--json").json["documents"] == left
+
+
+def test_yes_forgets_without_a_question(shelf: Terminal) -> None:
+    empty_the_folder(shelf)
+    words = [str(LRWR), "ingest", "--forget-missing", "--yes"]
+    with PtyTerminal(words, folder=shelf.folder, env=shelf.env) as screen:
+        assert screen.leave() == 0
+        assert "[y/N]" not in screen.text
+
+
+def test_watch_says_that_the_files_are_back(shelf: Terminal, watches: Watches) -> None:
+    watch = watches.start()
+    watch.hear("watching")
+    for _ in range(2):
+        empty_folder(shelf.folder / "book")
+        saved = watch.hear("saved")
+        assert (saved["missing"], len(saved["remarks"])) == (sorted(CHAPTERS), 1)
+        Kept(shelf.folder).git("checkout", "--quiet", "book")
+        watch.hear("returned")
+    watch.stop()

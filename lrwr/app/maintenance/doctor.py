@@ -9,7 +9,6 @@ from pathlib import Path
 from lrwr import __version__
 from lrwr.app.container import open_workspace
 from lrwr.app.egress import Keyring
-from lrwr.app.ingestion import create_scanning_service
 from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import (
     HealthFinding,
@@ -61,6 +60,7 @@ from lrwr.app.maintenance.checks.remote_services import (
 )
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
+from lrwr.app.pending import create_scanning_service
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.factory import (

@@ -26,6 +26,7 @@ from lrwr.cli.runtime.services import (
     prompt_for_consent,
     require_passages,
     run_async,
+    warn_of_missing_files,
 )
 from lrwr.core.chat.graph import PromptPreview
 from lrwr.core.chat.nodes import parse_canon_command
@@ -138,6 +139,8 @@ async def _ask(
         turn_done = await live.watch(sessions.ask(request), note if is_sent else "")
         if turn_done.turn.output.model and not is_sent:
             output.info(note)
+        citations = turn_done.turn.output.citations
+        warn_of_missing_files(workspace, {c.document for c in citations}, output.warn)
         if as_json:
             output.json(turn_done_as_json(turn_done))
             return

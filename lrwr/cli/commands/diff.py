@@ -10,6 +10,7 @@ import typer
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.diff import DiffPoint, DiffRequest, ManuscriptDiff, diff_manuscript
+from lrwr.app.ingestion import resolve_manuscript
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
     render_contradictions,
@@ -31,7 +32,6 @@ from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.settings.library import resolve_targets
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.diff import filter_story_diff
 from lrwr.pipeline.watch.events import DocumentDelta
@@ -115,9 +115,9 @@ def diff_command(
 
 
 def _show_story_diff(manuscript_diff: ManuscriptDiff, output: Output) -> None:
-    _show_differences(manuscript_diff, output)
     for remark in manuscript_diff.remarks:
         output.notice_warning(sanitize_line(remark))
+    _show_differences(manuscript_diff, output)
     for skipped in manuscript_diff.left_out:
         output.notice_warning(
             sanitize_line(f"{skipped.document} was not compared: {skipped.reason}")
@@ -131,7 +131,8 @@ def _show_differences(manuscript_diff: ManuscriptDiff, output: Output) -> None:
     )
     head = f"{before_name} -> {_name_revision(manuscript_diff.after)}"
     if difference.same:
-        output.answer(f"{head}: no changes.")
+        others = " in the other documents" if manuscript_diff.missing else ""
+        output.answer(f"{head}: no changes{others}.")
         return
     output.answer(StyledText(head, "strong"))
     for document in difference.documents:
@@ -333,7 +334,7 @@ async def _compare(
     place: Path,
 ) -> ManuscriptDiff:
     async with open_workspace(settings, say=output.info) as workspace:
-        targets = resolve_targets(workspace.manuscript())
+        targets = resolve_manuscript(workspace)
         with output.progress("Comparing", None) as advance:
             emit = create_progress_listener(advance, output)
             manuscript_diff = await diff_manuscript(

@@ -13,7 +13,9 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import (
     IngestLimits,
+    IngestTargets,
     check_named_targets,
+    find_deletions,
     ingest_manuscript,
     select_targets,
 )
@@ -31,6 +33,8 @@ from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
     MODEL_SERVICES,
     announce_first_use,
+    ask_yes_no,
+    can_prompt,
     create_progress_listener,
     prompt_for_consent,
     run_async,
@@ -44,6 +48,7 @@ from lrwr.core.settings.library import (
     resolve_library,
 )
 from lrwr.core.settings.model import Settings
+from lrwr.pipeline.changes import LEAST_MISSING, SHOWN
 from lrwr.pipeline.report import IngestReport, describe_shared_positions
 
 EPILOG = (
@@ -101,6 +106,14 @@ ForgetMissingOption = Annotated[
 ]
 
 
+YesOption = Annotated[
+    bool,
+    typer.Option(
+        "--yes", help="With `--forget-missing`: do not ask before many are deleted."
+    ),
+]
+
+
 app = typer.Typer()
 
 
@@ -114,6 +127,7 @@ def ingest_command(
     budget: IngestBudgetOption = None,
     remote: RemoteOption = False,
     forget_missing: ForgetMissingOption = False,
+    yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read your manuscript. Later runs process only what changed."""
@@ -128,6 +142,7 @@ def ingest_command(
             IngestLimits(run_remotely=True, forget_missing=forget_missing),
             dry_run=dry_run,
             verify=verify,
+            confirm=forget_missing and not (yes or dry_run or as_json),
             as_json=as_json,
         )
         report = run_async(work)
@@ -139,6 +154,32 @@ def ingest_command(
         raise typer.Exit(int(ExitCode.PARTIAL))
     if report.has_silent_model:
         raise typer.Exit(int(ExitCode.SERVICE))
+
+
+async def _confirm_deletion(
+    workspace: Workspace, targets: IngestTargets, output: Output | None
+) -> None:
+    """Ask on a terminal whether many documents without a file are to be deleted.
+
+    Without `output`, nothing is asked.
+
+    Raises:
+        Abort: The answer is no.
+    """
+    if output is None or not (can_prompt() and workspace.is_ingested):
+        return
+    documents = await find_deletions(workspace, targets)
+    if len(documents) < LEAST_MISSING:
+        return
+    count, names = len(documents), ", ".join(documents[:SHOWN])
+    more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
+    sentence = (
+        f"{count:,} documents have no file: {names}{more}. They will be deleted from the"
+        " library; your threads and decisions are kept."
+    )
+    output.info(sanitize_line(sentence))
+    if not ask_yes_no(output, "Delete them from the library? [y/N]"):
+        raise typer.Abort
 
 
 @contextmanager
@@ -161,12 +202,14 @@ async def _ingest(
     *,
     dry_run: bool,
     verify: bool,
+    confirm: bool,
     as_json: bool,
 ) -> IngestReport:
     began = time.monotonic()
     async with open_workspace(settings, say=output.info) as workspace:
         targets = select_targets(workspace, paths, forget_missing=limits.forget_missing)
         targets = await check_named_targets(workspace, targets)
+        await _confirm_deletion(workspace, targets, output if confirm else None)
         warning = describe_unsafe_folder(workspace.library.state_dir)
         if warning and not workspace.library.database.exists():
             output.warn(warning)
@@ -192,9 +235,11 @@ async def _ingest(
             )
         counts = await _count_and_remark(workspace, report)
         seconds = time.monotonic() - began
-        if not as_json and not report.found:
+        if not as_json and not (report.found or report.forgotten):
             _print_nothing_found(targets.existing, output)
         _show(report, counts, settings, output, seconds, as_json=as_json)
+        if report.forgotten and not (report.found or as_json):
+            output.answer("Your threads and decisions are kept.")
     return report
 
 

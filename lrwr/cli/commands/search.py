@@ -21,7 +21,11 @@ from lrwr.app.presenters.text import StyledText, format_count, format_horizon
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
-from lrwr.cli.runtime.services import open_search_services, run_async
+from lrwr.cli.runtime.services import (
+    open_search_services,
+    run_async,
+    warn_of_missing_files,
+)
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Chunk, Passage, Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
@@ -48,8 +52,6 @@ EPILOG = (
 
 EXCERPT = 420
 """Maximum number of characters shown of a passage: about five lines of 80 columns."""
-
-
 LISTED = 100
 """Passages or scenes that are listed if the number is not set."""
 
@@ -315,6 +317,7 @@ async def _search(
         order = await finder.story_order()
         search_result = await _find(finder, request, order, as_of)
         result, texts = await drop_deleted_passages(services.passages, search_result)
+        warn_of_missing_files(services, texts, output.warn)
         if display.as_json:
             output.json(
                 {

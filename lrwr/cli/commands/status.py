@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.ingestion import create_scanning_service, has_pending_names
 from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import end_with_full_stop
+from lrwr.app.pending import create_scanning_service, has_pending_names
 from lrwr.app.presenters.text import (
     TURN_ON_MODEL,
     LinePiece,
@@ -30,7 +30,7 @@ from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.retrievers import describe_missing_vectors
 from lrwr.core.retrieval.story import StoryOrder
-from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.library import MOVED_HINT, resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import (
     DocumentChanges,
@@ -251,12 +251,21 @@ def print_status(facts: dict[str, object], output: Output) -> None:
     for remark in remarks if isinstance(remarks, list) else ():
         output.answer(remark)
     if facts["problem"]:
-        output.answer(f"{facts['problem']}. What was ingested before is still stored.")
+        _print_problem(facts, output)
     else:
         _print_changes(facts, output)
         _print_skipped(facts["skipped"], output)
     if facts["backup"]:
         output.answer(f"Automatic backup of your threads: {facts['backup']}.")
+
+
+def _print_problem(facts: dict[str, object], output: Output) -> None:
+    if not facts["documents"]:
+        output.answer("The library has no documents. Run `lrwr ingest FOLDER`.")
+        return
+    output.answer(f"{facts['problem']}. What was ingested before is still stored.")
+    if facts["folders"]:
+        output.answer(StyledText("hint: ", "strong"), MOVED_HINT, indent=2)
 
 
 def _print_skipped(skipped: object, output: Output) -> None:

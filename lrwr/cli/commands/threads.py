@@ -25,7 +25,7 @@ from lrwr.app.presenters.threads import (
 from lrwr.app.threads import delete_thread, render_thread
 from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
+from lrwr.cli.runtime.services import run_async, warn_of_missing_files
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, Turn, TurnId
@@ -274,4 +274,6 @@ async def _read(
 ) -> tuple[Thread, list[Turn], CitationPlaces]:
     found_thread = await _find(workspace.threads, thread)
     turns = await workspace.threads.turns(found_thread.id)
+    cited = {c.document for turn in turns for c in turn.output.citations}
+    warn_of_missing_files(workspace, cited, workspace.notify)
     return found_thread, turns, await workspace.freshness.anchor_turns(turns)

@@ -132,7 +132,8 @@ async def _watch(
     is missing.
     """
     async with open_workspace(settings, say=output.info) as workspace:
-        targets = resolve_targets(paths or workspace.manuscript())
+        folders = workspace.manuscript(named=bool(paths))
+        targets = resolve_targets(paths or folders, folders)
         _warn_of_sync(workspace, output)
         uses_model = settings.pipeline == "b" and is_model_used_by_watch(settings)
         names = MODEL_SERVICES if uses_model else ()

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -14,9 +14,14 @@ from lrwr.app.egress import (
     pending_consents,
     record_consent,
 )
-from lrwr.app.presenters.text import format_count, format_tokens_and_price
+from lrwr.app.presenters.text import (
+    format_count,
+    format_tokens_and_price,
+    sanitize_line,
+)
 from lrwr.cli.runtime.output import AdvanceProgress, Output
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.jobs import (
     DocumentFinished,
@@ -183,18 +188,49 @@ def prompt_for_consent(
     Raises:
         StoreProblem: The answer cannot be stored.
     """
-    if not _can_prompt(as_json=as_json):
+    if as_json or not can_prompt():
         return
     for request in pending_consents(workspace.egress, names):
         output.info(request.question)
-        output.info("Allow it for this folder? [y/N]")
-        line = sys.stdin.readline(100)
-        if not line:  # end of input
+        allowed = ask_yes_no(output, "Allow it for this folder? [y/N]")
+        if allowed is None:
             continue
-        allowed = line.strip().lower() in _YES
         record_consent(workspace.egress, request.name, allowed=allowed)
         other = "deny" if allowed else "allow"
         output.info(f"To change this: `lrwr privacy {other} {request.name}`.")
+
+
+def ask_yes_no(output: Output, question: str) -> bool | None:
+    """Print `question` and return whether the user types yes; None at end of input."""
+    output.info(question)
+    line = sys.stdin.readline(100)
+    return line.strip().lower() in _YES if line else None
+
+
+def warn_of_missing_files(
+    workspace: Workspace,
+    documents: Iterable[DocumentId],
+    say: Callable[[str], None] | None,
+) -> None:
+    """Give `say`, unless None, one sentence if files of some of `documents` are missing.
+
+    Only documents inside the manuscript's folders count: others may have been ingested
+    on another machine.
+    """
+    folders, library = workspace.manuscript(named=True), workspace.library
+    paths = {document: library.resolve(document) for document in documents}
+    missing = [
+        document
+        for document, path in sorted(paths.items())
+        if any(map(path.is_relative_to, folders)) and not path.exists()
+    ]
+    if missing and say is not None:
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        are = "are" if more else "is"
+        say(
+            f"{sanitize_line(missing[0])}{more} {are} missing; what is shown is the text"
+            " of the last ingest. Run `lrwr status`."
+        )
 
 
 def announce_first_use(workspace: Workspace, output: Output, *names: str) -> None:
@@ -229,5 +265,6 @@ def create_progress_listener(
     return listen
 
 
-def _can_prompt(*, as_json: bool) -> bool:
-    return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
+def can_prompt() -> bool:
+    """Return whether a question can be asked on a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

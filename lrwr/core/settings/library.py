@@ -4,7 +4,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -443,9 +443,20 @@ def _translate_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def resolve_targets(paths: Sequence[Path]) -> list[Path]:
+MOVED_HINT = (
+    "Mount or restore it, or run `lrwr ingest FOLDER` with its new path. Nothing was"
+    " deleted; `lrwr ingest --forget-missing` removes its documents from the library."
+)
+"""The hint for a folder of the manuscript that does not exist."""
+
+
+def resolve_targets(
+    paths: Sequence[Path], folders: Collection[Path] = ()
+) -> list[Path]:
     """Return `paths`, the files and folders to ingest, as absolute paths, in their
     order.
+
+    `folders` are those of the manuscript, which need another hint if they are missing.
 
     Raises:
         NotFound: `paths` is empty, or a path does not exist.
@@ -459,7 +470,8 @@ def resolve_targets(paths: Sequence[Path]) -> list[Path]:
     for target in targets:
         if not target.exists():
             raise NotFound(
-                f"There is no file or folder {target}", hint=_suggest_path(target)
+                f"There is no file or folder {target}",
+                hint=MOVED_HINT if target in folders else _suggest_path(target),
             )
     return targets
 

@@ -15,6 +15,7 @@ from lrwr.core.ports.sources import (
     FolderLost,
     PollingStarted,
 )
+from lrwr.core.settings.library import MOVED_HINT
 from lrwr.pipeline.changes import DocumentChanges
 from lrwr.pipeline.report import (
     MODEL_SKIPPED_TEXT,
@@ -270,11 +271,7 @@ class WatchService:
             documents = await self._run_round(WatchCause.START, emit)
         except ManuscriptMissingError as gone:
             if once:
-                raise NotFound(
-                    str(gone),
-                    hint="Restore the folder, or run `lrwr ingest --forget-missing` to remove"
-                    " its documents from the library.",
-                ) from gone
+                raise NotFound(str(gone), hint=MOVED_HINT) from gone
             await self._wait_for_return(str(gone), emit)
             documents = 0
         if once:
@@ -383,13 +380,18 @@ class WatchService:
             service = self._dependencies.open(cause, self._queue)
         except NotFound as error:
             raise ManuscriptMissingError(MOVED) from error
+        was_missing = self._missing
         changes = await self._scan_twice(service)
+        if was_missing and not changes.missing:
+            self._reported_remarks = frozenset()
+            await emit(ManuscriptReturn())
         copies = describe_conflict_copies(service.skipped_files)
-        has_news = _has_changes(changes) or copies not in {"", *self._reported_remarks}
+        has_news = changes.need_action or copies not in {"", *self._reported_remarks}
         if cause is WatchCause.SAVE and not has_news:
             return 0
         async with self._reporter.reading, _unwrap_group():
             report = await service.read(self._progress)
+            self._missing = report.missing
             asks_model = self._dependencies.may_ask_model(cause)
             self._reporter.add(
                 ProcessedRun(
@@ -483,10 +485,6 @@ def _relevant_remarks(report: IngestReport, *, asks_model: bool) -> tuple[str, .
     return tuple(
         r for r in report.remarks if asks_model or not r.startswith(MODEL_SKIPPED_TEXT)
     )
-
-
-def _has_changes(changes: DocumentChanges) -> bool:
-    return bool(changes.changed or changes.stale or changes.gone or changes.missing)
 
 
 def _library_replaced_error() -> StoreProblem:

@@ -18,6 +18,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
 )
 from lrwr.core.adapters.storage.sqlite.verification import VerificationReport
 from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
+from lrwr.core.settings.library import MOVED_HINT
 from lrwr.pipeline.changes import DocumentChanges, name_conflicted_documents
 
 REPAIR = "Run `lrwr repair`."
@@ -259,8 +260,7 @@ def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
         detail = (
             f"Not found: {', '.join(missing)}. The library still contains its text."
         )
-        remedy = "Move it back, or run `lrwr ingest FOLDER` with its new location."
-        return HealthFinding(PART, HealthState.WARNING, detail, remedy)
+        return HealthFinding(PART, HealthState.WARNING, detail, MOVED_HINT)
     return None
 
 

@@ -86,19 +86,10 @@ def migrate_sqlite_library(
         )
 
 
-def find_migration_statement(words: str) -> str:
-    """Return the only SQL statement in lrwr's migration scripts that contains `words`.
-
-    Raises:
-        ValueError: No statement or several statements contain `words`.
-    """
-    (matching,) = (
-        statement
-        for script in _scripts(_shipped_migrations())
-        for statement in _statements(script.read_text(encoding="utf-8"))
-        if words in statement
-    )
-    return matching
+def list_migration_statements() -> Iterator[str]:
+    """Yield the SQL statements of lrwr's migration scripts, in their order."""
+    for script in _scripts(_shipped_migrations()):
+        yield from _statements(script.read_text(encoding="utf-8"))
 
 
 def _shipped_migrations() -> "Traversable":

@@ -8,8 +8,8 @@ from itertools import combinations
 
 from lrwr.core.adapters.storage.sqlite.database import (
     SqliteDatabase,
-    find_migration_statement,
     is_read_only_error,
+    list_migration_statements,
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
 from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
@@ -333,7 +333,9 @@ def _existing_indexes(connection: sqlite3.Connection) -> list[str]:
 
 
 def _create_index(connection: sqlite3.Connection, index: str) -> None:
-    connection.execute(find_migration_statement(f"create virtual table {index} "))
+    words = f"create virtual table {index} "
+    (create,) = (sql for sql in list_migration_statements() if words in sql)
+    connection.execute(create)
     _rebuild_index(connection, index)
 
 
