@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import IngestLimits, create_processing_service
-from lrwr.app.pending import create_scanning_service
+from lrwr.app.pending_changes import create_scanning_service
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.git_revisions import (
     GitRepository,

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
 from lrwr.app.egress import pending_consents, record_consent
-from lrwr.app.pending import count_pending
+from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import (

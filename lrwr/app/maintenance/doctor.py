@@ -60,7 +60,7 @@ from lrwr.app.maintenance.checks.remote_services import (
 )
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
-from lrwr.app.pending import create_scanning_service
+from lrwr.app.pending_changes import create_scanning_service
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.factory import (

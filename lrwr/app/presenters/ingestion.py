@@ -60,6 +60,8 @@ def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
             f"The library holds {format_count(counts.documents, 'document')},"
             f" {format_count(counts.words, 'word')}, {format_count(counts.chunks, 'passage')}."
         )
+    if report.forgotten and not (report.found or report.dry_run):
+        lines.append("Your threads and decisions are kept.")
     if report.attribution is not None and report.attribution.characters:
         count_text = format_count(report.attribution.characters, "character")
         lines.append(f"{count_text} found; `lrwr characters` lists them.")

@@ -12,7 +12,7 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.continuity import create_pair_judge
 from lrwr.app.egress import create_price_lookup
-from lrwr.app.pending import count_pending
+from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
     render_contradictions,

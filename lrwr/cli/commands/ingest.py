@@ -238,8 +238,6 @@ async def _ingest(
         if not as_json and not (report.found or report.forgotten):
             _print_nothing_found(targets.existing, output)
         _show(report, counts, settings, output, seconds, as_json=as_json)
-        if report.forgotten and not (report.found or as_json):
-            output.answer("Your threads and decisions are kept.")
     return report
 
 

@@ -9,7 +9,7 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import end_with_full_stop
-from lrwr.app.pending import create_scanning_service, has_pending_names
+from lrwr.app.pending_changes import create_scanning_service, has_pending_names
 from lrwr.app.presenters.text import (
     TURN_ON_MODEL,
     LinePiece,

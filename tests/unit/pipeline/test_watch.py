@@ -330,6 +330,7 @@ async def test_many_missing_files_are_told_once_and_nothing_is_forgotten(
         watched.desk.folder.with_name("away").rename(watched.desk.folder / "part")
         watched.desk.write("1.md", GREY)
         watched.events.touch("1.md")
+        await watched.hear(ManuscriptReturn)
         assert (await watched.hear(SaveReport)).missing == ()
     jobs = await watched.desk.library.queue.jobs(limit=99)
     assert "forget" not in {job.order.kind for job in jobs}

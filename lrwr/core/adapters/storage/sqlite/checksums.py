@@ -7,6 +7,7 @@ A checksum is a CRC-32 over the columns of a row. SQLite computes it with the fu
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -206,6 +207,55 @@ def seal_attribution(connection: sqlite3.Connection, document: str) -> None:
     Must be called inside the transaction that stores the rows, as the last step.
     """
     connection.execute(_SEAL_WOVEN, (document,))
+
+
+DOCUMENT_PARTS = {
+    "record": f"select document_id from processed where not {fits_sql('processed')}",
+    "outline": f"select id from document where not {outline_fits_sql('document')}",
+    "text": f"select id from document where not {text_fits_sql('document')}",
+    "passages": f"select document_id from chunk where not {fits_sql('chunk')}",
+    "facts": f"select document_id from fact where not {fits_sql('fact')}",
+    "sentence distances": (
+        f"select document_id from seam where not {fits_sql('seam')}"
+    ),
+    "names": f"select document_id from reading where not {fits_sql('reading')}",
+    "missing entries": f"""
+      select document_id from processed where rows <> {PROCESSED_ROWS}""",
+}
+"""For each part of a document's data, the query for documents in which it is damaged."""
+ATTRIBUTION_PARTS = {
+    "quotations": f"select document_id from quotation where not {fits_sql('quotation')}",
+    "first mentions": (
+        f"select document_id from first_seen where not {fits_sql('first_seen')}"
+    ),
+    "appearances": f"""
+      select c.document_id from appearance join chunk c on c.id = appearance.chunk_id
+      where not {fits_sql("appearance")}""",
+    "attribution": f"""
+      select document_id from woven
+      where (not {fits_sql("woven")} or rows <> {WOVEN_ROWS})""",
+}
+"""The same for the attribution of a document's quotations and mentions."""
+
+
+def find_damaged_documents(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of all documents with damaged rows, sorted.
+
+    Parts of the file that cannot be read are left out.
+    """
+    text_factory, connection.text_factory = connection.text_factory, _decode_visibly
+    found = set[str]()
+    try:
+        for sql in (*DOCUMENT_PARTS.values(), *ATTRIBUTION_PARTS.values()):
+            with suppress(sqlite3.DatabaseError):
+                found.update(str(row[0]) for row in connection.execute(sql))
+    finally:
+        connection.text_factory = text_factory
+    return sorted(found)
+
+
+def _decode_visibly(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def decode_checked_rows(

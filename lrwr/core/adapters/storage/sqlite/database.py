@@ -17,6 +17,7 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     DECODING_ERRORS,
     decode_checked_rows,
     decode_tolerantly,
+    find_damaged_documents,
     register_row_checksum,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
@@ -393,11 +394,6 @@ class SqliteDatabase:
         if self._damage_noticed:
             return
         self._damage_noticed = True
-        # Imported here because most runs meet no damage.
-        from lrwr.core.adapters.storage.sqlite.verification import (
-            find_damaged_documents,
-        )
-
         documents = find_damaged_documents(self._open().connection)
         self._say(describe_skipped_rows(documents))
 

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
+    ATTRIBUTION_PARTS,
+    DOCUMENT_PARTS,
     PROCESSED_ROWS,
-    WOVEN_ROWS,
     decode_tolerantly,
     fits_sql,
-    outline_fits_sql,
     seal_sql,
-    text_fits_sql,
 )
 from lrwr.core.adapters.storage.sqlite.database import (
     SCHEMA_VERSION,
@@ -47,32 +46,6 @@ UNIT_TOLERANCE = 1e-3
 
 MAX_MESSAGE_CHARS = 160
 _INTEGRITY_CHECK = "PRAGMA integrity_check(20)"
-_DOCUMENT_PARTS = {
-    "record": f"select document_id from processed where not {fits_sql('processed')}",
-    "outline": f"select id from document where not {outline_fits_sql('document')}",
-    "text": f"select id from document where not {text_fits_sql('document')}",
-    "passages": f"select document_id from chunk where not {fits_sql('chunk')}",
-    "facts": f"select document_id from fact where not {fits_sql('fact')}",
-    "sentence distances": (
-        f"select document_id from seam where not {fits_sql('seam')}"
-    ),
-    "names": f"select document_id from reading where not {fits_sql('reading')}",
-    "missing entries": f"""
-      select document_id from processed where rows <> {PROCESSED_ROWS}""",
-}
-"""For each part of a document's data, the query for documents in which it is damaged."""
-_ATTRIBUTION_PARTS = {
-    "quotations": f"select document_id from quotation where not {fits_sql('quotation')}",
-    "first mentions": (
-        f"select document_id from first_seen where not {fits_sql('first_seen')}"
-    ),
-    "appearances": f"""
-      select c.document_id from appearance join chunk c on c.id = appearance.chunk_id
-      where not {fits_sql("appearance")}""",
-    "attribution": f"""
-      select document_id from woven
-      where (not {fits_sql("woven")} or rows <> {WOVEN_ROWS})""",
-}
 _SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"}
 _UNCHECKED = "select count(*) from processed where crc is null or rows is null"
 _DAMAGED_VECTORS = f"""
@@ -183,23 +156,8 @@ def verify_sample(connection: sqlite3.Connection, seed: float) -> tuple[str, ...
     return tuple(document for document in sample if _is_damaged(connection, document))
 
 
-def find_damaged_documents(connection: sqlite3.Connection) -> list[str]:
-    """Return the ids of all documents with a damaged row that can be read, sorted."""
-    text_factory, connection.text_factory = connection.text_factory, _decode_visibly
-    try:
-        rows = partial(_fetch, connection, [])
-        found = (_find_parts(p, rows) for p in (_DOCUMENT_PARTS, _ATTRIBUTION_PARTS))
-        return sorted({document for parts in found for document in parts})
-    finally:
-        connection.text_factory = text_factory
-
-
-def _decode_visibly(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
-
-
 def _is_damaged(connection: sqlite3.Connection, document: str) -> bool:
-    parts = {**_DOCUMENT_PARTS, **_ATTRIBUTION_PARTS}
+    parts = {**DOCUMENT_PARTS, **ATTRIBUTION_PARTS}
     return any(
         connection.execute(
             f"select 1 from ({sql} and {_SAMPLED_COLUMN.get(part, 'document_id')} = ?)",
@@ -289,8 +247,8 @@ def _verify(connection: sqlite3.Connection) -> _Findings:
     findings = _Findings()
     rows = partial(_fetch, connection, findings.damage)
     findings.damage += _check_file(rows)
-    findings.documents = _find_parts(_DOCUMENT_PARTS, rows)
-    findings.attributions = _find_parts(_ATTRIBUTION_PARTS, rows)
+    findings.documents = _find_parts(DOCUMENT_PARTS, rows)
+    findings.attributions = _find_parts(ATTRIBUTION_PARTS, rows)
     findings.vectors = rows(_DAMAGED_VECTORS)
     for space, text_hash, vector in rows(_UNCHECKED_VECTORS):
         key = (space, text_hash)
