@@ -13,6 +13,7 @@ from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
     Span,
+    extract_capitalized_words,
     extract_content_words,
     normalize_word,
     stem_lightly,
@@ -25,6 +26,8 @@ MAX_PHRASES = 24
 """Phrases of one question searched for at most."""
 
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"|«([^»]+)»")
+
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Miss|Ms|Dr|Sir|Lady)\b\.?\s+(?=[A-Z])")
 
 _SPEECH = """
 say says said saying tell tells told telling ask asks asked asking
@@ -293,6 +296,27 @@ def find_topic_words(question: str, names: Iterable[Span]) -> list[str]:
     capitalized = {normalize_word(word) for word in words[1:] if word[0].isupper()}
     ignored = {*STOP_WORDS, *_SPEECH.split(), *capitalized}
     return [word for word in extract_content_words(rest) if word not in ignored]
+
+
+def hide_names(question: str) -> str:
+    """Return `question` with "they" or "their" in place of names and their titles.
+
+    Names are capitalized words that do not begin a sentence. The embedding of the result
+    compares what happens, not who is named. A question that is about nothing else, such
+    as "What does Nell say to Mags?", is returned unchanged.
+    """
+    untitled = _TITLE.sub("", question)
+    names = set(extract_capitalized_words(untitled)) - STOP_WORDS
+    if not names or not find_topic_words(question, []):
+        return question
+
+    def replace_name(match: re.Match[str]) -> str:
+        word = match.group()
+        if not word[0].isupper() or normalize_word(word) not in names:
+            return word
+        return "they" if word.lower() in names else "their"
+
+    return WORD_PATTERN.sub(replace_name, untitled)
 
 
 def find_related_words(words: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ from lrwr.core.retrieval.query_words import (
     extract_adjacent_words,
     extract_quoted_phrases,
     find_related_words,
+    hide_names,
 )
 
 RETRIEVER_POOL_SIZE = 100
@@ -39,15 +40,22 @@ RERANK_WEIGHT = 0.6
 """Share of the reranker's score in the order of its candidates; the rest is the hybrid
 score. Measured in decision 003."""
 
+MAX_RERANKED_NOTES_SHARE = 0.25
+"""Share of the reranked passages that may be notes."""
+
 QUOTED_WEIGHT = 1.0
 """Weight of the words that a question puts in quotation marks: a passage that contains
 them outranks passages that match otherwise."""
+
+NEIGHBOUR_WEIGHT = 0.15
+"""Share of an adjacent passage's score that a passage gets: a question often takes its
+words from around the answer (decision 030)."""
 
 RELATED_WEIGHT = 0.5
 """Weight of a related word ("wed" for "married") beside a word of the question itself."""
 
 FULL_COVERAGE, LOW_COVERAGE = 0.85, 0.45
-LOW_COVERAGE_DENSE_WEIGHT = 1.0
+LOW_COVERAGE_DENSE_WEIGHT = 1.3
 """The weight of embeddings grows as the best passages lack words of the question.
 
 At `FULL_COVERAGE` of the question's word weight or more it is `DENSE_WEIGHT`, at
@@ -95,6 +103,21 @@ def fuse_weighted_scores(
         for chunk, score in scores.items():
             total[chunk] = total.get(chunk, 0.0) + weight * score
     return total
+
+
+def select_rerank_candidates(
+    text: Sequence[Chunk],
+    notes: Sequence[Chunk],
+    scores: Mapping[ChunkId, float],
+    count: int,
+) -> list[Chunk]:
+    """Return the `count` chunks to rerank: text, and the notes among the best of both,
+    of which at most `MAX_RERANKED_NOTES_SHARE` are notes.
+    """
+    best = sorted((*text, *notes), key=lambda chunk: (-scores[chunk.id], chunk.id))
+    best_notes = [chunk for chunk in best[:count] if chunk in notes]
+    kept_notes = best_notes[: int(count * MAX_RERANKED_NOTES_SHARE)]
+    return [*text[: count - len(kept_notes)], *kept_notes]
 
 
 async def rerank_chunks(
@@ -160,6 +183,26 @@ class HybridScores:
                 (dense_weight, scale_by_maximum(self.meaning)),
             ]
         )
+
+
+def add_neighbour_scores(
+    scores: Mapping[ChunkId, float], chunks: Sequence[Chunk]
+) -> dict[ChunkId, float]:
+    """Return `scores` in which each of `chunks` has `NEIGHBOUR_WEIGHT` of the score of
+    the better of its neighbours added.
+
+    Neighbours are the chunks before and after it in its document, if among `chunks`.
+    """
+    by_position = {(c.document, c.ordinal): scores.get(c.id, 0.0) for c in chunks}
+    added = {
+        chunk.id: NEIGHBOUR_WEIGHT
+        * max(
+            by_position.get((chunk.document, chunk.ordinal + step), 0.0)
+            for step in (-1, 1)
+        )
+        for chunk in chunks
+    }
+    return fuse_weighted_scores([(1.0, scores), (1.0, added)])
 
 
 def compute_dense_weight(coverage: float) -> float:
@@ -244,6 +287,7 @@ class HybridRetriever:
         """Return the cosine similarity to `question` of the `RETRIEVER_POOL_SIZE`
         nearest chunks within `scope`, and of all chunks in `others`.
 
+        Names in the question are hidden, because search by words finds them better.
         Empty without an embedding model or vector index.
 
         Raises:
@@ -253,7 +297,7 @@ class HybridRetriever:
         vectors = await self.vectors() if self.embedder is not None else None
         if vectors is None or self.embedder is None:
             return {}
-        query = (await self.embedder.embed([question], "query"))[0]
+        query = (await self.embedder.embed([hide_names(question)], "query"))[0]
         await vectors.catch_up()
         scored_chunks = await vectors.nearest(
             query, scope=scope, limit=RETRIEVER_POOL_SIZE

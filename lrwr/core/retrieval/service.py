@@ -37,6 +37,7 @@ from lrwr.core.retrieval.retrievers import (
     HybridScores,
     VectorIndexOpener,
     WordWeights,
+    add_neighbour_scores,
     compute_dense_weight,
     describe_missing_vectors,
     fuse_weighted_scores,
@@ -44,6 +45,7 @@ from lrwr.core.retrieval.retrievers import (
     rank_chunks,
     rerank_chunks,
     scale_min_max,
+    select_rerank_candidates,
 )
 from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import (
@@ -66,9 +68,6 @@ FILTERED_POOL_SIZE = 100_000
 NOTES_POOL_SIZE = 300
 """Chunks taken from each retriever if the library has notes. A name in a question may
 fill the first `RETRIEVER_POOL_SIZE` with notes about that character."""
-
-MAX_RERANKED_NOTES_SHARE = 0.25
-"""Share of the reranked passages that may be notes."""
 
 TOPIC_PEOPLE_WEIGHT = 0.2
 """Weight of the people in a question about who says what that also has a topic ("… about
@@ -216,7 +215,7 @@ class PassageFinder:
         )
         final = {chunk.id: scores[chunk.id] for chunk in (*text, *notes)}
         if self._reranker and rerank and len(final) > 1:
-            candidates = _select_candidates(text, notes, scores, self._candidates)
+            candidates = select_rerank_candidates(text, notes, scores, self._candidates)
             final = await _rerank(context, candidates, final, self._reranker)
         by_id = {chunk.id: chunk for chunk in (*text, *notes)}
         text_ids = {chunk.id for chunk in text}
@@ -325,16 +324,7 @@ class PassageFinder:
         context.hybrid = hybrid
         if not (request.lexical and hybrid.meaning):
             return hybrid.fused()
-        return hybrid.fused(compute_dense_weight(await self._cover_best(context)))
-
-    async def _cover_best(self, context: _SearchContext) -> float:
-        """Return the greatest share of the question's word weight, 0.0 to 1.0, that one
-        of the best passages contains.
-        """
-        best = rank_chunks(context.hybrid.fused())[: self._candidates]
-        chunks = await self._store.chunks([scored.chunk for scored in best])
-        weights = WordWeights.of(list(context.counts), context.counts, context.total)
-        return max((weights.coverage(chunk.text) for chunk in chunks), default=0.0)
+        return await _fuse_by_coverage(context, self._store, self._candidates)
 
     async def _score_by_embedding(
         self, context: _SearchContext, others: Collection[ChunkId]
@@ -396,6 +386,24 @@ class PassageFinder:
         )
         calibration = self._calibrations.get((ranking, request.pipeline))
         return assess_search_confidence(ranking_inputs, ranking, calibration)
+
+
+async def _fuse_by_coverage(
+    context: _SearchContext, store: PassageStore, candidates: int
+) -> dict[ChunkId, float]:
+    """Return the fused scores, in which embeddings weigh more if the best passages
+    lack words of the question, and passages of pipeline b gain by their neighbours.
+
+    `candidates` is the number of best passages whose words are compared.
+    """
+    best = rank_chunks(context.hybrid.fused())[:RETRIEVER_POOL_SIZE]
+    chunks = await store.chunks([scored.chunk for scored in best])
+    weights = WordWeights.of(list(context.counts), context.counts, context.total)
+    coverage = max((weights.coverage(c.text) for c in chunks[:candidates]), default=0.0)
+    scores = context.hybrid.fused(compute_dense_weight(coverage))
+    if context.request.pipeline is Pipeline.NAIVE:
+        return scores
+    return add_neighbour_scores(scores, chunks)
 
 
 async def _filter_chunks(
@@ -474,21 +482,6 @@ async def _rerank(
         context.remarks.append(f"Results were not reranked. {error.full_text}")
         return dict(scores)
     return final
-
-
-def _select_candidates(
-    text: Sequence[Chunk],
-    notes: Sequence[Chunk],
-    scores: Mapping[ChunkId, float],
-    count: int,
-) -> list[Chunk]:
-    """Return the `count` chunks to rerank: text, and the notes among the best of both,
-    of which at most `MAX_RERANKED_NOTES_SHARE` are notes.
-    """
-    best = sorted((*text, *notes), key=lambda chunk: (-scores[chunk.id], chunk.id))
-    best_notes = [chunk for chunk in best[:count] if chunk in notes]
-    kept_notes = best_notes[: int(count * MAX_RERANKED_NOTES_SHARE)]
-    return [*text[: count - len(kept_notes)], *kept_notes]
 
 
 async def _search_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:

@@ -1,16 +1,22 @@
 import math
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import ChunkId, ScoredChunk
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.retrieval.retrievers import (
+    NEIGHBOUR_WEIGHT,
+    add_neighbour_scores,
     fuse_weighted_scores,
     rank_chunks,
     scale_by_maximum,
     scale_min_max,
 )
+from tests.fakes.records import a_chunk
 
+ONE = DocumentId("01.md")
 A, B, C = ChunkId("a"), ChunkId("b"), ChunkId("c")
 
 scores = st.dictionaries(
@@ -74,3 +80,23 @@ def test_the_best_come_first_and_equals_by_id() -> None:
         ScoredChunk(C, 1.0),
     ]
     assert rank_chunks({}) == []
+
+
+def test_a_passage_gains_by_its_better_neighbour_in_the_document() -> None:
+    texts = ("The fog.", "The lamp.", "The mill.")
+    chunks = [
+        replace(a_chunk(text), document=ONE, ordinal=number, id=ChunkId(f"c{number}"))
+        for number, text in enumerate(texts)
+    ]
+    elsewhere = replace(chunks[0], document=DocumentId("02.md"), id=ChunkId("far"))
+    given_scores = {chunk.id: float(n) for n, chunk in enumerate(chunks)} | {
+        elsewhere.id: 4.0
+    }
+    total = add_neighbour_scores(given_scores, [*chunks, elsewhere])
+    assert total == {
+        "c0": NEIGHBOUR_WEIGHT,
+        "c1": 1 + 2 * NEIGHBOUR_WEIGHT,
+        "c2": 2 + NEIGHBOUR_WEIGHT,
+        "far": 4.0,
+    }
+    assert add_neighbour_scores(given_scores, []) == given_scores

@@ -10,6 +10,7 @@ from lrwr.core.retrieval.query_words import (
     extract_quoted_phrases,
     find_related_words,
     find_topic_words,
+    hide_names,
 )
 from lrwr.core.retrieval.retrievers import (
     DENSE_WEIGHT,
@@ -76,6 +77,32 @@ def test_the_topic_of_a_question_about_saying(question: str, topic: list[str]) -
     start = question.index("Nell") if "Nell" in question else 0
     names = [Span(start, start + 4)] if "Nell" in question else []
     assert find_topic_words(question, names) == topic
+
+
+@pytest.mark.parametrize(
+    ("question", "hidden"),
+    [
+        (
+            "Why does Mrs. Gannet hide Nell's lantern?",
+            "Why does they hide their lantern?",
+        ),
+        (
+            "Did she say why he would grant a house to Grant?",
+            "Did she say why he would grant a house to they?",
+        ),
+        ("What does Nell say to Mags?", None),
+        ("Who lights the lantern?", None),
+    ],
+)
+def test_names_are_hidden_unless_a_question_is_about_nothing_else(
+    question: str, hidden: str | None
+) -> None:
+    assert hide_names(question) == (hidden or question)
+
+
+@given(st.text(max_size=80).filter(lambda text: text == text.lower()))
+def test_a_question_without_capitals_has_no_names(question: str) -> None:
+    assert hide_names(question) == question
 
 
 @pytest.mark.parametrize(

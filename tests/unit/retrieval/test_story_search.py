@@ -223,7 +223,7 @@ async def test_filters_find_what_is_far_down_among_all_the_rest(
     [
         ("What does Nell Tallow say of the lamp?", OUT),
         ("What does Corin say about Orla Finch?", MISSED),
-        ("What does Orla Finch say to Nell Tallow about a lamp?", MINE),
+        ("What has Orla Finch said to Nell Tallow about a lamp?", MINE),
     ],
 )
 async def test_where_those_are_whom_a_question_names_comes_first(
