@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from lrwr.app.egress import ExternalAccess
+from lrwr.core.adapters.storage.sqlite.cast_store import SqliteCastStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
 from lrwr.core.adapters.storage.sqlite.knowledge_store import (
@@ -16,7 +17,6 @@ from lrwr.core.adapters.storage.sqlite.knowledge_store import (
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteBiblePartStore,
-    SqliteCastStore,
     SqliteStoryStore,
 )
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore

@@ -8,7 +8,14 @@ relevant names changed are computed again. Uses rules only, no language model.
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -26,10 +33,23 @@ from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
 from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, CastStore
+from lrwr.core.ports.story_stores import (
+    AttributionInput,
+    AttributionSnapshot,
+    CastStore,
+    DocumentEvidence,
+    DocumentRevision,
+)
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
+from lrwr.pipeline.attribution_state import (
+    AttributionState,
+    describe_cast,
+    digest_inputs,
+    hash_revision,
+    narration_from_json,
+    narration_to_json,
+)
 from lrwr.pipeline.stages.speakers import (
-    REMEMBERED,
     CastLookup,
     DocumentAttribution,
     SceneSpans,
@@ -45,6 +65,12 @@ NOT_ATTRIBUTED = "unwoven"
 OWN_VOICE = 0.005
 """Minimum share of the word "I" in the narration of a possible first-person story."""
 
+REMEMBERED = 4_096
+"""Documents whose parsed name evidence is cached: watch needs it after each save."""
+
+BATCH = 32
+"""Documents whose texts are read at a time."""
+
 NameForms = tuple[tuple[str, tuple[str, ...]], ...]
 """Name forms, each with the characters that it may mean."""
 
@@ -58,16 +84,6 @@ class AttributionSummary:
 
     characters: int
     documents: int
-
-
-@dataclass(frozen=True, slots=True)
-class _AttributionInput:
-    """All inputs of one document's attribution; `revision` is a hash of them."""
-
-    source: AttributionInput
-    narrator: str
-    own: Cast
-    revision: str
 
 
 class StoryAttributor:
@@ -93,26 +109,29 @@ class StoryAttributor:
     async def attribute_all(self) -> AttributionSummary:
         """Update the cast, and the attribution of every document whose inputs changed.
 
+        If nothing changed since the last complete run, nothing is computed. After a run
+        that was interrupted, or overtaken by another process, the next one does the
+        rest.
+
         Raises:
             SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read or written.
         """
-        canon, inputs, order = await self._load()
-        story_inputs = [
-            document_input
-            for document_input in inputs
-            if document_input.document in order.numbers
-        ]
-        cast = await asyncio.to_thread(_build_cast, inputs, order, canon)
+        canon = await asyncio.to_thread(self._canon)
+        snapshot = await self._store.attribution_snapshot()
+        state = AttributionState.from_json(snapshot.state) or AttributionState()
+        if state.digest == self._digest(snapshot, canon):
+            return AttributionSummary(len(state.people), 0)
+        evidence, order = await self._load(canon)
+        cast = await asyncio.to_thread(_build_cast, evidence, order, canon)
         await self._store.save_cast(cast)
-        narrators = await self._narrators(story_inputs, cast, canon)
-        await self._delete_stale(inputs, order)
-        resolved = await asyncio.to_thread(_build_inputs, story_inputs, cast, narrators)
-        count = 0
-        for part in resolved:
-            if part.source.attributed_revision != part.revision:
-                count += await self._store.save_attribution(await self._attribute(part))
-        return AttributionSummary(len(cast.characters), count)
+        run = _AttributionRun(self._store, canon, snapshot, state, cast)
+        narrators = await run.attribute(evidence, order.numbers)
+        after = await self._store.attribution_snapshot()
+        if run.is_complete(after):
+            digest = self._digest(after, canon)
+            await run.save_state(digest, narrators, after)
+        return AttributionSummary(len(cast.characters), run.attributed_documents)
 
     async def infer_cast(self) -> Cast:
         """Return the cast that `attribute_all` would store; nothing is stored.
@@ -121,57 +140,182 @@ class StoryAttributor:
             SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
-        canon, inputs, order = await self._load()
-        return await asyncio.to_thread(_build_cast, inputs, order, canon)
-
-    async def _load(self) -> tuple[Canon, Sequence[AttributionInput], StoryOrder]:
         canon = await asyncio.to_thread(self._canon)
-        inputs = await self._store.attribution_inputs()
+        evidence, order = await self._load(canon)
+        return await asyncio.to_thread(_build_cast, evidence, order, canon)
+
+    def _digest(self, snapshot: AttributionSnapshot, canon: Canon) -> str:
+        return digest_inputs(snapshot, canon, self._patterns, REVISION)
+
+    async def _load(self, canon: Canon) -> tuple[list[DocumentEvidence], StoryOrder]:
+        evidence = await self._store.name_evidence()
         outlines = await self._passages.outlines()
-        return canon, inputs, build_story_order(outlines, self._patterns, canon)
+        return evidence, build_story_order(outlines, self._patterns, canon)
+
+
+class _AttributionRun:
+    """One run with the cast `cast`, after a complete run that left `state`.
+
+    `snapshot` identifies the library's data before the run. `attributed_documents`
+    counts the documents that were attributed.
+    """
+
+    def __init__(
+        self,
+        store: CastStore,
+        canon: Canon,
+        snapshot: AttributionSnapshot,
+        state: AttributionState,
+        cast: Cast,
+    ) -> None:
+        self._store, self._canon = store, canon
+        self._snapshot, self._state, self._cast = snapshot, state, cast
+        self._lookup = CastLookup(cast)
+        self._revisions = {d: r.attributed for d, r in snapshot.documents.items()}
+        self._story: set[DocumentId] = set()
+        self._signs: dict[DocumentId, str] = {}
+        self.attributed_documents = 0
+
+    async def attribute(
+        self, evidence: Sequence[DocumentEvidence], story: Collection[DocumentId]
+    ) -> dict[DocumentId, str]:
+        """Attribute the documents of `story` that changed, and delete the attribution
+        of others; return the narrators.
+        """
+        await self._delete_stale(evidence, story)
+        documents = [item for item in evidence if item.document in story]
+        unchanged = await self._find_unchanged([item.document for item in documents])
+        signs = await self._find_signs(documents, unchanged)
+        narrators = self._infer_narrators(documents, signs)
+        self._note_signs(evidence, signs)
+        changed = [
+            item.document
+            for item in documents
+            if item.document not in unchanged
+            or self._state.narrators.get(item.document) != narrators.get(item.document)
+        ]
+        self._story = {item.document for item in documents} - set(changed)
+        async for document_input in self._iter_inputs(changed):
+            narrator = narrators.get(document_input.document, "")
+            await self._attribute_document(document_input, narrator)
+        return narrators
+
+    def is_complete(self, after: AttributionSnapshot) -> bool:
+        """Return whether the library has changed by this run alone, as `after` shows."""
+        if after.state != self._snapshot.state:
+            return False
+        return after.documents == {
+            document: DocumentRevision(revision.inputs, self._revisions[document])
+            for document, revision in self._snapshot.documents.items()
+        }
+
+    async def save_state(
+        self,
+        digest: str,
+        narrators: Mapping[DocumentId, str],
+        after: AttributionSnapshot,
+    ) -> None:
+        """Store the state of this run, unless the library differs from `after`."""
+        state = AttributionState(
+            digest,
+            describe_cast(self._cast),
+            self._cast.shared,
+            {d: hash_revision(after.documents[d]) for d in sorted(self._story)},
+            narrators,
+        )
+        await self._store.save_state(state.to_json(), self._signs, after)
 
     async def _delete_stale(
-        self, inputs: Iterable[AttributionInput], order: StoryOrder
+        self, evidence: Iterable[DocumentEvidence], story: Collection[DocumentId]
     ) -> None:
         """Delete the attribution of documents that are no longer part of the story."""
+        stale = [
+            item.document
+            for item in evidence
+            if item.document not in story
+            and self._revisions.get(item.document) != NOT_ATTRIBUTED
+        ]
         nothing = DocumentAttribution((), (), {}, {})
-        for document_input in inputs:
-            if (
-                document_input.document not in order.numbers
-                and document_input.attributed_revision != NOT_ATTRIBUTED
-            ):
-                await self._store.save_attribution(
-                    nothing.build_result(
-                        document_input.document, document_input.content, NOT_ATTRIBUTED
-                    )
-                )
+        async for document_input in self._iter_inputs(stale):
+            await self._save(document_input, nothing, NOT_ATTRIBUTED)
 
-    async def _narrators(
-        self, story_inputs: Sequence[AttributionInput], cast: Cast, canon: Canon
+    async def _find_unchanged(
+        self, documents: Sequence[DocumentId]
+    ) -> frozenset[DocumentId]:
+        """Return the documents whose data and names are those of the state.
+
+        Their texts are read only if a name changed.
+        """
+        state, revisions = self._state, self._snapshot.documents
+        names, forms = state.find_changes(self._cast)
+        unchanged = {
+            document
+            for document in documents
+            if document in revisions
+            and state.documents.get(document) == hash_revision(revisions[document])
+            and state.narrators.get(document) not in names
+        }
+        if forms:
+            async for document_input in self._iter_inputs(sorted(unchanged)):
+                if await asyncio.to_thread(forms.may_occur_in, document_input.text):
+                    unchanged.remove(document_input.document)
+        return frozenset(unchanged)
+
+    async def _find_signs(
+        self, documents: Sequence[DocumentEvidence], unchanged: Collection[DocumentId]
+    ) -> dict[DocumentId, NarratorEvidence]:
+        """Return the signs of a narrator in documents that may be in the first person
+        and whose narrator the user has not set: the stored ones, or new ones.
+        """
+        signs: dict[DocumentId, NarratorEvidence] = {}
+        missing = []
+        for item in documents:
+            if not _narrator(item, self._canon) and _may_be_first_person(item):
+                is_stored = item.document in unchanged and item.narration
+                stored = narration_from_json(item.narration) if is_stored else None
+                if stored is None:
+                    missing.append(item.document)
+                else:
+                    signs[item.document] = stored
+        async for document_input in self._iter_inputs(missing):
+            forms = index_name_forms(self._lookup.of(document_input.text, ""))
+            work = partial(find_narrator_signs, scenes=_scenes(document_input))
+            signs[document_input.document] = await asyncio.to_thread(
+                work, document_input.text, forms=forms
+            )
+        return signs
+
+    def _note_signs(
+        self,
+        evidence: Iterable[DocumentEvidence],
+        signs: Mapping[DocumentId, NarratorEvidence],
+    ) -> None:
+        """Note which signs to store, and which stored ones are out of use."""
+        texts = {
+            document: narration_to_json(found) for document, found in signs.items()
+        }
+        stored = {item.document: item.narration for item in evidence}
+        self._signs = {
+            document: texts.get(document, "")
+            for document in stored
+            if texts.get(document, "") != stored[document]
+        }
+
+    def _infer_narrators(
+        self,
+        documents: Sequence[DocumentEvidence],
+        signs: Mapping[DocumentId, NarratorEvidence],
     ) -> dict[DocumentId, str]:
         """Return each document's narrator: as set by the user, else as inferred."""
         names_by_document = {
-            document_input.document: _narrator(document_input, canon)
-            for document_input in story_inputs
+            item.document: _narrator(item, self._canon) for item in documents
         }
-        unnarrated = [
-            document_input
-            for document_input in story_inputs
-            if not names_by_document[document_input.document]
-            and _may_be_first_person(document_input)
-        ]
-        forms, signs = index_name_forms(cast), []
-        for document_input in unnarrated:
-            work = partial(
-                find_narrator_signs, document_input.text, _scenes(document_input), forms
-            )
-            signs.append(await asyncio.to_thread(work))
-        for document_input, name in zip(
-            unnarrated, infer_narrators(signs), strict=True
-        ):
-            names_by_document[document_input.document] = name
+        unnarrated = sorted(signs)
+        inferred = infer_narrators([signs[document] for document in unnarrated])
+        names_by_document.update(zip(unnarrated, inferred, strict=True))
         resolved_names = {
-            name: resolve_name(name, cast) for name in set(names_by_document.values())
+            name: resolve_name(name, self._cast)
+            for name in set(names_by_document.values())
         }
         return {
             d: resolved_names[name][0]
@@ -179,17 +323,43 @@ class StoryAttributor:
             if len(resolved_names[name]) == 1
         }
 
-    async def _attribute(self, part: _AttributionInput) -> AttributionResult:
-        document_input, text = part.source, part.source.text
-        places = await self._store.chunk_spans(document_input.document)
-        scenes, narrator = _scenes(document_input), part.narrator
-        work = partial(
-            attribute_document, text, scenes, places, part.own, narrator=narrator
+    async def _attribute_document(
+        self, document_input: AttributionInput, narrator: str
+    ) -> None:
+        """Attribute a document, unless that was done with the same inputs."""
+        document, text = document_input.document, document_input.text
+        own = await asyncio.to_thread(self._lookup.of, text, narrator)
+        revision = self._lookup.revision(
+            REVISION, document_input.content, narrator, own
         )
+        if revision == self._revisions.get(document):
+            self._story.add(document)
+            return
+        places = await self._store.chunk_spans(document)
+        scenes = _scenes(document_input)
+        work = partial(attribute_document, text, scenes, places, own, narrator=narrator)
         attribution = await asyncio.to_thread(work)
-        return attribution.build_result(
-            document_input.document, document_input.content, part.revision
-        )
+        if await self._save(document_input, attribution, revision):
+            self._story.add(document)
+            self.attributed_documents += 1
+
+    async def _save(
+        self,
+        document_input: AttributionInput,
+        attribution: DocumentAttribution,
+        revision: str,
+    ) -> bool:
+        document, content = document_input.document, document_input.content
+        result = attribution.build_result(document, content, revision)
+        self._revisions[document] = revision
+        return await self._store.save_attribution(result)
+
+    async def _iter_inputs(
+        self, documents: Iterable[DocumentId]
+    ) -> AsyncIterator[AttributionInput]:
+        for batch in _split(list(documents)):
+            for document_input in await self._store.attribution_inputs(batch):
+                yield document_input
 
 
 def _scenes(document_input: AttributionInput) -> SceneSpans:
@@ -197,6 +367,10 @@ def _scenes(document_input: AttributionInput) -> SceneSpans:
         scene.parts for chapter in document_input.chapters for scene in chapter.scenes
     )
     return SceneSpans(tuple(scene_parts))
+
+
+def _split(documents: Sequence[DocumentId]) -> Iterable[Sequence[DocumentId]]:
+    return (documents[at : at + BATCH] for at in range(0, len(documents), BATCH))
 
 
 def index_name_forms(cast: Cast) -> dict[str, NameForms]:
@@ -228,28 +402,17 @@ def _key(form: str) -> str:
 def find_narrator_signs(
     text: str, scenes: SceneSpans, forms: Mapping[str, NameForms]
 ) -> NarratorEvidence:
-    """Return the evidence for a first-person narrator in a document. Cached.
+    """Return the evidence for a first-person narrator in a document.
 
-    `scenes` has the spans of each scene; `forms` is a result of `index_name_forms`.
-    Only forms that can occur in `text` are part of the cache key, so a new name in
-    another document does not invalidate the result.
+    `scenes` has the spans of each scene; `forms` is a result of `index_name_forms`, of
+    which only forms that can occur in `text` are looked for.
     """
-    keys = sorted(forms.keys() & {"", *_first_words(text)})
-    return _cached_signs(
-        text, scenes, tuple(form for key in keys for form in forms[key])
-    )
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _cached_signs(text: str, scenes: SceneSpans, forms: NameForms) -> NarratorEvidence:
-    mentions = find_mentions(text, scenes.spans, Cast(shared=dict(forms)))
-    return gather_narrator_evidence(text, scenes.parts, mentions)
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _first_words(text: str) -> frozenset[str]:
     words = (_BEGINNING.match(word) for word in CAPITALIZED_WORD.findall(text))
-    return frozenset(word[0].lower() for word in words if word)
+    first_words = {word[0].lower() for word in words if word}
+    keys = sorted(forms.keys() & {"", *first_words})
+    shared = dict(form for key in keys for form in forms[key])
+    mentions = find_mentions(text, scenes.spans, Cast(shared=shared))
+    return gather_narrator_evidence(text, scenes.parts, mentions)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -257,88 +420,52 @@ def _parse_evidence(written: str) -> NameEvidence:
     return NameEvidence.from_json(written)
 
 
-def _may_be_first_person(document_input: AttributionInput) -> bool:
+def _may_be_first_person(item: DocumentEvidence) -> bool:
     """Return whether the narration may be in the first person."""
-    evidence = _parse_evidence(document_input.evidence)
+    evidence = _parse_evidence(item.evidence)
     return evidence.first_person > OWN_VOICE * evidence.words_read
 
 
 def _build_cast(
-    inputs: Sequence[AttributionInput], order: StoryOrder, canon: Canon
+    evidence: Sequence[DocumentEvidence], order: StoryOrder, canon: Canon
 ) -> Cast:
-    by_id = {document_input.document: document_input for document_input in inputs}
-    story_inputs = [by_id[document] for document in order.story if document in by_id]
+    by_id = {item.document: item for item in evidence}
+    story = [by_id[document] for document in order.story if document in by_id]
     names = canon.names
-    return _infer_cached_cast(
-        tuple(document_input.evidence for document_input in story_inputs),
-        (*_note_people(inputs), *_narrator_people(story_inputs, canon)),
-        tuple(names.merged.items()),
-        names.split,
-        tuple(names.renamed.items()),
-        names.ignored,
-    )
-
-
-@lru_cache(maxsize=1)
-def _infer_cached_cast(
-    evidence: tuple[str, ...],
-    noted: tuple[NotePerson, ...],
-    merged: tuple[tuple[str, tuple[str, ...]], ...],
-    split: tuple[tuple[str, str], ...],
-    renamed: tuple[tuple[str, str], ...],
-    ignored: tuple[str, ...],
-) -> Cast:
-    """Infer the cast; the last result is cached."""
-    decided = NameOverrides(dict(merged), split, dict(renamed), ignored)
     return infer_cast(
-        list(map(_parse_evidence, evidence)), noted=noted, decided=decided
+        [_parse_evidence(item.evidence) for item in story],
+        noted=(*_note_people(evidence), *_narrator_people(story, canon)),
+        decided=NameOverrides(names.merged, names.split, names.renamed, names.ignored),
     )
 
 
-def _note_people(inputs: Iterable[AttributionInput]) -> Iterable[NotePerson]:
-    for document_input in inputs:
-        for person in json.loads(document_input.noted).get("people", ()):
+def _note_people(evidence: Iterable[DocumentEvidence]) -> Iterable[NotePerson]:
+    for item in evidence:
+        for person in json.loads(item.noted).get("people", ()):
             yield NotePerson(
                 person["name"], tuple(person["aliases"]), Gender(person["gender"])
             )
 
 
 def _narrator_people(
-    inputs: Iterable[AttributionInput], canon: Canon
+    evidence: Iterable[DocumentEvidence], canon: Canon
 ) -> Iterable[NotePerson]:
     """Yield the narrators set by the user: they are certainly people."""
     names = [
         *canon.points_of_view.values(),
-        *(_narrator(document_input, canon) for document_input in inputs),
+        *(_narrator(item, canon) for item in evidence),
     ]
     for name in dict.fromkeys(name for name in names if name):
         yield NotePerson(name, (), Gender.UNKNOWN)
 
 
-def _narrator(document_input: AttributionInput, canon: Canon) -> str:
+def _narrator(item: DocumentEvidence, canon: Canon) -> str:
     """Return the document's narrator as set by the user; empty if not set.
 
     A canon decision on the whole document outranks its front matter.
     """
-    front_matter: Mapping[str, str] = json.loads(document_input.noted)
+    front_matter: Mapping[str, str] = json.loads(item.noted)
     decided = canon.points_of_view.get(
-        ManuscriptLocation(normalize_canon_path(document_input.document)), ""
+        ManuscriptLocation(normalize_canon_path(item.document)), ""
     )
     return decided or front_matter.get("pov", "")
-
-
-def _build_inputs(
-    inputs: Sequence[AttributionInput], cast: Cast, narrators: Mapping[DocumentId, str]
-) -> list[_AttributionInput]:
-    """Return each document with the part of the cast it needs and its revision."""
-    lookup, resolved = CastLookup(cast), []
-    for document_input in inputs:
-        narrator = narrators.get(document_input.document, "")
-        document_cast = lookup.of(document_input.text, narrator)
-        revision = lookup.revision(
-            REVISION, document_input.content, narrator, document_cast
-        )
-        resolved.append(
-            _AttributionInput(document_input, narrator, document_cast, revision)
-        )
-    return resolved

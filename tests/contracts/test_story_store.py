@@ -97,7 +97,7 @@ def woven(knowledge: Knowledge, *, content: str = "content-r1") -> AttributionRe
 async def test_before_anything_is_read_there_is_nobody(library: Library) -> None:
     assert await library.story.cast() == Cast()
     assert await library.story.facts() == []
-    assert await library.casts.attribution_inputs() == []
+    assert await library.casts.name_evidence() == []
 
 
 async def test_the_cast_comes_back_as_it_was_kept(library: Library) -> None:
@@ -206,7 +206,7 @@ async def test_a_forgotten_document_takes_all_of_it_along(library: Library) -> N
     await library.keep_texts(ONE, TEXTS)
     await library.casts.save_attribution(woven(knowledge))
     await library.remove(ONE, Pipeline.AGENTIC)
-    assert await library.casts.attribution_inputs() == []
+    assert await library.casts.name_evidence() == []
     assert await library.story.facts() == []
     assert await library.story.quotations() == []
     assert await library.story.first_seen() == []

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lrwr.core.adapters.storage.sqlite.cast_store import SqliteCastStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
@@ -19,7 +20,6 @@ from lrwr.core.adapters.storage.sqlite.passage_store import (
 )
 from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteBiblePartStore,
-    SqliteCastStore,
     SqliteStoryStore,
 )
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore

@@ -219,23 +219,58 @@ class BiblePartStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentRevision:
+    """What identifies the stored data of one document.
+
+    `inputs` changes with everything that is read from its file; `attributed` is the
+    `revision` of the stored `AttributionResult`, empty if there is none.
+    """
+
+    inputs: str
+    attributed: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttributionSnapshot:
+    """What identifies everything that speaker attribution reads and stores.
+
+    `documents` has every document of the library, ordered by id. `cast` identifies the
+    stored cast, empty if there is none. `state` is what `save_state` stored last, empty
+    if nothing or if it is damaged.
+    """
+
+    documents: Mapping[DocumentId, DocumentRevision]
+    cast: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEvidence:
+    """The evidence of names in one document ingested by pipeline b.
+
+    `evidence` and `noted` are JSON texts: counts of names in story text, and names that
+    the author states (people in a note, the point of view in the front matter of story
+    text). `narration` is a JSON text with the signs of a first-person narrator, empty
+    if none are stored.
+    """
+
+    document: DocumentId
+    evidence: str
+    noted: str
+    narration: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttributionInput:
     """Input of speaker attribution for one document ingested by pipeline b.
 
     `content` is the SHA-256 of its file, in hex; `text` is its canonical text.
-    `evidence` and `noted` are JSON texts: counts of names in story text, and names that
-    the author states (people in a note, the point of view in the front matter of story
-    text). `attributed_revision` is the `revision` of the `AttributionResult` stored for the document,
-    empty if there is none.
     """
 
     document: DocumentId
     content: str
     text: str
     chapters: tuple[Chapter, ...]
-    evidence: str
-    noted: str
-    attributed_revision: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +308,30 @@ class CastStore(Protocol):
     document.
     """
 
-    async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return the attribution input of every document of pipeline b, ordered by
+    async def attribution_snapshot(self) -> AttributionSnapshot:
+        """Return what identifies the data of all documents, all from one point in time.
+
+        Takes little time: no text is read.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+    async def name_evidence(self) -> list[DocumentEvidence]:
+        """Return the evidence of names in every document of pipeline b, ordered by
         document id.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+    async def attribution_inputs(
+        self, documents: Collection[DocumentId]
+    ) -> list[AttributionInput]:
+        """Return the attribution inputs of those of `documents` that pipeline b has
+        ingested, ordered by document id. Documents with damaged text are left out.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -306,5 +362,23 @@ class CastStore(Protocol):
 
         Raises:
             LrwrError: The library or its Supabase project cannot be used.
+        """
+        ...
+
+    async def save_state(
+        self,
+        state: str,
+        narration: Mapping[DocumentId, str],
+        since: AttributionSnapshot,
+    ) -> bool:
+        """Store the state of a complete attribution, and signs of narrators by
+        document, in one transaction.
+
+        Returns False, and writes nothing, if the library differs from `since`. A
+        document's signs are deleted when it is ingested again; an empty text in
+        `narration` deletes them, too.
+
+        Raises:
+            StoreProblem: The library cannot be written.
         """
         ...

@@ -4,9 +4,8 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 
 from lrwr.core.model.cast import Cast, Character, Mention, Quotation
@@ -156,9 +155,6 @@ def _collect_name_words(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, st
     return named
 
 
-REMEMBERED = 4_096
-"""Size of the per-process caches. Watch runs attribution after each save, when all
-texts but one are unchanged."""
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"the", "a", "an"})
 _Form = tuple[frozenset[str], str]
@@ -178,7 +174,7 @@ class CastLookup:
         )
         self._shared_forms = _by_last_word((form, form) for form in cast.shared)
         self._describe_character = {
-            character.name: _describe_character(character)
+            character.name: describe_character(character)
             for character in cast.characters
         }
 
@@ -212,6 +208,28 @@ class CastLookup:
         return _revision(rules, content, narrator, people, shared)
 
 
+_FEW_FORMS = 64
+"""Up to so many forms, searching a text for each is faster than splitting it."""
+
+
+class FormFilter:
+    """Selects the texts in which any of some forms of names may occur."""
+
+    def __init__(self, forms: Collection[str]) -> None:
+        self._forms = _by_last_word((form, form) for form in forms)
+
+    def __bool__(self) -> bool:
+        return bool(self._forms)
+
+    def may_occur_in(self, text: str) -> bool:
+        """Return whether `text` has all words of one of the forms."""
+        if len(self._forms) <= _FEW_FORMS:
+            folded = _fold(text)
+            if not any(last in folded for last in self._forms):
+                return False
+        return bool(_matching_forms(self._forms, _words(text)))
+
+
 def _by_last_word(forms: Iterable[tuple[str, str]]) -> dict[str, list[_Form]]:
     forms_by_word: dict[str, list[_Form]] = {}
     for form, whose in forms:
@@ -232,7 +250,6 @@ def _matching_forms(forms: dict[str, list[_Form]], words: frozenset[str]) -> set
     }
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _words(text: str) -> frozenset[str]:
     """Return the casefolded words of a text, and "" for names without letters."""
     once = " ".join(set(_fold(text).split()))
@@ -244,7 +261,6 @@ def _fold(text: str) -> str:
     return text.casefold().replace("i\u0307", "i").replace("\u0131", "i")
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _revision(
     rules: str,
     content: str,
@@ -256,7 +272,10 @@ def _revision(
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _describe_character(character: Character) -> tuple[str, ...]:
+def describe_character(character: Character) -> tuple[str, ...]:
+    """Return what attribution depends on: a character's name and gender, then each form
+    of the name, a line break and its certainty.
+    """
     forms = sorted(
         f"{alias.name}\n{alias.certainty.value}" for alias in character.aliases
     )

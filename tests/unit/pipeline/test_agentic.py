@@ -267,7 +267,7 @@ async def test_a_dry_run_says_what_there_is_to_do_and_writes_nothing(
     assert (report.processed, report.attribution) == (2, None)
     assert report.chunks > 4
     assert await book.written() == []
-    assert await book.library.casts.attribution_inputs() == []
+    assert await book.library.casts.name_evidence() == []
     assert book.embedder is not None
     assert book.embedder.asked == []
 

@@ -1,15 +1,9 @@
 """What another run reads or forgets while the story is woven."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
 
-from lrwr.core.model.cast import Cast
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.story_stores import (
-    AttributionInput,
-    AttributionResult,
-    CastStore,
-    ChunkSpan,
-)
+from lrwr.core.ports.story_stores import CastStore, DocumentEvidence
 from lrwr.pipeline.speaker_attribution import StoryAttributor
 from tests.fakes.canons import a_service
 from tests.fakes.short_story import LAMP, LEDGER, ROAD, STORY
@@ -23,24 +17,18 @@ class Interrupted:
         self._store = store
         self._then = then
 
-    async def attribution_inputs(self) -> list[AttributionInput]:
-        found = await self._store.attribution_inputs()
+    async def name_evidence(self) -> list[DocumentEvidence]:
+        found = await self._store.name_evidence()
         await self._then()
         return found
 
-    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        return await self._store.chunk_spans(document)
-
-    async def save_cast(self, cast: Cast) -> None:
-        await self._store.save_cast(cast)
-
-    async def save_attribution(self, attribution: AttributionResult) -> bool:
-        return await self._store.save_attribution(attribution)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
 
 async def weave(desk: StoryDesk, meanwhile: Callable[[], Awaitable[object]]) -> None:
     weaver = StoryAttributor(
-        store=Interrupted(desk.library.casts, meanwhile),
+        store=cast(CastStore, Interrupted(desk.library.casts, meanwhile)),
         passages=desk.library.passages,
         patterns=(),
         canon=a_service(desk.folder).load,

@@ -40,6 +40,8 @@ CHECKED_COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("document_id", "character", "alias", "char_start", "char_end", "mentions"),
     ),
     "story": ("id", "cast"),
+    "narration": ("document_id", "signs"),
+    "attribution": ("id", "state"),
     "reply": ("key", "made", "prompt_tokens", "completion_tokens", "finding"),
     "thread": ("id", "title", "created_at", "state"),
     "turn": (
@@ -227,6 +229,9 @@ ATTRIBUTION_PARTS = {
     "quotations": f"select document_id from quotation where not {fits_sql('quotation')}",
     "first mentions": (
         f"select document_id from first_seen where not {fits_sql('first_seen')}"
+    ),
+    "signs of a narrator": (
+        f"select document_id from narration where not {fits_sql('narration')}"
     ),
     "appearances": f"""
       select c.document_id from appearance join chunk c on c.id = appearance.chunk_id

@@ -11,7 +11,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.checksums import register_row_checksum
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    CHECKED_COLUMNS,
+    register_row_checksum,
+)
 from lrwr.core.adapters.storage.sqlite.database import (
     SCHEMA_VERSION,
     migrate_sqlite_library,
@@ -28,6 +31,7 @@ from lrwr.core.adapters.storage.sqlite.pages import (
     StoredRow,
     TreeScan,
 )
+from lrwr.core.adapters.storage.sqlite.row_replacement import fits_own_checksum
 from lrwr.core.adapters.storage.sqlite.user_rows import (
     USER_TABLES,
     Column,
@@ -349,6 +353,9 @@ class _TableReader:
             else:
                 row[column.name] = value
         row |= {name: id_ for name, id_ in ids.items() if _is_better_id(id_, row[name])}
+        indexed = {**row, **ids}
+        if indexed != row and _fits_checksum(indexed, table):
+            row = indexed
         return row if clean_row(table, row, columns) else None
 
     def _find_stray_rows(self, table: str) -> Iterator[Row]:
@@ -392,6 +399,12 @@ def _is_better_id(id_: object, other: object) -> bool:
         isinstance(text, str) and _ID.fullmatch(text) for text in (id_, other)
     )
     return bool(is_id and not is_other)
+
+
+def _fits_checksum(row: Row, table: str) -> bool:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        register_row_checksum(connection)
+        return table in CHECKED_COLUMNS and fits_own_checksum(connection, table, row)
 
 
 def _store_identity(connection: sqlite3.Connection, source: DamagedLibrary) -> None:

@@ -37,6 +37,7 @@ from lrwr.core.ports.story_stores import (
 _ROLES = {role.value: role for role in AppearanceRole}
 
 _DELETE_FACTS = (
+    "delete from narration where document_id = ?",
     "delete from fact where document_id = ?",
     "delete from seam where document_id = ?",
     "delete from reading where document_id = ?",

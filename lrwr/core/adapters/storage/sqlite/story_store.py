@@ -1,4 +1,4 @@
-"""Reads story data; stores the cast, who speaks and the index of names."""
+"""Reads story data; stores the index of names."""
 
 import json
 import sqlite3
@@ -8,23 +8,16 @@ from typing import Any
 from lrwr.core.adapters.storage.sqlite.checksums import (
     checksum_sql,
     fits_sql,
-    outline_fits_sql,
     seal_sql,
-    text_fits_sql,
 )
 from lrwr.core.adapters.storage.sqlite.database import Result, SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.document_rows import chapters_from_json
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
 from lrwr.core.adapters.storage.sqlite.story_rows import (
-    SELECT_CHUNK_SPANS,
-    build_attribution_rows,
     cast_from_json,
-    cast_to_json,
     parse_appearance_row,
     parse_fact_row,
     parse_quotation_row,
-    store_attribution_rows,
 )
 from lrwr.core.model.cast import (
     Cast,
@@ -35,9 +28,6 @@ from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import (
     Appearance,
-    AttributionInput,
-    AttributionResult,
-    ChunkSpan,
     DocumentFact,
     DocumentQuotation,
     FirstMention,
@@ -102,18 +92,6 @@ from appearance a join chunk c on c.id = a.chunk_id
 where {{where}}
 order by c.document_id, c.char_start, a.character, a.role
 """
-
-_ATTRIBUTION_INPUTS = f"""
-select {fits_sql("reading", "r")} and {outline_fits_sql("d")} and {text_fits_sql("d")},
-  r.document_id, p.content, d.text, d.chapters, r.evidence, r.noted,
-  coalesce(w.revision, '')
-from reading r
-  join document d on d.id = r.document_id
-  join processed p on p.document_id = r.document_id and p.pipeline = 'b'
-  left join woven w on w.document_id = r.document_id
-order by r.document_id
-"""
-
 
 _INDEX_COLUMNS = ("id", "key", "body")
 _INDEX_CHECKSUM = checksum_sql(_INDEX_COLUMNS)
@@ -341,58 +319,6 @@ class SqliteBiblePartStore:
         )
 
 
-class SqliteCastStore:
-    """The `CastStore` port in SQLite: stores the cast, who speaks and who appears.
-
-    Every method raises StoreProblem if the library cannot be read or written.
-    """
-
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
-
-    async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return what is needed to find who speaks in each document of pipeline b,
-        ordered by document id.
-        """
-        return await _read_rows(
-            self._database, _ATTRIBUTION_INPUTS, (), _attribution_input
-        )
-
-    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return ids and spans of the document's chunks of story text, in text
-        order.
-        """
-        return await self._database.read(
-            lambda connection: [
-                ChunkSpan(ChunkId(chunk), Span(start, end))
-                for chunk, start, end in connection.execute(
-                    SELECT_CHUNK_SPANS, (document,)
-                )
-            ]
-        )
-
-    async def save_cast(self, cast: Cast) -> None:
-        """Store `cast` in place of the library's previous cast."""
-        cast_json = cast_to_json(cast)
-        await self._database.write(
-            lambda connection: store_cast_json(connection, cast_json)
-        )
-
-    async def save_attribution(self, attribution: AttributionResult) -> bool:
-        """Replace what is stored about who speaks and who appears in a document by
-        `attribution`.
-
-        Returns False and writes nothing if the stored document has changed since it was
-        analysed.
-        """
-
-        def work(connection: sqlite3.Connection) -> bool:
-            rows = build_attribution_rows(connection, attribution)
-            return rows is not None and store_attribution_rows(connection, rows)
-
-        return await self._database.write(work)
-
-
 async def _read_rows(
     database: SqliteDatabase,
     sql: str,
@@ -427,19 +353,6 @@ def _first_mention(row: Sequence[Any]) -> FirstMention:
 def _document_fact(row: Sequence[Any]) -> DocumentFact:
     document, *columns = row
     return DocumentFact(DocumentId(document), parse_fact_row(tuple(columns)))
-
-
-def _attribution_input(row: Sequence[Any]) -> AttributionInput:
-    document, content, text, chapters_json, evidence, noted, woven = row
-    return AttributionInput(
-        DocumentId(document),
-        content,
-        text,
-        chapters_from_json(chapters_json),
-        evidence,
-        noted,
-        woven,
-    )
 
 
 def _bound(

@@ -57,7 +57,10 @@ select document_id, pipeline from chunk c where space <> '' and not exists (
   select 1 from embedding e where e.space = c.space and e.text_hash = c.text_hash)
 """
 _DAMAGED_REPLIES = f"select key from reply where not {fits_sql('reply')}"
-_DAMAGED_CAST = f"select 'cast' from story where not {fits_sql('story')}"
+_DAMAGED_CAST = f"""
+select 'cast' from story where not {fits_sql("story")}
+union all select 'state' from attribution where not {fits_sql("attribution")}
+"""
 _DAMAGED_THREADS = f"""
 with damaged as (
 select id from thread where not {fits_sql("thread")} or not json_valid(state)
@@ -332,7 +335,7 @@ _DELETE_STRAYS = (
         f"delete from {table} where document_id not in (select id from document)"
         for table in (
             *("processed", "chunk", "seam", "reading", "fact", "woven", "quotation"),
-            *("first_seen", "document_check"),
+            *("first_seen", "document_check", "narration"),
         )
     ),
     "delete from appearance where chunk_id not in (select id from chunk)",
@@ -346,6 +349,7 @@ _DELETE_ATTRIBUTION = (
     """delete from appearance where chunk_id in
        (select id from chunk where document_id = cast(? as text) and pipeline = 'b')""",
     "delete from woven where document_id = cast(? as text)",
+    "delete from narration where document_id = cast(? as text)",
 )
 _DELETE_DOCUMENT = """
 delete from document where id = cast(?1 as text) and not exists (
@@ -393,6 +397,7 @@ def _discard(connection: sqlite3.Connection, findings: _Findings) -> None:
     connection.executemany(delete_reply, map(_bind, findings.replies))
     if findings.cast:
         connection.execute("delete from story")
+        connection.execute("delete from attribution")
     if findings.threads:
         for statement in _MEND_THREADS:
             connection.execute(statement)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
+from lrwr.core.adapters.storage.sqlite.cast_store import SqliteCastStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
@@ -28,7 +29,6 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
     store_attribution_rows,
 )
 from lrwr.core.adapters.storage.sqlite.story_store import (
-    SqliteCastStore,
     load_cast_json,
     store_cast_json,
 )
@@ -53,7 +53,13 @@ from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.model.jobs import JobClaim
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import DocumentVersion, FileStore
-from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, ChunkSpan
+from lrwr.core.ports.story_stores import (
+    AttributionInput,
+    AttributionResult,
+    AttributionSnapshot,
+    ChunkSpan,
+    DocumentEvidence,
+)
 
 _MAX_UPLOAD_ATTEMPTS = 3
 """The project may delete unused vectors while the record that needs them is uploaded."""
@@ -301,11 +307,25 @@ class SupabaseCastStore:
         self._records = records
         self._local = SqliteCastStore(database)
 
-    async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return what is needed to find who speaks in each document of pipeline b,
-        ordered by document id.
+    async def attribution_snapshot(self) -> AttributionSnapshot:
+        """Return what identifies the data of all documents, all from one point in
+        time.
         """
-        return await self._local.attribution_inputs()
+        return await self._local.attribution_snapshot()
+
+    async def name_evidence(self) -> list[DocumentEvidence]:
+        """Return the evidence of names in every document of pipeline b, ordered by
+        document id.
+        """
+        return await self._local.name_evidence()
+
+    async def attribution_inputs(
+        self, documents: Collection[DocumentId]
+    ) -> list[AttributionInput]:
+        """Return what is needed to find who speaks in those of `documents` that
+        pipeline b has ingested, ordered by document id.
+        """
+        return await self._local.attribution_inputs(documents)
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
         """Return ids and spans of the document's chunks of story text, in text
@@ -353,6 +373,19 @@ class SupabaseCastStore:
                 put_result, lambda connection: store_attribution_rows(connection, weave)
             )
         return put_result.done
+
+    async def save_state(
+        self,
+        state: str,
+        narration: Mapping[DocumentId, str],
+        since: AttributionSnapshot,
+    ) -> bool:
+        """Store the state of a complete attribution, and signs of narrators by
+        document, in the replica only: every machine derives its own.
+
+        Returns False and writes nothing if the replica differs from `since`.
+        """
+        return await self._local.save_state(state, narration, since)
 
 
 class SupabaseAnalysisStore:
