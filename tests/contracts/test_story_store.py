@@ -18,6 +18,8 @@ from lrwr.core.model.turns import NarrativeState
 from lrwr.core.ports.story_stores import (
     AppearanceRole,
     AttributionResult,
+    AttributionSnapshot,
+    DocumentEvidence,
     DocumentFact,
     DocumentQuotation,
     FirstMention,
@@ -123,22 +125,73 @@ async def test_pipeline_a_leaves_what_b_knows_alone(library: Library) -> None:
     await library.keep_texts(ONE, TEXTS)
     await library.remove(ONE, Pipeline.NAIVE)
     assert len(await library.story.facts()) == 1
-    assert len(await library.casts.attribution_inputs()) == 1
+    assert len(await library.casts.attribution_inputs([ONE])) == 1
 
 
-async def test_a_strand_says_what_was_read_and_what_was_woven(
+async def test_what_was_read_of_a_document_is_given_to_attribution(
     library: Library,
 ) -> None:
     knowledge = learned()
     await library.keep(knowledge)
-    (strand,) = await library.casts.attribution_inputs()
-    assert (strand.document, strand.content) == (ONE, "content-r1")
-    assert (strand.evidence, strand.noted) == ('{"Nell": 2}', '{"pov": "Nell"}')
-    assert strand.attributed_revision == ""
+    (given,) = await library.casts.attribution_inputs([ONE, TWO])
+    assert (given.document, given.content) == (ONE, "content-r1")
+    assert given.text == knowledge.document.text
+    (evidence,) = await library.casts.name_evidence()
+    assert evidence == DocumentEvidence(ONE, '{"Nell": 2}', '{"pov": "Nell"}', "")
+    assert await library.casts.attribution_inputs([TWO]) == []
+
+
+async def test_a_snapshot_changes_with_all_that_is_read_and_woven(
+    library: Library,
+) -> None:
+    seen = [await library.casts.attribution_snapshot()]
+    knowledge = learned()
+
+    async def look() -> AttributionSnapshot:
+        now = await library.casts.attribution_snapshot()
+        assert now not in seen
+        assert await library.casts.attribution_snapshot() == now
+        seen.append(now)
+        return now
+
+    await library.keep(knowledge)
+    assert (await look()).documents[ONE].attributed == ""
     assert await library.casts.save_attribution(woven(knowledge))
-    assert (await library.casts.attribution_inputs())[
-        0
-    ].attributed_revision == "woven-1"
+    assert (await look()).documents[ONE].attributed == "woven-1"
+    await library.casts.save_cast(Cast((NELL,)))
+    await look()
+    await library.keep_texts(TWO, ["Nell rows."])
+    assert (await look()).documents.keys() == {ONE, TWO}
+    await library.keep(learned(texts=["Nell counts.", "“Eleven,” said Nell."]))
+    await look()
+    await library.remove(ONE, Pipeline.AGENTIC)
+    await look()
+
+
+async def test_the_state_of_an_attribution_comes_back_until_the_library_differs(
+    library: Library,
+) -> None:
+    await library.keep(learned())
+    before = await library.casts.attribution_snapshot()
+    assert before.state == ""
+    assert await library.casts.save_state("all", {ONE: "signs"}, before)
+    assert (await library.casts.attribution_snapshot()).state == "all"
+    assert [one.narration for one in await library.casts.name_evidence()] == ["signs"]
+    assert not await library.casts.save_state("late", {ONE: ""}, before)
+    now = await library.casts.attribution_snapshot()
+    assert now.state == "all"
+    assert await library.casts.save_state("next", {ONE: ""}, now)
+    assert [one.narration for one in await library.casts.name_evidence()] == [""]
+
+
+async def test_signs_of_a_narrator_go_with_the_reading_they_belong_to(
+    library: Library,
+) -> None:
+    await library.keep(learned())
+    now = await library.casts.attribution_snapshot()
+    assert await library.casts.save_state("all", {ONE: "signs"}, now)
+    await library.keep(learned(texts=["Corin rows."]))
+    assert [one.narration for one in await library.casts.name_evidence()] == [""]
 
 
 async def test_what_is_woven_is_found_by_who_speaks_and_where(

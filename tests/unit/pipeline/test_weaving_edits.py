@@ -1,0 +1,138 @@
+"""Any sequence of edits and decisions ends in the story that a fresh reading gives."""
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lrwr.core.canon.decision import (
+    Decision,
+    DocumentTypeSet,
+    NameIgnored,
+    NameRenamed,
+    NamesMerged,
+    NamesSplit,
+    PointOfViewSet,
+)
+from lrwr.core.canon.model import ManuscriptLocation
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.settings.library import CANON_FILE_NAME
+from tests.fakes.canons import a_service
+from tests.fakes.story_desks import StoryDesk, a_story_desk
+
+PARAGRAPHS = [
+    "“Is it late, Corin?” said Nell Tallow.",
+    "“Four,” said Corin Vale. He was tall.",
+    "“You are late, Corin,” said Nell. “Very late,” said Wren.",
+    "Mrs. Gannet sighed. “Three cans of oil,” said Mrs. Gannet.",
+    "“I know,” I said, and I took the oars. I rowed, and I did not look round.",
+    "“Nell, you are early.” “I am,” I said. “Nell!” “I am here,” I said.",
+    "“Left,” said Orla Finch. Orla Finch had grey eyes. NELL waited.",
+    "“Will you?” asked Will. Will Finch was Orla’s brother.",
+    "“The Hatmaker knows,” said the Hatmaker. The lamp burned low.",
+    "Nell, called Wren, and Corin rowed to the Half House.",
+]
+NOTE_TEXTS = [
+    "---\ntype: character\nname: Nell Tallow\naliases: [Wren]\n---\n# Nell\nA keeper.",
+    "---\ntype: character\nname: Corin Vale\ngender: male\n---\n# Corin\nHe rows.",
+    "# The Half House\n\nA house of stone.",
+]
+FRONT = ["", "", "", "---\npov: Corin Vale\n---\n", "---\norder: 1\n---\n"]
+SCENES = ["1.md", "2.md", "3.md", "4.md"]
+DECISIONS: list[Decision] = [
+    NamesMerged(("Nell", "Mrs. Gannet")),
+    NamesMerged(("Orla", "Wren")),
+    NamesSplit("Nell", "Nell Tallow"),
+    NameRenamed("Corin", "The Boatman"),
+    NameIgnored("Mrs. Gannet"),
+    NameIgnored("Will"),
+    PointOfViewSet(ManuscriptLocation(DocumentId("1.md")), "Ivo Marsh"),
+    PointOfViewSet(ManuscriptLocation(DocumentId("3.md")), "Nell"),
+    DocumentTypeSet(DocumentId("2.md"), DocumentType.SETTING),
+]
+texts = st.tuples(
+    st.sampled_from(FRONT),
+    st.lists(st.sampled_from(PARAGRAPHS), min_size=1, max_size=6),
+).map(lambda parts: f"{parts[0]}# A Part\n\n" + "\n\n".join(parts[1]) + "\n")
+steps = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from(SCENES), texts),
+    st.tuples(st.just("write"), st.sampled_from(SCENES), texts),
+    st.tuples(st.just("write"), st.just("notes/n.md"), st.sampled_from(NOTE_TEXTS)),
+    st.tuples(st.just("delete"), st.sampled_from([*SCENES, "notes/n.md"]), st.none()),
+    st.tuples(st.just("rename"), st.sampled_from(SCENES), st.sampled_from(SCENES)),
+    st.tuples(st.just("decide"), st.sampled_from(DECISIONS), st.none()),
+    st.tuples(st.just("undo"), st.none(), st.none()),
+    st.tuples(st.just("ingest"), st.none(), st.none()),
+    st.tuples(st.just("ingest"), st.none(), st.none()),
+)
+
+
+async def story_of(desk: StoryDesk) -> list[object]:
+    kept = desk.library.story
+    appearances = [
+        (one.document, one.span, one.ordinal, one.character, one.role, one.count)
+        for one in await kept.appearances()
+    ]
+    return [
+        await kept.cast(),
+        await kept.first_seen(),
+        await kept.quotations(),
+        appearances,
+        await kept.facts(),
+    ]
+
+
+def act(desk: StoryDesk, step: tuple[Any, ...]) -> None:
+    kind, first, second = step
+    if kind == "write":
+        desk.write(first, second)
+    elif kind == "delete":
+        (desk.folder / first).unlink(missing_ok=True)
+    elif kind == "rename" and (desk.folder / first).exists():
+        (desk.folder / first).replace(desk.folder / second)
+    elif kind == "decide":
+        try:
+            desk.decide(first)
+        except LrwrError:
+            return  # it contradicts an earlier decision
+    elif kind == "undo" and (desk.folder / CANON_FILE_NAME).exists():
+        try:
+            a_service(desk.folder).undo()
+        except LrwrError:
+            return  # nothing is left to undo
+
+
+async def check_sequence(place: Path, sequence: list[tuple[Any, ...]]) -> None:
+    (place / "old").mkdir()
+    async with a_story_desk(place / "old") as desk:
+        for name in SCENES[:2]:
+            desk.write(name, "\n\n".join(["# One", *PARAGRAPHS]))
+        for step in sequence:
+            act(desk, step)
+            if step[0] == "ingest":
+                await desk.ingest(forget_missing=True)
+        await desk.ingest(forget_missing=True)
+        (place / "new").mkdir()
+        async with a_story_desk(place / "new") as fresh:
+            shutil.copytree(desk.folder, fresh.folder, dirs_exist_ok=True)
+            await fresh.ingest()
+            assert await story_of(desk) == await story_of(fresh)
+        again = await desk.ingest(forget_missing=True)
+        assert again.attribution is not None
+        assert again.attribution.documents == 0
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(sequence=st.lists(steps, min_size=2, max_size=14))
+@pytest.mark.timeout(300)
+def test_any_sequence_of_edits_ends_in_the_story_of_a_fresh_reading(
+    sequence: list[tuple[Any, ...]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(check_sequence(Path(folder), sequence))
