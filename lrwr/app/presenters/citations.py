@@ -13,6 +13,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
+from lrwr.core.model.documents import format_chapter_title
 from lrwr.core.model.facts import FactAbout, WorldField
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
 from lrwr.core.retrieval.retrievers import split_highlighted_words
@@ -65,7 +66,7 @@ def describe_story_place(
     """
     if chapter is None:
         return f"{kind} note, {title}"
-    titled = f" “{title}”" if title else ""
+    titled = format_chapter_title(chapter, title)
     if chapter == 0:
         return f"before chapter 1{titled}"
     return f"chapter {chapter}{titled}, scene {scene}"

@@ -25,6 +25,7 @@ from lrwr.core.bible.values import (
     list_unevaluated_fields,
 )
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import format_chapter_title
 from lrwr.core.model.facts import Certainty
 
 if TYPE_CHECKING:
@@ -229,9 +230,8 @@ def render_recap(scenes: "Iterable[SceneSummary]") -> Iterator[StyledLine]:
         scenes, lambda summary: (summary.chapter, summary.chapter_title)
     ):
         name = f"Chapter {number}" if number else "Before chapter 1"
-        yield styled_line(
-            StyledText(f"{name}{f' “{title}”' if title else ''}", "strong")
-        )
+        titled = format_chapter_title(number, title)
+        yield styled_line(StyledText(f"{name}{titled}", "strong"))
         for scene in chapter_scenes:
             yield from _render_scene(scene)
         yield styled_line()

@@ -20,7 +20,7 @@ from lrwr.core.bible.values import (
     list_gap_implications,
     list_model_claims,
 )
-from lrwr.core.model.documents import Block, BlockKind
+from lrwr.core.model.documents import Block, BlockKind, format_chapter_title
 
 MAX_PRINTED_QUOTE_CHARS = 400
 """Maximum characters of a printed quotation."""
@@ -107,7 +107,7 @@ def _timeline(bible: Bible) -> Iterator[Block]:
 
 def _scenes(scenes: Iterable[SceneSummary]) -> Iterator[Block]:
     for scene in scenes:
-        title = f" “{scene.chapter_title}”" if scene.chapter_title else ""
+        title = format_chapter_title(scene.chapter, scene.chapter_title)
         yield _heading(f"Chapter {scene.chapter}{title}, scene {scene.scene}", 3)
         views = [claim.value for claim in scene.points_of_view]
         if views:

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, format_chapter_title
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty
 from lrwr.core.model.text import LineRange, Span
@@ -386,7 +386,7 @@ def format_chapter_name(evidence: TextEvidence) -> str:
     """
     if evidence.chapter is None:
         return f"Notes, {evidence.chapter_title}"
-    title = f" “{evidence.chapter_title}”" if evidence.chapter_title else ""
+    title = format_chapter_title(evidence.chapter, evidence.chapter_title)
     if evidence.chapter == 0:
         return f"Before chapter 1{title}"
     return f"Chapter {evidence.chapter}{title}"

@@ -35,7 +35,7 @@ def test_a_line_that_is_not_surely_theirs_is_told_as_probable() -> None:
 @pytest.mark.parametrize(
     ("title", "place"),
     [
-        ("Chapter One: The Ferry", "Chapter One: The Ferry"),
+        ("Chapter One: The Ferry", "Chapter 1 “The Ferry”"),
         ("CHAPTER VII", "Chapter 1 “CHAPTER VII”"),
         ("Chapter Two: The Ferry", "Chapter 1 “Chapter Two: The Ferry”"),
         ("The Ferry", "Chapter 1 “The Ferry”"),

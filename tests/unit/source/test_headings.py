@@ -6,8 +6,9 @@ from lrwr.core.adapters.source.layout import (
     derive_title_from_file_name,
     parse_heading,
     parse_heading_line,
-    parse_numeral,
 )
+from lrwr.core.model.documents import format_chapter_title
+from lrwr.core.model.text import parse_numeral
 
 
 @pytest.mark.parametrize(
@@ -76,3 +77,16 @@ def test_a_line_of_prose_is_no_heading(line: str, is_heading: bool) -> None:
 )  # fmt: skip
 def test_a_file_name_makes_a_title(name: str, title: str) -> None:
     assert derive_title_from_file_name(name) == title
+
+
+@pytest.mark.parametrize(
+    ("number", "title", "shown"),
+    [(12, "CHAPTER XII", ""), (6, "Chapter Six: Fog", " “Fog”"), (3, "", ""),
+     (10, "CHAPTER 30", " “CHAPTER 30”"), (4, "Fog", " “Fog”"), (1, "I. The Period", " “The Period”"),
+     (1, "I Am Born", " “I Am Born”"), (2, "2", ""), (2, "Chapter Two Rivers", " “Chapter Two Rivers”"),
+     (0, "Prologue", " “Prologue”")],
+)  # fmt: skip
+def test_a_title_does_not_repeat_the_number_of_its_chapter(
+    number: int, title: str, shown: str
+) -> None:
+    assert format_chapter_title(number, title) == shown

@@ -13,7 +13,6 @@ from lrwr.core.adapters.source.layout import (
     derive_title_from_file_name,
     derive_words_from_file_name,
     parse_heading,
-    parse_numeral,
 )
 from lrwr.core.adapters.source.structure import ChapterFinder
 from lrwr.core.adapters.source.text import parse_plain_text
@@ -25,6 +24,7 @@ from lrwr.core.model.documents import (
     DocumentType,
 )
 from lrwr.core.model.errors import UnreadableDocument
+from lrwr.core.model.text import parse_numeral
 
 _TYPE_NAMES = {
     DocumentType.CHARACTER: "character person people cast",

@@ -25,7 +25,6 @@ from lrwr.core.bible.values import (
     list_gap_implications,
     list_model_claims,
 )
-from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
@@ -252,19 +251,9 @@ def _build_moment_item(moment: TimelineMoment) -> ContextItem:
         hearer = f" tells {people[1]}" if len(people) > 1 else " tells"
         about = f"{people[0]}{hearer}"
     else:
-        about = _format_place(moment.evidence)
+        about = format_chapter_name(moment.evidence)
     description = "" if moment.text == moment.evidence.text else moment.text
     return ContextItem(StoryFacet.HAPPENED, about, "", description, (moment.evidence,))
-
-
-def _format_place(evidence: TextEvidence) -> str:
-    """Name a chapter; a title with its own number ("Chapter One: Fog") stands alone."""
-    title = " ".join(evidence.chapter_title.split())
-    numbered = (
-        evidence.chapter is not None
-        and evidence.chapter in parse_chapter_numbers(title)
-    )
-    return title if numbered else format_chapter_name(evidence)
 
 
 def _iter_scene_items(scene: SceneSummary) -> Iterator[ContextItem]:
