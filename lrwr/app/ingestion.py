@@ -110,9 +110,11 @@ def create_processing_service(
     calls = egress.modal_calls() if limits.run_remotely and may_ask else None
     if calls is not None:
         access = replace(access, may_ask=False)  # models are asked from Modal, too
-    find_known = stores.knowledge.known_vectors if limits.vectors else _claim_all_known
     embedders = workspace.embedders
-    tools = RecipeTools(embedders.local.count_tokens, embedders.configured, find_known)
+    has_states = embedders.has_token_states
+    find_known = partial(stores.knowledge.known_vectors, with_states=has_states)
+    known = find_known if limits.vectors else _claim_all_known
+    tools = RecipeTools(embedders.local.count_tokens, embedders.configured, known)
     analyst = create_caching_analyst(settings, stores.analysis, access, limits.calls)
     recipe = create_recipe(settings, stores.analysis, analyst)
     find_type = _load_type_decisions(workspace)
@@ -387,17 +389,15 @@ async def ingest_manuscript(
     return report
 
 
-async def _claim_all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
-    del space
+async def _claim_all_known(_space: str, texts: "set[TextHash]") -> "set[TextHash]":
     return texts
 
 
 def create_recipe(
     settings: Settings, store: "AnalysisStore", analyst: CachingAnalyst | None
 ) -> Recipe:
-    """Return how the configured pipeline splits and analyses documents (its recipe).
-
-    `analyst` uses a language model; with None documents are analysed by rules only.
+    """Return how the configured pipeline splits and analyses documents (its recipe);
+    `analyst` uses a language model, with None rules only.
     """
     chunk = settings.chunk
     if settings.pipeline is Pipeline.NAIVE:

@@ -15,7 +15,10 @@ from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
-from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.passage_store import (
+    SqliteChangeFeed,
+    SqliteTokenStates,
+)
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.confidence import (
@@ -88,6 +91,15 @@ class Embedders:
         if self._egress.settings.embedding.model == "off":
             return None
         return self._egress.hosted_embedder(self.local.count_tokens) or self.local
+
+    @property
+    def has_token_states(self) -> bool:
+        """Whether ingestion stores token states, from which search reranks.
+
+        Only the model that comes with lrwr has some that can be stored.
+        """
+        configured = self.configured
+        return configured is not None and configured.token_states is not None
 
 
 class LazyVectorIndex:
@@ -296,5 +308,10 @@ class RetrievalComponents:
             self.lexical_index.document_frequencies, pipeline=pipeline
         )
         return LateInteractionReranker(
-            self.embedders.local, find_sentence_spans, frequencies
+            self.embedders.local,
+            find_sentence_spans,
+            frequencies,
+            SqliteTokenStates(self.records.database).read
+            if self.embedders.has_token_states
+            else None,
         )

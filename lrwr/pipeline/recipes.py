@@ -4,14 +4,13 @@ stored.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from lrwr.core.model.chunks import (
-    Chunk,
     Knowledge,
     Pipeline,
     TextHash,
@@ -34,6 +33,7 @@ from lrwr.pipeline.stages.semantic_splitter import (
     CutPlan,
     choose_cuts,
     plan_cuts,
+    scale_sketch_distance,
 )
 from lrwr.pipeline.stages.units import (
     SeamKey,
@@ -44,6 +44,7 @@ from lrwr.pipeline.stages.units import (
 )
 from lrwr.pipeline.stages.windows import (
     CountTokens,
+    EmbeddedPassage,
     NameFinder,
     batch_excerpts,
     build_classify_excerpts,
@@ -52,8 +53,7 @@ from lrwr.pipeline.stages.windows import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 ReportProgress = Callable[[StageStarted | ChunksEmbedded], Awaitable[None]]
 """Called when a stage starts and after each batch of embedded chunks."""
@@ -188,36 +188,36 @@ class NaiveRecipe:
             ServiceUnavailable: The embedding model did not answer.
         """
         drafted = await self.draft(document, tools)
-        vectors = await embed_chunks(document, drafted.chunks, tools, report)
-        return Knowledge(
-            document, self.pipeline, drafted.chunks, drafted.space, vectors
-        )
+        return await embed_chunks(drafted, tools, report)
 
 
 async def embed_chunks(
-    document: Document,
-    chunks: Sequence[Chunk],
-    tools: RecipeTools,
-    report: ReportProgress,
-) -> "dict[TextHash, NDArray[np.float32]]":
-    """Return, by text hash, new vectors of the chunks whose text has no stored one.
+    knowledge: Knowledge, tools: RecipeTools, report: ReportProgress
+) -> Knowledge:
+    """Return the knowledge with new vectors, and token states if the embedding model has
+    them, of the chunks whose text has no stored ones.
 
-    Empty without an embedding model. `report` receives the progress.
+    Unchanged without an embedding model. `report` receives the progress.
 
     Raises:
         ServiceUnavailable: The embedding model did not answer.
     """
     if tools.embedder is None:
-        return {}
-    texts = {chunk.text_hash for chunk in chunks}
+        return knowledge
+    texts = {chunk.text_hash for chunk in knowledge.chunks}
     stored_hashes = await tools.known(tools.space, texts)
-    await report(StageStarted(document.id, JobStage.EMBED))
-    vectors: dict[TextHash, NDArray[np.float32]] = {}
-    async with aclosing(embed_missing(chunks, stored_hashes, tools.embedder)) as slices:
+    await report(StageStarted(knowledge.document.id, JobStage.EMBED))
+    passages: dict[TextHash, EmbeddedPassage] = {}
+    missing = embed_missing(knowledge.chunks, stored_hashes, tools.embedder)
+    async with aclosing(missing) as slices:
         async for part in slices:
-            vectors.update(part)
+            passages.update(part)
             await report(ChunksEmbedded(len(part)))
-    return vectors
+    return replace(
+        knowledge,
+        vectors={text: vector for text, (vector, _) in passages.items()},
+        states={text: states for text, (_, states) in passages.items() if states},
+    )
 
 
 REVISION = "semantic-1"
@@ -298,8 +298,7 @@ class AgenticRecipe:
         await report(StageStarted(document.id, JobStage.ANALYSE))
         ruled = replace(drafted, facts=await self._extract_with_rules(drafted))
         refined = await self.add_model_facts(ruled)
-        vectors = await embed_chunks(document, drafted.chunks, tools, report)
-        return replace(refined, vectors=vectors)
+        return await embed_chunks(refined, tools, report)
 
     async def cached_keys(self, knowledge: Knowledge) -> frozenset[str]:
         """Return the cache keys of the stored language model replies for the document
@@ -362,21 +361,20 @@ class AgenticRecipe:
         import numpy as np
 
         await report(StageStarted(document.id, JobStage.SPLIT))
-        stored_distances = await self._stored_distances(document, tools)
-        seams = plan.seams
-        missing = find_missing_seams(seams, stored_distances)
+        distances = dict(await self._stored_distances(document, tools))
+        missing = find_missing_seams(plan.seams, distances)
         sentences = collect_seam_sentences(missing)
         rows = [np.zeros((0, tools.embedder.dimensions), np.float32)]
+        model = tools.embedder.token_states
+        embed = model.sketch if model else tools.embedder.embed
         for start in range(0, len(sentences), SENTENCES):
-            rows.append(
-                await tools.embedder.embed(sentences[start : start + SENTENCES])
-            )
+            rows.append(await embed(sentences[start : start + SENTENCES]))
             await report(StageStarted(document.id, JobStage.SPLIT))
-        seam_distances = compute_seam_distances(
-            missing, sentences, np.concatenate(rows)
-        )
-        distances_by_key = {**stored_distances, **seam_distances}
-        return {seam.key: distances_by_key[seam.key] for seam in seams}
+        found = compute_seam_distances(missing, sentences, np.concatenate(rows))
+        if model is not None:
+            found = {key: scale_sketch_distance(d) for key, d in found.items()}
+        distances |= found
+        return {seam.key: distances[seam.key] for seam in plan.seams}
 
     async def _build_knowledge(
         self,

@@ -48,6 +48,10 @@ class WordEmbedder:
         return self._space
 
     @property
+    def token_states(self) -> None:
+        """None: it has no tokens."""
+
+    @property
     def dimensions(self) -> int:
         """Return the length of a vector."""
         return DIMENSIONS

@@ -27,6 +27,10 @@ TextHash = NewType("TextHash", str)
 """Hexadecimal SHA-256 of the embedded text in UTF-8."""
 
 
+STATES_VERSION = 1
+"""Version of the encoding of stored token states; others are computed again."""
+
+
 class Pipeline(StrEnum):
     """How passages are made: `a` fixed-size chunks, `b` semantic chunks with story
     data.
@@ -86,7 +90,8 @@ class Knowledge:
 
     `vectors` holds the newly computed embeddings by text hash, in the embedding space
     `space`; the vectors of the other chunks are stored already. `space` is empty if no
-    embedding model was available; such chunks are searched by words only.
+    embedding model was available; such chunks are searched by words only. `states` are
+    the encoded token states of the texts in `vectors`, if the embedding model has any.
 
     The other fields are filled by pipeline b. `seams` are possible chunk boundaries:
     the hash of the sentences around each one, and the cosine distance, 0.0 to 2.0,
@@ -102,6 +107,7 @@ class Knowledge:
     chunks: tuple[Chunk, ...]
     space: str
     vectors: "dict[TextHash, NDArray[np.float32]]"
+    states: Mapping[TextHash, bytes] = field(default_factory=dict)
     facts: tuple[Fact, ...] = ()
     seams: Mapping[str, float] = field(default_factory=dict)
     evidence: str = ""

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from lrwr.core.model.chunks import Chunk, TextHash
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
@@ -278,8 +279,41 @@ EmbeddingRole = Literal["passage", "query"]
 """What an embedded text is for: a passage is found, a query finds passages."""
 
 
+class TokenStateModel(Protocol):
+    """An embedding model that can do more with the states of its tokens.
+
+    Only the model that comes with lrwr can; it runs on this machine.
+    """
+
+    async def embed_with_states(
+        self, chunks: Sequence[Chunk]
+    ) -> "tuple[Vectors, Sequence[bytes]]":
+        """Return the vectors of `chunks`, a row for each as `Embedder.embed` computes
+        them, and the encoded token states of their texts, from which search reranks.
+
+        Raises:
+            ServiceUnavailable: The model cannot be loaded.
+        """
+        ...
+
+    async def sketch(self, texts: Sequence[str]) -> "Vectors":
+        """Return a rough vector of length 1.0 per text, in the order of `texts`.
+
+        It takes a hundredth of the time of `embed`; both kinds are not comparable.
+
+        Raises:
+            ServiceUnavailable: The model cannot be loaded.
+        """
+        ...
+
+
 class Embedder(Protocol):
     """An embedding model: turns texts into vectors."""
+
+    @property
+    def token_states(self) -> TokenStateModel | None:
+        """What computes token states with this model; None if nothing can."""
+        ...
 
     @property
     def space(self) -> str:
@@ -324,11 +358,15 @@ class Reranker(Protocol):
         """The reranker's name. Score thresholds are calibrated for each name."""
         ...
 
-    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+    async def rerank(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
+    ) -> list[float]:
         """Return a relevance score per passage, in the order of `passages`; higher is
         better.
 
-        Scores of different calls are not comparable.
+        `stored` are the text hashes of the passages, in the same order, if all are
+        chunks of the library: what is stored for them may be used. Scores of different
+        calls are not comparable.
 
         Raises:
             ServiceUnavailable: The model cannot be loaded or did not answer.

@@ -70,10 +70,10 @@ class KnowledgeStore(Protocol):
         ...
 
     async def known_vectors(
-        self, space: str, texts: Collection[TextHash]
+        self, space: str, texts: Collection[TextHash], *, with_states: bool = False
     ) -> set[TextHash]:
         """Return those of the hashes `texts` that have a vector in the embedding
-        `space`.
+        `space`; `with_states`, those that have token states, too.
 
         Raises:
             StoreProblem: The library cannot be read.

@@ -132,7 +132,11 @@ async def rerank_chunks(
     Raises:
         ServiceUnavailable: The reranker did not answer.
     """
-    values = await reranker.rerank(question, [chunk.text for chunk in candidates])
+    values = await reranker.rerank(
+        question,
+        [chunk.text for chunk in candidates],
+        [chunk.text_hash for chunk in candidates],
+    )
     ids = [chunk.id for chunk in candidates]
     reranker_scores = dict(zip(ids, values, strict=True))
     blended = fuse_weighted_scores(

@@ -123,15 +123,20 @@ def _describe_location(document: Document, chunk: Chunk) -> str:
     return f"{title}, scene {chunk.scene + 1}"
 
 
+EmbeddedPassage: TypeAlias = "tuple[NDArray[np.float32], bytes]"
+"""The vector of a chunk and its encoded token states, empty if the embedding model has
+none that can be stored."""
 SLICE = 16
 """Chunks per embedding call; each call is followed by a progress event."""
 
 
 async def embed_missing(
-    chunks: Sequence[Chunk], stored_hashes: Collection[TextHash], embedder: Embedder
-) -> "AsyncGenerator[dict[TextHash, NDArray[np.float32]]]":
-    """Yield new vectors by text hash, in batches, of the chunks whose hash is not in
-    `stored_hashes`.
+    chunks: Sequence[Chunk],
+    stored_hashes: Collection[TextHash],
+    embedder: Embedder,
+) -> "AsyncGenerator[dict[TextHash, EmbeddedPassage]]":
+    """Yield new vectors and token states by text hash, in batches, of the chunks whose
+    hash is not in `stored_hashes`.
 
     Each distinct text is embedded once. Chunks of similar length share a batch because
     the model pads all texts of a batch to the longest.
@@ -143,8 +148,15 @@ async def embed_missing(
     todo = sorted(missing.values(), key=lambda chunk: chunk.tokens)
     for start in range(0, len(todo), SLICE):
         part = todo[start : start + SLICE]
-        vectors = await embedder.embed([chunk.embedded for chunk in part])
-        yield {c.text_hash: v for c, v in zip(part, vectors, strict=True)}
+        states: Sequence[bytes] = [b""] * len(part)
+        if embedder.token_states is not None:
+            vectors, states = await embedder.token_states.embed_with_states(part)
+        else:
+            vectors = await embedder.embed([chunk.embedded for chunk in part])
+        yield {
+            chunk.text_hash: (vector, content)
+            for chunk, vector, content in zip(part, vectors, states, strict=True)
+        }
 
 
 CountTokens: TypeAlias = Callable[[Sequence[str]], list[int]]

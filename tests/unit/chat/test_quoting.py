@@ -11,6 +11,7 @@ from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import WRITER_KEEPER, FactAbout
@@ -35,7 +36,9 @@ class Wordless:
 
     name = "wordless"
 
-    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+    async def rerank(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
+    ) -> list[float]:
         """Fail."""
         raise ServiceUnavailable("The reranker is away.")
 

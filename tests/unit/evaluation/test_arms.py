@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
@@ -103,7 +103,9 @@ class Away:
 
     name = "away"
 
-    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+    async def rerank(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
+    ) -> list[float]:
         raise ServiceUnavailable("It is away.")
 
 

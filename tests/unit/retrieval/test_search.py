@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from lrwr.core.model.chunks import ChunkKind, Pipeline
+from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.indexes import VectorIndex
@@ -183,7 +183,9 @@ class Backwards:
         self.away = away
         self.asked: list[int] = []
 
-    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+    async def rerank(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
+    ) -> list[float]:
         """Score by place."""
         self.asked.append(len(passages))
         if self.away:

@@ -23,8 +23,16 @@ from lrwr.core.adapters.embed.connection import (
     SHIPPED_SPACE,
     EmbeddingProfile,
 )
+from lrwr.core.adapters.embed.token_states import (
+    PassageComparison,
+    compare_passage,
+    decode_passage_states,
+    encode_passage_states,
+    project_states,
+)
 from lrwr.core.model.chunks import compute_norm
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.text import Span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +41,13 @@ if TYPE_CHECKING:
 
     TokenStates = NDArray[np.float32]
     """One row for each token, markers included; shape (tokens, dimensions)."""
+
+    WordTable = tuple[NDArray[np.int8], NDArray[np.float32]]
+    """A row of small integers for each token of the vocabulary, and each row's factor."""
 SELF_TEST_SENTENCE = "The keeper trimmed the lamp and wrote the tide into her book."
 """Sentence embedded at loading, to test the arithmetic of this processor."""
+FIRST_WORD_ID = 995
+"""Tokens up to this id are markers and unused."""
 MIN_SELF_TEST_COSINE = 0.98
 """Lowest cosine between the sentence's vector and its expected vector. It is 0.995 where
 int8 products are summed exactly, and far lower where a processor saturates them."""
@@ -63,7 +76,8 @@ class MiniLM:
 
     `tokenizer` is that of the `tokenizers` package, `session` that of ONNX Runtime.
     `space` names the embedding space. `fused` says that it runs on the optimized graph
-    that comes with lrwr. `pooling` is that of an `EmbeddingProfile`.
+    that comes with lrwr. `pooling` is that of an `EmbeddingProfile`. `words` are the
+    input vectors of all tokens, for `sketch`.
     """
 
     def __init__(
@@ -74,7 +88,9 @@ class MiniLM:
         space: str,
         fused: bool = False,
         pooling: str = "mean",
+        words: "WordTable | None" = None,
     ) -> None:
+        self._words = words
         self._pooling = pooling
         self._tokenizer = tokenizer
         self._session = session
@@ -132,7 +148,10 @@ class MiniLM:
         Raises:
             ServiceUnavailable: The model failed.
         """
-        pooled = _pool_states(self.states(ids), self._pooling)
+        return self._pool(self.states(ids))
+
+    def _pool(self, states: "TokenStates") -> "NDArray[np.float32]":
+        pooled = _pool_states(states, self._pooling)
         vector: NDArray[np.float32] = pooled / max(compute_norm(pooled), 1e-12)
         return vector
 
@@ -151,6 +170,64 @@ class MiniLM:
             return np.zeros((1, states.shape[1]), dtype=np.float32)
         unit: TokenStates = states / np.linalg.norm(states, axis=1, keepdims=True)
         return unit
+
+    def embed_passage(
+        self, tokens: TokenizedText, lead: int, sentences: Sequence[Span]
+    ) -> "tuple[NDArray[np.float32], bytes]":
+        """Return the embedding of a text, and the encoded token states of the passage
+        in it, which starts after `lead` characters and has these `sentences`.
+
+        Raises:
+            ServiceUnavailable: The model failed.
+        """
+        states = self.states(tokens.ids)
+        starts = {
+            n: start - lead
+            for n, (start, end) in enumerate(tokens.offsets)
+            if start >= lead and end > start
+        }
+        own = states[list(starts)]
+        content = encode_passage_states(own, list(starts.values()), sentences)
+        return self._pool(states), content
+
+    def compare_stored(
+        self,
+        tokens: TokenizedText,
+        weights: "NDArray[np.float32]",
+        contents: Sequence[bytes],
+        sentences: int,
+    ) -> list[PassageComparison]:
+        """Compare the question with these `tokens` with passages, given their encoded
+        token states; a window has so many `sentences`.
+
+        Raises:
+            ServiceUnavailable: The model failed.
+            ValueError: The states of a passage are damaged.
+        """
+        question = project_states(self.unit_states(tokens))
+        return [
+            compare_passage(
+                decode_passage_states(content), question, weights, sentences
+            )
+            for content in contents
+        ]
+
+    def sketch(self, ids: Sequence[int]) -> "NDArray[np.float32]":
+        """Return a rough embedding of the text with the token `ids`, of length 1.0,
+        without running the model: the weighted sum of the tokens' input vectors.
+
+        `ids` include the tokens that mark start and end, which do not count. The model
+        must have been loaded with its input vectors.
+        """
+        if self._words is None:
+            raise ValueError("the model has no input vectors")
+        rows, scales = self._words
+        inner = np.array(ids[1:-1], dtype=np.int64)
+        # The vocabulary is ordered by frequency, as in Zipf's law: rare words weigh more.
+        weights = np.log1p(np.maximum(1, inner - FIRST_WORD_ID)) ** 2
+        scaled = rows[inner] * (scales[inner] * weights[:, np.newaxis])
+        total: NDArray[np.float32] = scaled.sum(axis=0).astype(np.float32)
+        return total / np.float32(max(compute_norm(total), 1e-12))
 
     @staticmethod
     def normalize_weights(weights: Sequence[float]) -> "NDArray[np.float32]":
@@ -244,10 +321,12 @@ def _load_shipped(tokenizer: Any) -> MiniLM:
         name: _view_weights(weights, entry) for name, entry in table["weights"].items()
     }
     fused = _session(graph, initializers)
-    model = MiniLM(tokenizer, fused, space=SHIPPED_SPACE, fused=True)
+    words = initializers["word_q"], initializers["word_scale"]
+    model = MiniLM(tokenizer, fused, space=SHIPPED_SPACE, fused=True, words=words)
     if _passes_self_test(model, table["probe"]):
         return model
-    return MiniLM(tokenizer, _session(weights, {}), space=SHIPPED_SPACE)
+    shipped = _session(weights, {})
+    return MiniLM(tokenizer, shipped, space=SHIPPED_SPACE, words=words)
 
 
 def _read_shipped_weights(table: Mapping[str, Any]) -> bytes:

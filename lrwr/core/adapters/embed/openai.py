@@ -168,6 +168,10 @@ class OpenAIEmbedder:
         return self._connection.space
 
     @property
+    def token_states(self) -> None:
+        """None: a server returns vectors only."""
+
+    @property
     def dimensions(self) -> int:
         """The number of dimensions of a vector."""
         return self._connection.dimensions

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from hashlib import sha256
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 MAGIC = b"lrwr"
 
-WIRE_VERSION = 2
+WIRE_VERSION = 3
 """Raise it when the format changes: the other end may be an older deployment."""
 
 MAX_MESSAGE_BYTES = 1 << 30
@@ -119,13 +120,15 @@ class _ResultFields:
     """A `JobResult` without what the receiver knows: the document and its text.
 
     `text_digest` is the SHA-256 of the parsed text. `vectors` are the hashes of the
-    texts whose vectors are the rows of the tail.
+    texts whose vectors are the rows of the tail; then follow their encoded token
+    states, each as long as `states` says, empty if the embedding model has none.
     """
 
     text_digest: str
     space: str
     chunks: tuple[Chunk, ...]
     vectors: tuple[TextHash, ...]
+    states: tuple[int, ...]
     facts: tuple[Fact, ...]
     seams: dict[str, float]
     evidence: str
@@ -152,11 +155,13 @@ def encode_job_result(job_result: JobResult) -> bytes:
     knowledge, error = job_result.knowledge, job_result.words_only
     hashes = sorted(knowledge.vectors)
     rows = [knowledge.vectors[text_hash] for text_hash in hashes]
+    states = [knowledge.states.get(text_hash, b"") for text_hash in hashes]
     result = _ResultFields(
         text_digest=_digest(knowledge.document),
         space=knowledge.space,
         chunks=tuple(replace(chunk, text="") for chunk in knowledge.chunks),
         vectors=tuple(hashes),
+        states=tuple(map(len, states)),
         facts=knowledge.facts,
         seams=dict(knowledge.seams),
         evidence=knowledge.evidence,
@@ -164,7 +169,7 @@ def encode_job_result(job_result: JobResult) -> bytes:
         words_only=ModalDocumentFailure(str(error), error.hint) if error else None,
     )
     tail = np.array(rows, dtype="<f4").tobytes() if rows else b""
-    return encode_message(_ReplyFields(result=result), tail)
+    return encode_message(_ReplyFields(result=result), tail + b"".join(states))
 
 
 def encode_model_answers(answers: ModelAnswers) -> bytes:
@@ -290,7 +295,8 @@ def _restore_result(
     for fact in fields.facts:
         for span in fact.spans:
             _check_span(document, span)
-    vectors = _restore_vectors(fields.vectors, tail, expected.dimensions)
+    end = 4 * len(fields.vectors) * expected.dimensions
+    vectors = _restore_vectors(fields.vectors, tail[:end], expected.dimensions)
     if not vectors.keys() <= {chunk.text_hash for chunk in chunks}:
         raise InvalidEnvelope("it contains vectors of other texts")
     knowledge = Knowledge(
@@ -299,6 +305,7 @@ def _restore_result(
         chunks=chunks,
         space=fields.space,
         vectors=vectors,
+        states=_restore_states(fields, tail[end:]),
         facts=fields.facts,
         seams=fields.seams,
         evidence=fields.evidence,
@@ -307,6 +314,15 @@ def _restore_result(
     failure = fields.words_only
     error = ServiceUnavailable(failure.message, hint=failure.hint) if failure else None
     return JobResult(knowledge, error)
+
+
+def _restore_states(fields: _ResultFields, tail: bytes) -> dict[TextHash, bytes]:
+    ends = list(accumulate(fields.states, initial=0))
+    is_complete = len(fields.states) == len(fields.vectors) and ends[-1] == len(tail)
+    if not is_complete or min(fields.states, default=0) < 0:
+        raise InvalidEnvelope("its token states do not fit its vectors")
+    spans = zip(fields.vectors, pairwise(ends), strict=True)
+    return {text: tail[start:end] for text, (start, end) in spans if end > start}
 
 
 def _restore_chunk(document: Document, ordinal: int, chunk: Chunk) -> Chunk:

@@ -26,6 +26,7 @@ from lrwr.core.adapters.http.errors import (
     translate_http_status,
 )
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
+from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
@@ -113,14 +114,17 @@ class CohereReranker:
         """The reranker's name: `cohere/` and the model's name."""
         return f"cohere/{self._connection.model}"
 
-    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+    async def rerank(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
+    ) -> list[float]:
         """Return the relevance of each passage to `question`, from 0.0 to 1.0, in the
-        order of `passages`.
+        order of `passages`; `stored` is not used.
 
         Raises:
             ServiceUnavailable: Cohere did not answer, refused, or sent an invalid
                 reply.
         """
+        del stored
         indices = [n for n, passage in enumerate(passages) if passage.strip()]
         scores = [0.0] * len(passages)
         if not indices or not question.strip():

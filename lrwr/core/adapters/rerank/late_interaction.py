@@ -3,16 +3,24 @@
 Each token of the question is matched with the most similar token of the passage. The
 score is the mean of these cosines, weighted by how rare the token's word is in the
 library: ColBERT's MaxSim (Khattab and Zaharia 2020) with inverse document frequency as
-the weight. Only the window of three sentences of a passage that shares the most with
-the question is scored: whole passages would take ten times as long.
+the weight.
+
+Passages of the library have stored token states, so that only the question runs through
+the model. To their MaxSim is added what the window of three sentences that fits best
+contributes: the share of the question's words, or their meaning if the passages lack
+them. Of other texts only the window that shares the most words with the question is
+run through the model and scored: whole passages would take ten times as long.
 """
 
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
@@ -30,17 +38,36 @@ if TYPE_CHECKING:
 WINDOW_SENTENCES = 3
 """Sentences of a passage that are scored."""
 
+COVERAGE_WEIGHT, MEANING_WEIGHT = 0.6, 0.7
+"""Weights, beside MaxSim, of the share of the question's words in the best window, and
+of the cosine similarity of the best window (decision 031)."""
+
+FULL_COVERAGE, LOW_COVERAGE = 0.6, 0.35
+"""Shares of the question's words in the best window of all passages. From the first on,
+only the words count, up to the second, only the meaning, and a mixture between."""
+
+STATES_SCALE = 0.7
+"""Factor that gives scores from stored states the spread of those from the model, for
+which confidences are calibrated."""
+
 DocumentFrequencyLookup = Callable[
     [Sequence[str]], Awaitable[tuple[Mapping[str, int], int]]
 ]
 """Returns how many passages contain each word, and the number of passages."""
 
 
+StoredStatesReader = Callable[
+    [str, Sequence[TextHash]], Awaitable[Mapping[TextHash, bytes]]
+]
+"""Returns the encoded token states of texts in an embedding space, if any are stored."""
+
+
 class LateInteractionReranker:
     """The `Reranker` port on this machine.
 
     `sentences` splits a text into sentences. `frequencies` returns how many passages
-    contain each word, and the number of all passages.
+    contain each word, and the number of all passages. `read_states` reads stored token
+    states; without it, or if one passage has none, the model reads every passage.
     """
 
     def __init__(
@@ -48,10 +75,12 @@ class LateInteractionReranker:
         embedder: LocalEmbedder,
         sentences: SentenceSplitter,
         frequencies: DocumentFrequencyLookup,
+        read_states: StoredStatesReader | None = None,
     ) -> None:
         self._embedder = embedder
         self._sentences = sentences
         self._frequencies = frequencies
+        self._read_states = read_states
 
     @property
     def name(self) -> str:
@@ -60,12 +89,16 @@ class LateInteractionReranker:
         """
         return f"late-interaction/{self._embedder.space}"
 
-    async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
+    async def rerank(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
+    ) -> list[float]:
         """Return the similarity of each passage to `question`, about 0.0 to 1.0, in the
-        order of `passages`.
+        order of `passages`. `stored` are the hashes of their embedded texts, whose
+        stored token states are used.
 
         Raises:
             ServiceUnavailable: The embedding model cannot be loaded, or failed.
+            StoreProblem: The stored states cannot be read.
         """
         if not passages:
             return []
@@ -74,6 +107,13 @@ class LateInteractionReranker:
         )
         counts, total = await self._frequencies(words)
         rarity = {word: _rarity(counts.get(word, 0), total) for word in words}
+        if self._read_states is not None and len(stored) == len(passages):
+            contents = await self._read_states(self._embedder.space, stored)
+            if all(text_hash in contents for text_hash in stored):
+                states = [contents[text_hash] for text_hash in stored]
+                return await asyncio.to_thread(
+                    self._score_stored, question, passages, states, rarity
+                )
         windows = [self._window(passage, rarity, question) for passage in passages]
         return await asyncio.to_thread(self._scores, question, windows, rarity)
 
@@ -84,21 +124,42 @@ class LateInteractionReranker:
         spans = self._sentences(passage)
         if len(spans) <= WINDOW_SENTENCES:
             return passage
-        rarity_by_stem = {
-            stem_lightly(w): rarity[w] for w in extract_content_words(question)
-        }
-        stems = [
-            {
-                stem_lightly(normalize_word(w))
-                for w in WORD_PATTERN.findall(passage[s.start : s.end])
-            }
-            for s in spans
-        ]
+        rarity_by_stem = _weigh_stems(question, rarity)
+        stems = [_find_stems(passage[s.start : s.end]) for s in spans]
         best = max(
             range(len(spans) - WINDOW_SENTENCES + 1),
             key=lambda n: _shared(stems[n : n + WINDOW_SENTENCES], rarity_by_stem),
         )
         return passage[spans[best].start : spans[best + WINDOW_SENTENCES - 1].end]
+
+    def _score_stored(
+        self,
+        question: str,
+        passages: Sequence[str],
+        contents: Sequence[bytes],
+        rarity: Mapping[str, float],
+    ) -> list[float]:
+        model = self._embedder.loaded()
+        (tokens,) = model.tokens([question])
+        weights = _token_weights(model, question, tokens, rarity)
+        comparisons = model.compare_stored(tokens, weights, contents, WINDOW_SENTENCES)
+        rarity_by_stem = _weigh_stems(question, rarity)
+        coverages = [
+            _cover_best_window(passage, comparison.ends, rarity_by_stem)
+            for passage, comparison in zip(passages, comparisons, strict=True)
+        ]
+        lacking = (FULL_COVERAGE - max(coverages)) / (FULL_COVERAGE - LOW_COVERAGE)
+        meaning_weight = MEANING_WEIGHT * min(1.0, max(0.0, lacking))
+        coverage_weight = COVERAGE_WEIGHT * min(1.0, max(0.0, 1 - lacking))
+        return [
+            STATES_SCALE
+            * (
+                comparison.nearest
+                + coverage_weight * coverage
+                + meaning_weight * comparison.meaning
+            )
+            for comparison, coverage in zip(comparisons, coverages, strict=True)
+        ]
 
     def _scores(
         self, question: str, windows: Sequence[str], rarity: Mapping[str, float]
@@ -124,6 +185,40 @@ def _shared(window: Sequence[set[str]], rarity_by_stem: Mapping[str, float]) -> 
     return sum(
         weight for stem, weight in rarity_by_stem.items() if stem in window_stems
     )
+
+
+def _weigh_stems(question: str, rarity: Mapping[str, float]) -> dict[str, float]:
+    return {stem_lightly(w): rarity[w] for w in extract_content_words(question)}
+
+
+def _find_stems(text: str) -> set[str]:
+    return {_stem(word) for word in WORD_PATTERN.findall(text)}
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    return stem_lightly(normalize_word(word))
+
+
+def _cover_best_window(
+    passage: str, ends: Sequence[int], rarity_by_stem: Mapping[str, float]
+) -> float:
+    """Return the greatest share of the question's weight, 0.0 to 1.0, in
+    `WINDOW_SENTENCES` sentences of a passage; `ends` are the ends of its sentences.
+    """
+    total = sum(rarity_by_stem.values())
+    if not ends or total <= 0:
+        return 0.0
+    edges = [0, *ends[:-1], len(passage)]
+    stems = [
+        _find_stems(passage[start:end]) & rarity_by_stem.keys()
+        for start, end in pairwise(edges)
+    ]
+    shared = (
+        _shared(stems[n : n + WINDOW_SENTENCES], rarity_by_stem)
+        for n in range(max(1, len(stems) - WINDOW_SENTENCES + 1))
+    )
+    return max(shared) / total
 
 
 def _token_weights(

@@ -24,6 +24,7 @@ CHECKED_COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("lead", "heading", "text_hash", "text"),
     ),
     "embedding": ("space", "text_hash", "vector"),
+    "token_state": ("space", "text_hash", "version", "states"),
     "seam": ("document_id", "space", "key", "distance"),
     "reading": ("document_id", "evidence", "noted"),
     "fact": (

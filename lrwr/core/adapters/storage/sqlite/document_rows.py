@@ -16,7 +16,7 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
     load_fact_rows,
     store_fact_rows,
 )
-from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline
+from lrwr.core.model.chunks import STATES_VERSION, Chunk, Knowledge, Pipeline
 from lrwr.core.model.documents import Chapter, Document, DocumentId, Scene
 from lrwr.core.model.text import LineIndex, Span
 
@@ -65,6 +65,10 @@ _EMBEDDING = insert_sql(
     "embedding", ("space", "text_hash", "vector"), "insert or ignore"
 )
 
+_TOKEN_STATES = insert_sql(
+    "token_state", ("space", "text_hash", "version", "states"), "insert or replace"
+)
+
 _CHUNK_COLUMNS = """
   id, ordinal, char_start, char_end, line_first, line_last, chapter, scene, kind,
   tokens, space, lead, heading, text_hash, text
@@ -111,6 +115,9 @@ ChunkRow = tuple[str | int, ...]
 
 EmbeddingRow = tuple[str, str, bytes]
 """Embedding space, text hash, and the vector as little-endian 32-bit floats."""
+
+TokenStatesRow = tuple[str, str, int, bytes]
+"""Embedding space, text hash, version of the encoding, and the encoded token states."""
 
 _SPACE, _TEXT_HASH, _TEXT = 10, 13, 14
 
@@ -188,6 +195,14 @@ def build_embedding_rows(knowledge: Knowledge) -> list[EmbeddingRow]:
     ]
 
 
+def build_token_states_rows(knowledge: Knowledge) -> list[TokenStatesRow]:
+    """Return a row for the token states of each text in `knowledge` that has some."""
+    return [
+        (knowledge.space, text, STATES_VERSION, states)
+        for text, states in knowledge.states.items()
+    ]
+
+
 def load_document_rows(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
 ) -> DocumentRows | None:
@@ -215,6 +230,7 @@ def store_document_rows(
     connection: sqlite3.Connection,
     draft: DocumentRows,
     embeddings: Iterable[EmbeddingRow],
+    token_states: Iterable[TokenStatesRow] = (),
     *,
     revision: str,
     now: float,
@@ -223,12 +239,13 @@ def store_document_rows(
 
     Chunks with the same id and text keep their row and their entries in the change
     feed, the list of added and deleted chunks for vector indexes. A chunk whose vector
-    is neither in `embeddings` nor in the file is stored as not embedded. `revision` is
-    a text that changes when the manuscript file on this machine changes; `now` is in
+    is neither in `embeddings` nor in the file is stored as not embedded. `token_states`
+    are those of texts in `embeddings`. `revision` is a text that changes when the manuscript file on this machine changes; `now` is in
     seconds since 1970. Must be called inside a transaction.
     """
     connection.execute(_DOCUMENT, draft.document)
     connection.executemany(_EMBEDDING, embeddings)
+    connection.executemany(_TOKEN_STATES, token_states)
     _replace_chunks(connection, draft, now)
     if draft.read is not None:
         store_fact_rows(connection, draft.read)

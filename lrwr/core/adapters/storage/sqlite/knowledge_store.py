@@ -14,12 +14,13 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
     UNUSED_VECTORS_KEPT,
     build_document_rows,
     build_embedding_rows,
+    build_token_states_rows,
     delete_document_rows,
     store_document_rows,
 )
 from lrwr.core.adapters.storage.sqlite.job_queue import complete_job
 from lrwr.core.adapters.storage.sqlite.story_rows import parse_fact_row
-from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
+from lrwr.core.model.chunks import STATES_VERSION, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobClaim
 from lrwr.core.model.language_model import Usage
@@ -37,6 +38,10 @@ and not exists (
   select 1 from orphan o
   where o.space = e.space and o.text_hash = e.text_hash and o.since < :before
 )
+and (:version is null or exists (
+  select 1 from token_state s where s.space = e.space and s.text_hash = e.text_hash
+  and s.version = :version
+))
 """
 
 _UPDATE_REVISION = """
@@ -78,9 +83,10 @@ class SqliteKnowledgeStore:
         )
 
     async def known_vectors(
-        self, space: str, texts: Collection[TextHash]
+        self, space: str, texts: Collection[TextHash], *, with_states: bool = False
     ) -> set[TextHash]:
-        """Return those of `texts` that have a vector in the embedding space `space`.
+        """Return those of `texts` that have a vector in the embedding space `space`;
+        `with_states`, those that have token states, too.
 
         `texts` are text hashes. A vector that may be deleted within the next hour is
         left out.
@@ -89,6 +95,7 @@ class SqliteKnowledgeStore:
             "space": space,
             "texts": json.dumps(list(texts)),
             "before": self._now() - UNUSED_VECTORS_KEPT,
+            "version": STATES_VERSION if with_states else None,
         }
         return await self._database.read(
             lambda connection: {
@@ -113,6 +120,7 @@ class SqliteKnowledgeStore:
             knowledge, document_version.content, document_version.recipe, now
         )
         embeddings = build_embedding_rows(knowledge)
+        token_states = build_token_states_rows(knowledge)
 
         def work(connection: sqlite3.Connection) -> bool:
             is_claim_held = complete_job(connection, claim, now)
@@ -121,6 +129,7 @@ class SqliteKnowledgeStore:
                     connection,
                     draft,
                     embeddings,
+                    token_states,
                     revision=document_version.revision,
                     now=now,
                 )

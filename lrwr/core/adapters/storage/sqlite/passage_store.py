@@ -17,7 +17,14 @@ from lrwr.core.adapters.storage.sqlite.database import (
     read_library_generation,
 )
 from lrwr.core.adapters.storage.sqlite.document_rows import outline_from_json
-from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
+from lrwr.core.model.chunks import (
+    STATES_VERSION,
+    Chunk,
+    ChunkId,
+    ChunkKind,
+    Pipeline,
+    TextHash,
+)
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import DamagedDocument, NotFound
 from lrwr.core.model.text import LineIndex, LineRange, Span
@@ -45,6 +52,11 @@ order by asked.key
 _CHUNKS_OF = f"""
 select {_CHUNK} from chunk c where c.document_id = ? and c.pipeline = ?
 order by c.ordinal
+"""
+_TOKEN_STATES = f"""
+select {fits_sql("token_state", "s")}, s.text_hash, s.states
+from json_each(?) asked join token_state s on s.text_hash = asked.value
+where s.space = ? and s.version = ?
 """
 _COUNTS = """
 select
@@ -190,6 +202,37 @@ class SqlitePassageStore:
                 connection.execute(sql, parameters), _chunk
             )
         )
+
+
+class SqliteTokenStates:
+    """Reads the token states of passages, which ingestion stores with their vectors."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def read(
+        self, space: str, texts: Sequence[TextHash]
+    ) -> dict[TextHash, bytes]:
+        """Return the encoded token states of the texts with the hashes `texts`.
+
+        They are those of the embedding model of `space`, in the encoding
+        `STATES_VERSION`. Texts without any, or with damaged ones, are left out.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        parameters = (json.dumps(list(texts)), space, STATES_VERSION)
+        return await self._database.read(
+            lambda connection: dict(
+                self._database.decode_rows(
+                    connection.execute(_TOKEN_STATES, parameters), _token_states
+                )
+            )
+        )
+
+
+def _token_states(row: tuple[str, bytes]) -> tuple[TextHash, bytes]:
+    return TextHash(row[0]), row[1]
 
 
 def _decode_spaces(text: str) -> dict[str, int]:

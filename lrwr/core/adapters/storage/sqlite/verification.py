@@ -50,7 +50,9 @@ _SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"
 _UNCHECKED = "select count(*) from processed where crc is null or rows is null"
 _DAMAGED_VECTORS = f"""
 select space, text_hash from embedding where not {fits_sql("embedding")}
+union select space, text_hash from token_state where not {fits_sql("token_state")}
 """
+_DELETE_TOKEN_STATES = f"delete from token_state where not {fits_sql('token_state')}"
 _UNCHECKED_VECTORS = "select space, text_hash, vector from embedding where crc is null"
 _WITHOUT_VECTOR = """
 select document_id, pipeline from chunk c where space <> '' and not exists (
@@ -417,6 +419,7 @@ def _discard_vectors(connection: sqlite3.Connection, findings: _Findings) -> Non
     unchecked = [_bind(*vector) for vector in findings.unchecked_vectors]
     connection.executemany(seal_sql("embedding", key), unchecked)
     connection.executemany(f"delete from embedding where {key}", damaged)
+    connection.execute(_DELETE_TOKEN_STATES)
     unembedded = connection.execute(_WITHOUT_VECTOR).fetchall()
     connection.executemany(
         _MARK_STALE, [_bind(*document) for document in dict.fromkeys(unembedded)]

@@ -15,6 +15,7 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
     EmbeddingRow,
     build_document_rows,
     build_embedding_rows,
+    build_token_states_rows,
     delete_document_rows,
     store_document_rows,
 )
@@ -160,14 +161,15 @@ class SupabaseKnowledgeStore:
         return await self._local.document_versions(pipeline)
 
     async def known_vectors(
-        self, space: str, texts: Collection[TextHash]
+        self, space: str, texts: Collection[TextHash], *, with_states: bool = False
     ) -> set[TextHash]:
-        """Return those of `texts` that have a vector in the replica.
+        """Return those of `texts` that have a vector in the replica; `with_states`,
+        those that have token states, too, which the project does not store.
 
         `texts` are text hashes; `space` names the embedding space of the vectors. A
         vector that may be deleted within the next hour is left out.
         """
-        return await self._local.known_vectors(space, texts)
+        return await self._local.known_vectors(space, texts, with_states=with_states)
 
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
@@ -196,6 +198,7 @@ class SupabaseKnowledgeStore:
             store_document_rows,
             draft=draft,
             embeddings=embeddings,
+            token_states=build_token_states_rows(knowledge),
             revision=document_version.revision,
             now=now,
         )
