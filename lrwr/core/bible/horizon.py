@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from lrwr.core.bible.values import TextEvidence
@@ -274,7 +274,7 @@ class HorizonCast:
         self._known_visible = visible
         self._view = horizon_view
         self._names = names
-        self._index_by_name = _index_by_name(cast)
+        self._index_by_name = _index_by_name(lookup.CastIdentity(cast))
         self._counts_by_document: dict[DocumentId, Mapping[str, int]] = {}
         self._rows_by_character: dict[str, list[FirstMention]] = {}
         for row in first_seen:
@@ -448,7 +448,9 @@ def normalize_character_name(name: str) -> str:
     return _ARTICLE.sub("", " ".join(words.split()), count=1)
 
 
-def _index_by_name(cast: Cast) -> dict[str, tuple[str, ...]]:
+@lru_cache(maxsize=2)
+def _index_by_name(identity: lookup.CastIdentity) -> Mapping[str, tuple[str, ...]]:
+    cast = identity.cast
     index: dict[str, tuple[str, ...]] = {}
     for form, people in cast.shared.items():
         index[normalize_character_name(form)] = tuple(people)

@@ -22,6 +22,7 @@ from lrwr.core.bible.horizon import (
 from lrwr.core.bible.profiles import (
     build_character_profiles,
     build_name_profile,
+    build_visible_cast,
     collect_relations,
 )
 from lrwr.core.bible.projection import StoryKnowledge
@@ -81,8 +82,9 @@ class BibleIndex:
         """Return a bible of names: characters without claims, relationships and first
         mentions, elements without descriptions, and nothing else.
         """
+        profiles = tuple(self._profiles())
         return Bible(
-            characters=tuple(self._profiles()),
+            characters=profiles,
             world=tuple(
                 WorldElement(
                     element.name,
@@ -96,6 +98,7 @@ class BibleIndex:
             readers=self.readers,
             bounded=self.bounded,
             unread=self.unread,
+            visible_cast=build_visible_cast(profiles),
         )
 
     def visible(self) -> Mapping[str, VisibleCharacter]:
@@ -199,13 +202,15 @@ class BibleParts:
 def project_bible_parts(
     knowledge: StoryKnowledge,
     index: BibleIndex,
+    names: Bible,
     parts: BibleParts,
     horizon: Horizon | None = None,
 ) -> Bible:
     """Return the story bible up to `horizon` with only `parts` of it.
 
     Each part is equal to that of `project_bible` of all knowledge. `knowledge` needs
-    only what `parts` consist of, and the texts of that; `index` is that of `horizon`.
+    only what `parts` consist of, and the texts of that. `index` is that of `horizon`,
+    `names` its bible of names.
     """
     view, cast = _view_story(knowledge, index, horizon)
     material = collect_visible_facts(knowledge.facts, cast, view)
@@ -218,7 +223,6 @@ def project_bible_parts(
         knowledge.canon,
         documents=None if parts.timeline else parts.documents,
     )
-    names = index.names()
     profiles = iter(build_character_profiles(material, relations, gaps, parts.people))
     elements = {element.name: element for element in collect_world_elements(material)}
     return Bible(
@@ -243,6 +247,7 @@ def project_bible_parts(
         readers=names.readers,
         bounded=names.bounded,
         unread=names.unread,
+        visible_cast=names.visible_cast,
     )
 
 

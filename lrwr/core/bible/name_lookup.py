@@ -7,8 +7,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
-from lrwr.core.bible.service import extract_visible_cast
+from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
 from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, Span, normalize_word
 from lrwr.core.nlp.names import lookup
@@ -32,6 +33,9 @@ title or emphasis. Just high enough to be searched for."""
 _ARTICLES = frozenset({"the", "a", "an"})
 _SHORTEST = 4
 """Minimum letters of a name that may match with one wrong letter; twice that for two."""
+
+_MAX_REMEMBERED_NAMES = 50_000
+"""Names of world elements whose form for comparison is remembered."""
 
 _BACK = 40
 """Characters before a word that are searched for the end of a sentence."""
@@ -145,6 +149,7 @@ def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
     )
 
 
+@lru_cache(maxsize=_MAX_REMEMBERED_NAMES)
 def normalize_element_name(name: str) -> str:
     """Return the name of a world element in a form for comparison: "The Tide Rules'"
     gives "tide rule".

@@ -14,6 +14,7 @@ from lrwr.core.bible.claims import (
 from lrwr.core.bible.horizon import VisibleCharacter, normalize_character_name
 from lrwr.core.bible.values import (
     AliasForm,
+    Bible,
     BibleClaim,
     CharacterProfile,
     CharacterRelation,
@@ -21,7 +22,7 @@ from lrwr.core.bible.values import (
     GapState,
     TextEvidence,
 )
-from lrwr.core.model.cast import Gender
+from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, CharacterField, FactAbout
 
 _FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"
@@ -231,3 +232,31 @@ def _visible_gender(
     if len(genders) == 1:
         return genders.pop(), Certainty.VERIFIED
     return Gender.UNKNOWN, Certainty.NOT_EVALUATED
+
+
+def extract_visible_cast(bible: Bible) -> Cast:
+    """Return the characters of `bible` as a cast, with the aliases visible at its
+    horizon.
+
+    A cast that `bible` carries is returned as it is, so that it is indexed only once.
+    """
+    return bible.visible_cast or build_visible_cast(bible.characters)
+
+
+def build_visible_cast(profiles: Iterable[CharacterProfile]) -> Cast:
+    """Return the characters of `profiles` as a cast, with the aliases in them."""
+    return Cast(
+        tuple(
+            Character(
+                name=profile.name,
+                aliases=tuple(
+                    Alias(form.name, form.mentions, form.certainty)
+                    for form in profile.aliases
+                ),
+                gender=profile.gender,
+                gender_certainty=profile.gender_certainty,
+                certainty=profile.certainty,
+            )
+            for profile in profiles
+        )
+    )

@@ -15,10 +15,10 @@ from lrwr.core.bible.index import (
     project_bible_parts,
     select_part_facts,
 )
+from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.core.canon.model import Canon
-from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import DocumentId, Horizon
@@ -44,6 +44,12 @@ _INDEX_FORMAT = 1
 """Raise it when the same library gives another `BibleIndex`."""
 
 
+@dataclass(frozen=True, slots=True)
+class _IndexedNames:
+    index: BibleIndex
+    names: Bible
+
+
 @dataclass(slots=True)
 class _LibraryState:
     """What is the same for all questions until the library or the canon changes, which
@@ -53,7 +59,7 @@ class _LibraryState:
     key: str
     canon: Canon
     order: StoryOrder
-    indexes: dict[Horizon | None, BibleIndex] = field(default_factory=dict)
+    indexes: dict[Horizon | None, _IndexedNames] = field(default_factory=dict)
 
 
 class BibleService:
@@ -91,8 +97,17 @@ class BibleService:
             SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
-        canon = await asyncio.to_thread(self._canon)
-        return parse_horizon(text, await self._order(canon))
+        return parse_horizon(text, await self.story_order())
+
+    async def story_order(self) -> StoryOrder:
+        """Return the library's documents in story order, with the user's decisions
+        applied. It is read again only if the library or the canon has changed.
+
+        Raises:
+            SettingsProblem: The canon file is invalid.
+            StoreProblem: The library cannot be read.
+        """
+        return (await self._read_state()).order
 
     async def read(self, horizon: Horizon | None = None) -> Bible:
         """Return the story bible up to `horizon`; None is the whole story.
@@ -136,7 +151,7 @@ class BibleService:
             StoreProblem: The library cannot be read.
         """
         state = await self._read_state()
-        return (await self._index(state, horizon)).names()
+        return (await self._index(state, horizon)).names
 
     async def read_parts(
         self, parts: BibleParts, horizon: Horizon | None = None
@@ -149,7 +164,8 @@ class BibleService:
             StoreProblem: The library cannot be read.
         """
         state = await self._read_state()
-        index = await self._index(state, horizon)
+        indexed = await self._index(state, horizon)
+        index = indexed.index
         knowledge = StoryKnowledge(
             order=state.order,
             # Up to a horizon, names are visible only if the text has them.
@@ -164,7 +180,7 @@ class BibleService:
             documents = list_part_documents(knowledge, index, parts)
             texts = await load_existing_texts(self._passages, documents)
             knowledge = replace(knowledge, texts=texts)
-        return project_bible_parts(knowledge, index, parts, horizon)
+        return project_bible_parts(knowledge, index, indexed.names, parts, horizon)
 
     async def stated(self) -> StoryKnowledge:
         """Return the data that the contradiction rules need: texts, cast, facts about
@@ -197,7 +213,9 @@ class BibleService:
             self._state = _LibraryState(key, canon, await self._order(canon))
         return self._state
 
-    async def _index(self, state: _LibraryState, horizon: Horizon | None) -> BibleIndex:
+    async def _index(
+        self, state: _LibraryState, horizon: Horizon | None
+    ) -> _IndexedNames:
         """Return the index up to `horizon`; that of the whole story is stored."""
         if horizon in state.indexes:
             return state.indexes[horizon]
@@ -208,7 +226,8 @@ class BibleService:
             if horizon is None:
                 with suppress(StoreProblem):  # a library that cannot be written
                     await self._parts.save_index(state.key, encode_json(index))
-        return state.indexes.setdefault(horizon, index)
+        indexed = _IndexedNames(index, index.names())
+        return state.indexes.setdefault(horizon, indexed)
 
     async def _build_index(
         self, order: StoryOrder, canon: Canon, horizon: Horizon | None
@@ -314,25 +333,4 @@ def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
         hint=f"Did you mean {' or '.join(similar_names)}?"
         if similar_names
         else "Run `lrwr characters` to list all characters.",
-    )
-
-
-def extract_visible_cast(bible: Bible) -> Cast:
-    """Return the characters of `bible` as a cast, with the aliases visible at its
-    horizon.
-    """
-    return Cast(
-        tuple(
-            Character(
-                name=profile.name,
-                aliases=tuple(
-                    Alias(form.name, form.mentions, form.certainty)
-                    for form in profile.aliases
-                ),
-                gender=profile.gender,
-                gender_certainty=profile.gender_certainty,
-                certainty=profile.certainty,
-            )
-            for profile in bible.characters
-        )
     )

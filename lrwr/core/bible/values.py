@@ -3,14 +3,14 @@ display.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
 from hashlib import sha256
 from typing import Protocol, TypeVar
 
 from lrwr.core.canon.model import UndefinedAttribute
-from lrwr.core.model.cast import Gender
+from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId, format_chapter_title
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty
@@ -276,7 +276,8 @@ class Bible:
     `told` is what characters tell each other. `readers` are the names of the language
     models that have analysed the text; without one, some fields are not analysed.
     `bounded` means that there is a horizon, `unread` that no document has been ingested
-    with pipeline b.
+    with pipeline b. `visible_cast` has the names of `characters`, or is None; see
+    `extract_visible_cast`.
     """
 
     characters: tuple[CharacterProfile, ...] = ()
@@ -291,6 +292,7 @@ class Bible:
     readers: tuple[str, ...] = ()
     bounded: bool = False
     unread: bool = False
+    visible_cast: Cast | None = field(default=None, compare=False, repr=False)
 
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"

@@ -280,7 +280,7 @@ class AvatarSessionService:
         state = _apply_request(
             turn_request, before.state if before else NarrativeState()
         )
-        order = await self._finder.story_order()
+        order = await self._bible.story_order()
         turns = await self._threads.turns(before.id) if before else []
         question, bible = await _build_question(
             turn_request.text, state, turns, order, self._bible, self._freshness

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import normalize_element_name
-from lrwr.core.bible.service import extract_visible_cast
+from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import (
     AttributedQuote,
     Bible,

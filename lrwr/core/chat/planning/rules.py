@@ -18,7 +18,7 @@ from lrwr.core.bible.name_lookup import (
     normalize_element_name,
     recognize_named_entities,
 )
-from lrwr.core.bible.service import extract_visible_cast
+from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
 from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers

@@ -245,7 +245,7 @@ class _CastNames:
         return names
 
 
-class _CastIdentity:
+class CastIdentity:
     """Hashes a cast by its identity: one that is read again has a new index."""
 
     def __init__(self, cast: Cast) -> None:
@@ -255,15 +255,15 @@ class _CastIdentity:
         return id(self.cast)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CastIdentity) and self.cast is other.cast
+        return isinstance(other, CastIdentity) and self.cast is other.cast
 
 
 def _index_names(cast: Cast) -> _CastNames:
-    return _index_identified_cast(_CastIdentity(cast))
+    return _index_identified_cast(CastIdentity(cast))
 
 
 @lru_cache(maxsize=_MAX_INDEXED_CASTS)
-def _index_identified_cast(identity: _CastIdentity) -> _CastNames:
+def _index_identified_cast(identity: CastIdentity) -> _CastNames:
     return _CastNames(identity.cast)
 
 
