@@ -1,8 +1,8 @@
 """Cast inference: from name evidence to characters with names, aliases and gender."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
@@ -12,7 +12,12 @@ from lrwr.core.nlp.names.clustering import (
     assign_shared_forms,
     cluster_name_forms,
 )
-from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.evidence import (
+    NameEvidence,
+    NameEvidenceTotals,
+    NameFormTotals,
+    sum_name_evidence,
+)
 from lrwr.core.nlp.names.lexicon import (
     CALENDAR,
     NAME_EPITHETS,
@@ -57,20 +62,14 @@ class CapitalizationCounts:
     called speaks or is addressed.
     """
 
-    of: dict[str, tuple[int, int, int]]
+    of: Mapping[str, tuple[int, int, int]]
     sure: frozenset[str] = frozenset()
+    _namely: dict[str, bool] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, evidence: Sequence[NameEvidence]) -> "CapitalizationCounts":
-        """Return the sum of the word counts of all documents; `evidence` has one item
-        for each.
-        """
-        total: dict[str, tuple[int, int, int]] = {}
-        for name_evidence in evidence:
-            for word, (inside, initial, small) in name_evidence.words.items():
-                a, b, c = total.get(word, (0, 0, 0))
-                total[word] = (a + inside, b + initial, c + small)
-        return cls(total, _certain_names(evidence))
+    def over(cls, totals: NameEvidenceTotals) -> "CapitalizationCounts":
+        """Return the word counts of all documents."""
+        return cls(totals.words, _certain_names(totals.forms))
 
     def is_namely(self, word: str) -> bool:
         """Return whether `word` is usually capitalised because it is a name.
@@ -79,6 +78,12 @@ class CapitalizationCounts:
         these occurrences. One that does not must occur at sentence starts more than
         once, and never in lower case.
         """
+        namely = self._namely.get(word)
+        if namely is None:
+            namely = self._namely[word] = self._is_namely(word)
+        return namely
+
+    def _is_namely(self, word: str) -> bool:
         if is_non_name(word):
             return False
         if word in self.sure:
@@ -89,44 +94,50 @@ class CapitalizationCounts:
         return inside / (inside + small) >= _MIN_NAME_SHARE
 
 
-def _certain_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
+_CERTAIN_CUES = ("inside", "the", "a", "n", "tag", "vocative", "speech")
+
+
+def _certain_names(forms: Mapping[str, NameFormTotals]) -> frozenset[str]:
     """Return the words that are names of people who speak or are addressed: "Ash said"."""
-    cues: dict[str, Counter[str]] = {}
-    for name_evidence in evidence:
-        for form, counts in name_evidence.forms.items():
-            word = form.rpartition(" ")[2]
-            if word == form or is_given_name(form.partition(" ")[0]):
-                cues.setdefault(word, Counter()).update(counts)
+    sums: dict[str, list[int]] = {}
+    for form, totals in forms.items():
+        word = form.rpartition(" ")[2]
+        if word == form or is_given_name(form.partition(" ")[0]):
+            added = [totals.counts.get(cue, 0) for cue in _CERTAIN_CUES]
+            earlier = sums.get(word)
+            sums[word] = (
+                added
+                if earlier is None
+                else [a + b for a, b in zip(earlier, added, strict=True)]
+            )
     return frozenset(
         word
-        for word, counts in cues.items()
-        if counts["inside"] > 1
-        and counts["the"] + counts["a"] < counts["n"] / 2
-        and counts["tag"] + counts["vocative"] + counts["speech"] > 2
+        for word, (inside, the, a, n, tag, vocative, speech) in sums.items()
+        if inside > 1 and the + a < n / 2 and tag + vocative + speech > 2
     )
 
 
 def merge_name_forms(
-    evidence: Sequence[NameEvidence], words: CapitalizationCounts
+    totals: NameEvidenceTotals, words: CapitalizationCounts
 ) -> dict[str, NameForm]:
-    """Add up the name forms of all documents, and set their gender votes.
+    """Add up the forms of each name, and set their gender votes.
 
-    `evidence` has one item per document, in story order; `words` are the counts of all
-    of them. Keys of the result are the names without surrounding words, as
-    `settle_name_form` returns them.
+    `words` are the word counts of `totals`. Keys of the result are the names without
+    surrounding words, as `settle_name_form` returns them.
     """
     forms: dict[str, NameForm] = {}
-    for row, text_evidence in enumerate(evidence):
-        for raw, counts in text_evidence.forms.items():
-            name = settle_name_form(raw, words)
-            if not name:
-                continue
-            form = forms.get(name)
-            if form is None:
-                form = forms[name] = NameForm.of_name(name)
-                form.first = (row, counts.get("first", 0))
-            form.counts.update({cue: n for cue, n in counts.items() if cue != "first"})
-            form.documents += 1
+    for raw, form_totals in totals.forms.items():
+        name = settle_name_form(raw, words)
+        if not name:
+            continue
+        form = forms.get(name)
+        if form is None:
+            form = forms[name] = NameForm.of_name(name)
+            form.first = form_totals.first
+        form.counts.update(form_totals.counts)
+        form.documents += form_totals.documents
+    for form in forms.values():
+        del form.counts["first"]
     _fold_capitals(forms)
     score_given_name_gender(forms.values())
     return forms
@@ -182,20 +193,19 @@ def _is_leading_word(
 
 
 def sum_name_pairs(
-    evidence: Iterable[NameEvidence], words: CapitalizationCounts, kind: str
+    pairs: Mapping[str, int], words: CapitalizationCounts
 ) -> Mapping[frozenset[str], int]:
-    """Return how often two names occur as a pair of one `kind`, over all documents.
+    """Return how often two names occur as a pair, over all documents.
 
-    "apart" pairs name two people ("Nell and Corin"), "alike" pairs name one ("Nell,
-    called Wren"). A key holds the two names, as `settle_name_form` returns them.
+    `pairs` counts the pairs of forms: those that name two people ("Nell and Corin"), or
+    those that name one ("Nell, called Wren"). A key of the result holds the two names,
+    as `settle_name_form` returns them.
     """
     total: Counter[frozenset[str]] = Counter()
-    for name_evidence in evidence:
-        pairs = name_evidence.apart if kind == "apart" else name_evidence.alike
-        for key, n in pairs.items():
-            names = frozenset(settle_name_form(name, words) for name in key.split("|"))
-            if len(names) > 1 and "" not in names:
-                total[names] += n
+    for key, n in pairs.items():
+        names = frozenset(settle_name_form(name, words) for name in key.split("|"))
+        if len(names) > 1 and "" not in names:
+            total[names] += n
     return total
 
 
@@ -226,7 +236,9 @@ def add_partial_names(people: Sequence[PersonCluster], clusters: NameClusters) -
 
 def _list_partial_names(person: PersonCluster) -> list[str]:
     full = [
-        form for form in person.forms.values() if form.given and form.title != "mrs"
+        form
+        for form in person.forms.values()
+        if form.given_name and form.title != "mrs"
     ]
     return [name for form in full for name in _partial_names(form)]
 
@@ -438,28 +450,27 @@ def infer_cast(
     `decided`, the user's canon decisions, outranks all other evidence.
     """
     decided = decided or NameOverrides()
-    words = CapitalizationCounts.over(evidence)
+    totals = sum_name_evidence(evidence)
+    words = CapitalizationCounts.over(totals)
     ignored = frozenset(fold_name(name) for name in decided.ignored)
-    counted = merge_name_forms(evidence, words)
+    counted = merge_name_forms(totals, words)
     forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
     apart = {
-        **sum_name_pairs(evidence, words, "apart"),
+        **sum_name_pairs(totals.apart, words),
         **match_split_pairs(decided, forms),
     }
-    alike = sum_name_pairs(evidence, words, "alike")
+    alike = sum_name_pairs(totals.alike, words)
     clusters = NameClusters(apart, alike, ignored)
     seed_name_clusters(apply_name_overrides(noted, decided), forms, clusters)
     cluster_name_forms(
         [form for form in forms.values() if is_person_form(form, counted)], clusters
     )
-    words_read = sum(name_evidence.words_read for name_evidence in evidence)
-    _drop_unsupported(clusters, decided, compute_min_mentions(words_read))
+    _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
     assign_shared_forms(clusters)
-    first_person = sum(name_evidence.first_person for name_evidence in evidence)
     return build_cast_from_clusters(
         clusters,
         decided,
-        infer_narrator_name(clusters.people, first_person, words_read),
+        infer_narrator_name(clusters.people, totals.first_person, totals.words_read),
     )
 
 

@@ -11,6 +11,7 @@ from lrwr.core.nlp.names.name_form import (
     find_matching_given_names,
     infer_form_gender,
     is_same_given_name,
+    is_titled_initial,
 )
 from lrwr.core.nlp.names.person import (
     PersonCluster,
@@ -48,9 +49,7 @@ def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
 
 
 def is_wife_of_namesake(form: NameForm, person: PersonCluster) -> bool:
-    """Return whether one is a wife called by her husband's name, and the other the
-    husband: "Mrs. Corin Vale" and "Corin Vale".
-    """
+    """Return whether one is the other's wife: "Mrs. Corin Vale" and "Corin Vale"."""
     if (form.title == "mrs") == ("mrs" in person.titles):
         return False
     return person.gender()[0] is not Gender.FEMALE or form.title == "mrs"
@@ -93,7 +92,7 @@ def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
     This is so if several documents call `person` "Mr. Corin Vale", yet "Mr. Vale" is
     far more frequent: the given name then tells the two men apart.
     """
-    full = [other_form for other_form in person.forms.values() if other_form.given]
+    full = [other_form for other_form in person.forms.values() if other_form.given_name]
     titled = [other_form for other_form in full if other_form.title == form.title]
     if max((other_form.documents for other_form in titled), default=0) < _MIN_DOCUMENTS:
         return False
@@ -215,8 +214,9 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
         _assign_full(form, clusters)
     for form in filter(_is_joined, ranked):
         _assign_joined(form, clusters)
+    index = _PeopleIndex(clusters)
     for form in sorted(filter(_is_titled, ranked), key=is_titled_initial):
-        _assign_titled(form, clusters, lone)
+        _assign_titled(form, clusters, lone, index)
     index = _PeopleIndex(clusters)
     for form in ranked:
         if _is_bare(form) and not _is_joined(form):
@@ -249,11 +249,6 @@ def assign_shared_forms(clusters: NameClusters) -> None:
             clusters.give(form, candidates, "most frequent character of that name")
 
 
-def is_titled_initial(form: NameForm) -> bool:
-    """Return whether a form is a title and an initial, such as "Mr. V"."""
-    return len(form.words[-1].rstrip(".")) == 1
-
-
 def _is_bare(form: NameForm) -> bool:
     return not form.title and len(form.words) == 1 and not form.of
 
@@ -274,14 +269,15 @@ def _assign_full(form: NameForm, clusters: NameClusters) -> None:
     if form.of:
         clusters.start(form, "a title and a place")
         return
+    last = form.last
     family = [
         person
         for person in clusters.people
-        if form.last in person.lasts
+        if last in person.lasts
         and clusters.fits(form, person)
         and not is_wife_of_namesake(form, person)
     ]
-    exact = [person for person in family if form.given in person.givens]
+    exact = [person for person in family if form.given_name in person.givens]
     chosen = find_dominant_person(exact, 1.0) or find_dominant_person(
         [
             p
@@ -302,14 +298,16 @@ def _noted_by_given(form: NameForm, clusters: NameClusters) -> PersonCluster | N
     noted = [
         person
         for person in clusters.people
-        if form.given in person.givens - person.full_givens and person.noted
+        if person.noted
+        and form.given_name in person.givens
+        and form.given_name not in person.full_givens
     ]
     return find_dominant_person(clusters.fitting(form, noted), 1.0)
 
 
 def _is_nickname_of(form: NameForm, person: PersonCluster) -> bool:
     return any(
-        is_same_given_name(form.given, given_name) for given_name in person.givens
+        is_same_given_name(form.given_name, given_name) for given_name in person.givens
     )
 
 
@@ -325,7 +323,10 @@ def _assign_joined(form: NameForm, clusters: NameClusters) -> None:
 
 
 def _assign_titled(
-    form: NameForm, clusters: NameClusters, lone: Mapping[str, NameForm]
+    form: NameForm,
+    clusters: NameClusters,
+    lone: Mapping[str, NameForm],
+    index: "_PeopleIndex",
 ) -> None:
     word = form.words[0].lower()
     if is_titled_initial(form):
@@ -333,9 +334,9 @@ def _assign_titled(
         alike = clusters.fitting(form, [p for p in alike if p.begins_with(word[0])])
         clusters.give(form, alike, "title and initial")
         return
-    family = clusters.fitting(form, [p for p in clusters.people if word in p.lasts])
+    family = clusters.fitting(form, index.find("lasts", word))
     family = [person for person in family if may_bear_title(form, person)]
-    namesakes = [p for p in clusters.people if word in p.givens and word not in p.lasts]
+    namesakes = [p for p in index.find("givens", word) if word not in p.lasts]
     namesakes = clusters.fitting(form, namesakes)
     titled = [person for person in namesakes if form.title in person.titles]
     if form.title in NEUTRAL_TITLES - GIVEN_TITLES:
@@ -400,9 +401,9 @@ def _start_family(form: NameForm, clusters: NameClusters) -> None:
 class _PeopleIndex:
     """The people of `clusters` by the words of their names, in their order there.
 
-    For the assignment of single words, which adds people, but gives no known person
-    another given name or surname. A search through all people for each word would take
-    minutes in a text with thousands of names.
+    For the assignment of single words and titles, which gives no known person another
+    given name or surname. A search through all people for each word would take minutes
+    in a text with thousands of names.
     """
 
     def __init__(self, clusters: NameClusters) -> None:

@@ -66,6 +66,80 @@ class NameEvidence:
         return cls(words=words, **values)
 
 
+@dataclass(slots=True)
+class NameFormTotals:
+    """The counts of one form over all documents.
+
+    `counts` are those of each cue. `first` is the first occurrence: index of the
+    document and character offset. `documents` counts the documents with this form.
+    """
+
+    counts: dict[str, int]
+    first: tuple[int, int]
+    documents: int = 1
+
+
+@dataclass(slots=True)
+class NameEvidenceTotals:
+    """The sums of the name evidence of all documents; forms and pairs stand in the
+    order of their first occurrence. The fields are those of `NameEvidence`.
+    """
+
+    words: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    forms: dict[str, NameFormTotals] = field(default_factory=dict)
+    apart: dict[str, int] = field(default_factory=dict)
+    alike: dict[str, int] = field(default_factory=dict)
+    words_read: int = 0
+    first_person: int = 0
+
+
+def sum_name_evidence(evidence: Sequence[NameEvidence]) -> NameEvidenceTotals:
+    """Return the sums over `evidence`, one item for each document in story order."""
+    totals = NameEvidenceTotals()
+    for row, item in enumerate(evidence):
+        _add_words(totals.words, item.words)
+        _add_forms(totals.forms, item.forms, row)
+        _add_counts(totals.apart, item.apart)
+        _add_counts(totals.alike, item.alike)
+        totals.words_read += item.words_read
+        totals.first_person += item.first_person
+    return totals
+
+
+def _add_forms(
+    totals: dict[str, NameFormTotals],
+    forms: Mapping[str, Mapping[str, int]],
+    row: int,
+) -> None:
+    for form, counts in forms.items():
+        total = totals.get(form)
+        if total is None:
+            first = row, counts.get("first", 0)
+            totals[form] = NameFormTotals(dict(counts), first)
+        else:
+            total.documents += 1
+            _add_counts(total.counts, counts)
+
+
+def _add_counts(sums: dict[str, int], counts: Mapping[str, int]) -> None:
+    for key, n in counts.items():
+        sums[key] = sums.get(key, 0) + n
+
+
+def _add_words(
+    total: dict[str, tuple[int, int, int]], words: Mapping[str, tuple[int, int, int]]
+) -> None:
+    get = total.get
+    for word, counts in words.items():
+        sums = get(word)
+        if sums is None:
+            total[word] = counts
+        else:
+            total[word] = (
+                sums[0] + counts[0], sums[1] + counts[1], sums[2] + counts[2],
+            )  # fmt: skip
+
+
 class _NameEvidenceCounter:
     """Mutable counts for building a `NameEvidence`."""
 

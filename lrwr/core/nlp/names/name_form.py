@@ -32,6 +32,9 @@ class NameForm:
     `NameEvidence.forms`. `first` is the first occurrence: index of the document and
     character offset. `documents` counts the documents with this form. `male` and
     `female` are the gender votes of the given name.
+
+    `given_name` and `last` are the given name and the surname of two or more words, else
+    empty: the first word, and the last one with its particles ("de"), in lower case.
     """
 
     name: str
@@ -43,6 +46,13 @@ class NameForm:
     documents: int = 0
     male: int = 0
     female: int = 0
+    given_name: str = field(init=False, default="")
+    last: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        if len(self.words) > 1:
+            self.given_name = self.words[0].lower()
+            self.last = _surname_with_particles(self.words)
 
     @classmethod
     def of_name(cls, name: str) -> "NameForm":
@@ -64,17 +74,10 @@ class NameForm:
             return frozenset()
         return frozenset(word.lower() for word in _CAPITAL.findall(name))
 
-    @property
-    def given(self) -> str:
-        """Given name: the first of two or more words, in lower case; else ""."""
-        return self.words[0].lower() if len(self.words) > 1 else ""
 
-    @property
-    def last(self) -> str:
-        """Surname: the last of two or more words with particles ("de"), in lower case;
-        else "".
-        """
-        return _surname_with_particles(self.words) if len(self.words) > 1 else ""
+def is_titled_initial(form: NameForm) -> bool:
+    """Return whether a form is a title and an initial, such as "Mr. V"."""
+    return len(form.words[-1].rstrip(".")) == 1
 
 
 def _surname_with_particles(words: Sequence[str]) -> str:
@@ -162,39 +165,35 @@ def score_given_name_gender(forms: Collection[NameForm]) -> None:
     Votes come from pronouns, titles and lists of common names; those of all forms with
     the same given name are added up.
     """
-    votes: dict[str, Counter[Gender]] = {}
+    words = {id(form): _given_word(form) for form in forms}
+    males, females = Counter[str](), Counter[str]()
     for form in forms:
-        word = _given_word(form)
-        if word:
-            votes.setdefault(word, Counter()).update(_gender_votes(form))
+        if word := words[id(form)]:
+            male, female = _gender_votes(form)
+            males[word] += male
+            females[word] += female
     for form in forms:
-        word = _given_word(form)
-        if word:
-            form.male = votes[word][Gender.MALE] + _LISTED_NAME_VOTES * (
-                word in MALE_NAMES
-            )
-            form.female = votes[word][Gender.FEMALE] + _LISTED_NAME_VOTES * (
-                word in FEMALE_NAMES
-            )
+        if word := words[id(form)]:
+            form.male = males[word] + _LISTED_NAME_VOTES * (word in MALE_NAMES)
+            form.female = females[word] + _LISTED_NAME_VOTES * (word in FEMALE_NAMES)
 
 
 def _given_word(form: NameForm) -> str:
     if not form.words or form.title == "mrs" or form.of:
         return ""
-    if form.given:
-        return form.given
+    if form.given_name:
+        return form.given_name
     if not form.title or form.title in ("sir", "aunt", "uncle", "sister", "brother"):
         return form.words[0].lower()
     return ""
 
 
-def _gender_votes(form: NameForm) -> Counter[Gender]:
+def _gender_votes(form: NameForm) -> tuple[int, int]:
     title_gender = infer_title_gender(form.title)
-    if title_gender is not Gender.UNKNOWN:
-        return Counter({title_gender: _TITLE_VOTES})
-    return Counter(
-        {Gender.MALE: form.counts["male"], Gender.FEMALE: form.counts["female"]}
-    )
+    if title_gender is Gender.UNKNOWN:
+        return form.counts["male"], form.counts["female"]
+    is_male = title_gender is Gender.MALE
+    return _TITLE_VOTES * is_male, _TITLE_VOTES * (not is_male)
 
 
 def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:

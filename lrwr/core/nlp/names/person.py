@@ -65,10 +65,10 @@ class PersonCluster:
         if form.title:
             self.titles[form.title] += form.n
         self.parts |= form.parts
-        if form.given:
-            self.givens.add(form.given)
+        if form.given_name:
+            self.givens.add(form.given_name)
             self.lasts.add(form.last)
-            self.full_givens.add(form.given)
+            self.full_givens.add(form.given_name)
 
     def begins_with(self, letter: str) -> bool:
         """Return whether a surname of this person starts with `letter`, a lower-case
@@ -242,7 +242,7 @@ def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
 
 def _is_family(form: NameForm, family: Mapping[str, NameForm]) -> bool:
     """Return whether a plural names several people: "the Gannets", "the Miss Gannets"."""
-    if not form.name.endswith("s") or form.given:
+    if not form.name.endswith("s") or form.given_name:
         return False
     word = form.words[-1][:-1] if form.words else ""
     titled = (f"{title} {word}" for title in ("Mr.", "Mrs.", "Miss", "Mr", "Mrs"))
