@@ -26,6 +26,7 @@ PARTS = (
     "edit",
     "watch",
     "search",
+    "scale",
     "retrieval",
     "ranking",
     "evaluation",
@@ -120,6 +121,11 @@ def _measured(bench: Bench, parts: Sequence[str]) -> tuple[list[Line], list[str]
             say(failures[-1])
             continue
         lines += found
+        failures += [
+            f"{part}: {line.name} is {line.value:.2f}, at most {line.goal:.2f} allowed"
+            for line in found
+            if line.required and line.verdict == "NOT MET"
+        ]
         say(table(found))
     return lines, failures
 

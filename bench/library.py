@@ -128,17 +128,24 @@ def make_library(
     nothing is embedded again; None embeds them. `pipeline` is `a` or `b`, empty for the
     default. If `vectors` is false, nothing is embedded.
     """
-    stamp = root / STAMP
-    if stamp.exists():
-        kept = json.loads(stamp.read_text(encoding="utf-8"))
-        same = kept.get("made_by") == _code()
-        note = "from an earlier run" + ("" if same else " of another lrwr")
-        return Library(root, kept["summary"], Cost(**kept["cost"]), note)
+    if kept := reuse_library(root):
+        return kept
     say(f"  ingesting {root.name} …")
     prepare(root, sources, pipeline, vectors=vectors)
     if lender is not None:
         _lend(lender, root)
     return record_library(root, *ingest(root))
+
+
+def reuse_library(root: Path) -> Library | None:
+    """Return the library that an earlier run made at `root`; None if there is none."""
+    stamp = root / STAMP
+    if not stamp.exists():
+        return None
+    kept = json.loads(stamp.read_text(encoding="utf-8"))
+    same = kept.get("made_by") == _code()
+    note = "from an earlier run" + ("" if same else " of another lrwr")
+    return Library(root, kept["summary"], Cost(**kept["cost"]), note)
 
 
 def prepare(

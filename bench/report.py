@@ -14,7 +14,8 @@ class Line:
 
     `value` None means that it was not measured, and `note` or `name` says why. `sense`
     says whether `goal` is an upper (`<=`) or a lower (`>=`) bound, which may be met
-    exactly; `goal` None means that there is none.
+    exactly; `goal` None means that there is none. With `required` the run fails if the
+    goal is not met.
     """
 
     part: str
@@ -26,6 +27,7 @@ class Line:
     note: str = ""
     also: Mapping[str, float] = field(default_factory=dict)
     """Figures that belong to this one and have no line of their own."""
+    required: bool = False
 
     @property
     def verdict(self) -> str:
