@@ -33,6 +33,7 @@ PARTS = (
     "characters",
     "story",
     "model",
+    "citations",
     "calibrate",
     "screen",
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
 )
 from lrwr.core.model.language_model import Usage
-from lrwr.core.model.turns import GapFlag, Turn, TurnState
+from lrwr.core.model.turns import STOPPED_REMARK, GapFlag, Turn, TurnState
 from lrwr.core.settings.model import Settings
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
@@ -87,15 +88,15 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
         yield AnswerNote(_describe_gap(gap))
         if gap.development_suggestion:
             yield AnswerNote(f"Suggestion: {gap.development_suggestion}")
-    for span in answer.unsupported:
+    for span, lacking in zip_longest(answer.unsupported, answer.lacking_words):
         words = answer.response_text[span.start : span.end]
-        yield AnswerNote(_describe_unsupported(words), "warning")
+        yield AnswerNote(_describe_unsupported(words, lacking or ()), "warning")
     if answer.low_confidence:
         text = "Low confidence: check the answer against the passages."
         yield AnswerNote(text, "warning")
     is_stopped = turn.state is TurnState.STOPPED
-    # The remark of a stopped turn says only that it was stopped.
-    yield from map(AnswerNote, () if is_stopped else answer.remarks)
+    remarks = (remark for remark in answer.remarks if remark != STOPPED_REMARK)
+    yield from map(AnswerNote, remarks)
     if answer.tavily_used:
         query_text = f": “{answer.web_query}”" if answer.web_query else ""
         yield AnswerNote(f"Searched the web{query_text}")
@@ -103,9 +104,15 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
         yield AnswerNote("Stopped before the end", "stopped")
 
 
-def _describe_unsupported(words: str) -> str:
-    """Return why a quotation or sentence of an answer is doubtful, with its words."""
+def _describe_unsupported(words: str, lacking: Sequence[str]) -> str:
+    """Return why a quotation or sentence of an answer is doubtful, with its words.
+
+    `lacking` are the words that the cited text lacks; empty if none in particular.
+    """
     excerpt = shorten_excerpt(words)
+    if lacking:
+        listed = ", ".join(f"“{sanitize_line(word)}”" for word in lacking)
+        return f"Not in the passages that the answer cites: {listed}, in {excerpt}"
     if words[:1] + words[-1:] in ("“”", '""'):
         return f"Not verbatim in the passages that the answer cites: {excerpt}"
     if _CITATION.search(words):

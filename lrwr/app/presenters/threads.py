@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 
 from lrwr.app.presenters.answers import (
     DAMAGED_ANSWER,
@@ -409,7 +410,10 @@ def turn_as_json(
     """Return a turn as JSON: question, answer, citations, remarks, usage and price.
 
     `asked` is in seconds since 1970, `price` in US dollars (None if unknown).
-    `unsupported` has half-open `[start, end]` offsets in the answer. Citations have
+    `unsupported` has half-open `[start, end]` offsets in the answer, `findings` the same
+    with the words that the cited text lacks. `response_text`, `resolved_characters`,
+    `gap_flags` and `tavily_used` repeat other keys under the names of the value that
+    the turn returns; `narrative_state_delta` is the state after it. Citations have
     `lines` (from 1, inclusive) and `chars` (half-open offsets in the document); with
     `places`, their state in the current text, also the keys of `freshness_as_json`.
     """
@@ -430,6 +434,10 @@ def turn_as_json(
         "citations": list(_citations(answer, places)),
         "gaps": list(answer.gap_flags),
         "unsupported": [[span.start, span.end] for span in answer.unsupported],
+        "findings": [
+            {"span": [span.start, span.end], "words": list(words or ())}
+            for span, words in zip_longest(answer.unsupported, answer.lacking_words)
+        ],
         "low_confidence": answer.low_confidence,
         "web": answer.tavily_used,
         "web_query": answer.web_query or None,
@@ -438,6 +446,11 @@ def turn_as_json(
         "model": answer.model or None,
         "usage": turn.usage,
         "price": turn.price,
+        "response_text": answer.response_text,
+        "resolved_characters": list(answer.resolved_characters),
+        "gap_flags": list(answer.gap_flags),
+        "narrative_state_delta": state,
+        "tavily_used": answer.tavily_used,
     }
 
 

@@ -32,6 +32,7 @@ from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
+    STOPPED_REMARK,
     AnswerIntent,
     AnswerToken,
     Citation,
@@ -398,7 +399,7 @@ class TurnRecorder:
             web=tuple(self._web),
             gap_flags=(),
             narrative_state_delta=self.question.state,
-            remarks=("Stopped before the answer was complete.",),
+            remarks=(STOPPED_REMARK,),
             model=model,
         )
 

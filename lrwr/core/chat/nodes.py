@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lrwr.core.bible.gaps import find_gap_by_id
 from lrwr.core.bible.name_lookup import match_people
@@ -21,7 +21,6 @@ from lrwr.core.chat.context.tool_loop import LookupResult
 from lrwr.core.chat.planning.rules import select_bible_parts
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion, select_web_pages
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
     AnswerSource,
     Citation,
@@ -38,6 +37,9 @@ from lrwr.core.retrieval.search_model import SearchResult
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.web.citations import find_web_citations
 from lrwr.core.web.search import WebLookup
+
+if TYPE_CHECKING:
+    from lrwr.core.attribution.claims import CitationFinding
 
 TurnEventEmitter = Callable[[TurnEvent], None]
 """Receives the events of a turn as they happen."""
@@ -97,18 +99,19 @@ _CANON_HINT = (
 class AvatarAnswer:
     """An avatar's answer to a question.
 
-    `citations` are those that `text` uses, by number. `unsupported` are the spans of
-    `text` that no citation supports. `gaps` are undefined things that the question asks
+    `citations` are those that `text` uses, by number. `findings` are the parts of `text`
+    that no citation supports. `gaps` are undefined things that the question asks
     for, `remarks` sentences about failures. `model` is the language model that wrote
-    it, empty if it consists of quotations.
+    it, empty if it consists of quotations. `is_cut` says that the model broke off.
     """
 
     text: str
     citations: tuple[Citation, ...] = ()
     gaps: tuple[GapFlag, ...] = ()
-    unsupported: tuple[Span, ...] = ()
+    findings: "tuple[CitationFinding, ...]" = ()
     remarks: tuple[str, ...] = ()
     model: str = ""
+    is_cut: bool = False
 
 
 class Avatar(Protocol):
@@ -218,9 +221,8 @@ async def run_lookup(
 ) -> RetrievalResult:
     """Let a model look up more passages, and return `result` with them.
 
-    Unchanged if look-ups are off or the plan needs no text. If the model selects
-    passages that the first search did not find, its confidence no longer applies and
-    becomes None.
+    Unchanged if look-ups are off or the plan needs no text. If the model found passages
+    sufficient, the confidence of the search no longer applies and becomes None.
     """
     if dependencies.look_up is None or not plan.sources & _SEARCHABLE_SOURCES:
         return result
@@ -228,7 +230,7 @@ async def run_lookup(
     return replace(
         result,
         ranked_chunks=lookup_result.passages,
-        low_confidence=None if lookup_result.new else result.low_confidence,
+        low_confidence=None if lookup_result.sufficient else result.low_confidence,
         remarks=(*result.remarks, *lookup_result.remarks),
     )
 
@@ -310,7 +312,8 @@ def assemble_output(
         gap_flags=_drop_duplicate_gaps((*gaps.gaps, *answer.gaps)),
         narrative_state_delta=_build_state_after(question, tuple(entities)),
         low_confidence=_select_low_confidence(result, answer),
-        unsupported=answer.unsupported,
+        unsupported=tuple(finding.span for finding in answer.findings),
+        lacking_words=tuple(finding.words for finding in answer.findings),
         remarks=_group_by_cause((*result.remarks, *gaps.remarks), answer.remarks),
         model=answer.model,
         tavily_used=bool(result.web_query),

@@ -341,10 +341,18 @@ def _build_turn(
         asked_at=asked_at,
         question=turn_recorder.question.text,
         output=turn_recorder.output(model),
-        state=TurnState.COMPLETE if turn_recorder.result else TurnState.STOPPED,
+        state=_select_state(turn_recorder),
         usage=usage,
         price=paid if cost else price(usage, model),
     )
+
+
+def _select_state(turn_recorder: TurnRecorder) -> TurnState:
+    """Return `STOPPED` for an answer that ends early, whatever the reason."""
+    result = turn_recorder.result
+    if result is None or result.answer.is_cut:
+        return TurnState.STOPPED
+    return TurnState.COMPLETE
 
 
 async def _run_lookup_loop(
@@ -470,6 +478,10 @@ async def _build_question(
         before=recalled.before,
         outdated=recalled.outdated,
         state=state,
+        cast=tuple(
+            (profile.name, *(form.name for form in profile.aliases))
+            for profile in bible.characters
+        ),
     )
     return question, bible
 

@@ -33,7 +33,8 @@ class TurnQuestion:
     scenes in which the character acts or speaks, and to what they are told. `history`
     are the latest turns that fit into the prompt, oldest first; `before` summarizes
     earlier ones, empty if there are none. `outdated` are the turns whose cited passages
-    have changed since. `state` is that of the thread when the question is asked.
+    have changed since. `state` is that of the thread when the question is asked. `cast` has for each
+    character up to the horizon all forms of its name.
     """
 
     text: str
@@ -45,6 +46,7 @@ class TurnQuestion:
     before: str = ""
     outdated: frozenset[TurnId] = frozenset()
     state: NarrativeState = field(default_factory=NarrativeState)
+    cast: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

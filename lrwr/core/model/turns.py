@@ -256,8 +256,10 @@ class SupervisorOutput:
     """A complete answer with its citations and metadata.
 
     `gap_flags` are gaps that it reports. `narrative_state_delta` is the state of the
-    thread after it. `unsupported` are spans of `response_text` that no citation
-    supports. `remarks` are sentences about what was left out or failed. `model` is the
+    thread after it. `unsupported` are the sentences and quotations of `response_text`
+    that no citation supports, and `lacking_words` are for each of them the words that
+    the cited text lacks, empty if none in particular; answers of earlier versions have
+    none. `remarks` are sentences about what was left out or failed. `model` is the
     language model that wrote the answer, empty if it consists of quotations.
     `tavily_used` says whether `web_query` was sent to the web search service; `web` are
     the pages that the answer mentions. `low_confidence` means that the search found
@@ -273,15 +275,20 @@ class SupervisorOutput:
     tavily_used: bool = False
     low_confidence: bool | None = None
     unsupported: tuple[Span, ...] = ()
+    lacking_words: tuple[tuple[str, ...], ...] = ()
     remarks: tuple[str, ...] = ()
     model: str = ""
     web: tuple[WebCitation, ...] = ()
     web_query: str = ""
 
 
+STOPPED_REMARK = "Stopped before the answer was complete."
+"""The remark of a turn that the user stopped."""
+
+
 class TurnState(StrEnum):
-    """Whether a turn was completed, or stopped by the user before the answer was
-    complete.
+    """Whether the answer of a turn is complete, or was stopped by the user or cut off
+    before its end.
     """
 
     COMPLETE = "complete"

@@ -1,6 +1,7 @@
 """What no citation bears out is marked, and nothing of the answer is lost."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,10 +10,12 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.citations import (
     CITATION_MARK,
-    check_citations,
     strip_answer_citation_marks,
 )
+from lrwr.core.attribution.claims import CheckedAnswer, StoryContext, check_citations
+from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import AnswerMode, WebCitation
+from lrwr.core.ports.stores import DocumentText
 from tests.fakes.chatting import cite
 
 LAMP = cite(1, "“The lamp must never go out,” said Nell.")
@@ -21,8 +24,11 @@ BOTH = (LAMP, EYES)
 
 
 def doubted(answer: str, *, mode: AnswerMode = AnswerMode.ANALYTICAL) -> list[str]:
-    text, _, spans = check_citations(answer, BOTH, find_sentence_spans, mode=mode)
-    return [text[span.start : span.end] for span in spans]
+    return doubts_of(check_citations(answer, BOTH, find_sentence_spans, mode=mode))
+
+
+def doubts_of(checked: CheckedAnswer) -> list[str]:
+    return [checked.text[f.span.start : f.span.end] for f in checked.findings]
 
 
 @pytest.mark.parametrize(
@@ -38,13 +44,15 @@ def doubted(answer: str, *, mode: AnswerMode = AnswerMode.ANALYTICAL) -> list[st
     ],
 )
 def test_a_number_that_stands_for_nothing_is_taken_out(answer: str, kept: str) -> None:
-    assert check_citations(answer, BOTH, find_sentence_spans)[0] == kept
+    assert check_citations(answer, BOTH, find_sentence_spans).text == kept
 
 
 def test_what_is_cited_comes_back_in_order_and_nothing_else() -> None:
     answer = "Her eyes are grey [2]. The lamp burns on [1]."
     assert (
-        check_citations(answer, [*BOTH, cite(3, "Not cited.")], find_sentence_spans)[1]
+        check_citations(
+            answer, [*BOTH, cite(3, "Not cited.")], find_sentence_spans
+        ).citations
         == BOTH
     )
 
@@ -107,9 +115,98 @@ def test_an_invented_or_altered_quotation_is_marked_in_every_mode(
     assert "“the lamp must always go out”" in doubted(answer, mode=mode)
 
 
-def test_a_quotation_of_words_that_are_not_cited_is_marked() -> None:
-    answer = "Of the lamp: “Her eyes were grey as slate” [1]."
-    assert "“Her eyes were grey as slate”" in doubted(answer)
+@pytest.mark.parametrize(
+    ("answer", "renumbered"),
+    [
+        (
+            "Of her: “Her eyes were grey as slate” [1].",
+            "Of her: “Her eyes were grey as slate” [2].",
+        ),
+        (
+            "“The lamp must never go out”, and “eyes were grey as slate” [1].",
+            "“The lamp must never go out”, and “eyes were grey as slate” [1][2].",
+        ),
+        ("He says “grey as slate” [1].", "He says “grey as slate” [2]."),
+    ],
+)
+def test_a_quotation_gets_the_number_of_the_text_that_has_it(
+    answer: str, renumbered: str
+) -> None:
+    checked = check_citations(answer, BOTH, find_sentence_spans)
+    assert (checked.text, checked.findings) == (renumbered, ())
+
+
+NIGHT = cite(
+    3,
+    "The Reeve counted twelve cans on the staging, and Jack kept the note. “I heard"
+    " every one of them. I never answered,” he said, and went home over the stones.",
+)
+CAST = (("GreyAnsel", "the Reeve", "Sel"), ("TallowJack", "Jack"), ("Nell", "Wren"))
+
+
+def check_night(answer: str) -> list[tuple[str, ...]]:
+    checked = check_citations(
+        answer,
+        [*BOTH, NIGHT],
+        find_sentence_spans,
+        question="Who counted the cans?",
+        story=StoryContext(CAST),
+    )
+    return [finding.words for finding in checked.findings]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "GreyAnsel counted twelve cans on the staging [3].",
+        "He says it himself: “I heard every one of them. I never answered,” on the stones [3].",
+        "He heard them. TallowJack kept the note [3].",
+        "Suggestions: let Nell find the note in 1830.",
+        "It goes from a count to a reckoning. GreyAnsel counted the cans [3].",
+    ],
+)
+def test_what_the_cited_words_have_in_any_form_is_no_finding(answer: str) -> None:
+    assert check_night(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("Wren counted twelve cans on the staging [3].", ("Wren",)),
+        ("The Reeve counted fourteen cans on the staging [3].", ("fourteen",)),
+        ("The Reeve did not count the cans on the staging [3].", ("not",)),
+        ("He never says “I heard every one of them” [3].", ("never",)),
+        ("The Reeve “counted thirty cans on the staging” [3].", ("thirty",)),
+        ("In chapter 7 the Reeve counted cans on the staging [3].", ("chapter 7",)),
+    ],
+)
+def test_a_swapped_name_number_or_negation_is_named(
+    answer: str, words: tuple[str, ...]
+) -> None:
+    assert check_night(answer) == [words]
+
+
+def test_a_sum_of_stated_numbers_is_no_finding() -> None:
+    days = [cite(1, "She went on Day 402."), cite(2, "He drowned on Day 720.")]
+    answer = "318 days. She went on Day 402 [1], and he drowned on Day 720 [2]."
+    assert check_citations(answer, days, find_sentence_spans).findings == ()
+    wrong = answer.replace("318", "319")
+    assert check_citations(wrong, days, find_sentence_spans).findings
+
+
+def test_who_she_is_may_stand_before_the_cited_words() -> None:
+    document = DocumentText(
+        "Wren sat down. She rose and left the loft.", LineIndex((0,))
+    )
+    left = replace(cite(1, "She rose and left the loft."), span=Span(15, 42))
+    story = StoryContext(CAST, texts={left.document: document})
+    answer = "Nell rose and left the loft [1]."
+    assert (
+        check_citations(answer, [left], find_sentence_spans, story=story).findings == ()
+    )
+    assert check_citations(
+        answer, [left], find_sentence_spans, story=StoryContext(CAST)
+    ).findings
 
 
 def test_in_character_a_sentence_needs_no_number() -> None:
@@ -119,16 +216,18 @@ def test_in_character_a_sentence_needs_no_number() -> None:
 def test_what_the_material_says_beside_a_number_counts() -> None:
     answer = "Corin Vale is brave [1]."
     citation = cite(1, "He walked out alone.")
-    assert check_citations(answer, [citation], find_sentence_spans)[2]
+    assert check_citations(answer, [citation], find_sentence_spans).findings
     notes = {1: "Corin Vale, trait: brave"}
-    assert not check_citations(answer, [citation], find_sentence_spans, notes=notes)[2]
+    checked = check_citations(answer, [citation], find_sentence_spans, notes=notes)
+    assert not checked.findings
 
 
 def test_what_the_writer_decided_needs_no_number() -> None:
     answer = "You decided that Nell is forty."
-    assert check_citations(answer, BOTH, find_sentence_spans)[2]
+    assert check_citations(answer, BOTH, find_sentence_spans).findings
     decided = ["Nell, age: forty"]
-    assert not check_citations(answer, BOTH, find_sentence_spans, decided=decided)[2]
+    checked = check_citations(answer, BOTH, find_sentence_spans, decided=decided)
+    assert not checked.findings
 
 
 def test_marks_are_taken_out_of_what_is_remembered() -> None:
@@ -149,7 +248,9 @@ def test_marks_are_taken_out_of_what_is_remembered() -> None:
 def test_every_mark_that_is_left_is_cited_and_every_span_is_of_the_text(
     answer: str,
 ) -> None:
-    text, cited, spans = check_citations(answer, BOTH, find_sentence_spans)
+    checked = check_citations(answer, BOTH, find_sentence_spans)
+    text, cited = checked.text, checked.citations
+    spans = [finding.span for finding in checked.findings]
     left = {
         int(n)
         for mark in CITATION_MARK.finditer(text)
@@ -157,14 +258,14 @@ def test_every_mark_that_is_left_is_cited_and_every_span_is_of_the_text(
     }
     assert left == {citation.number for citation in cited}
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
-    assert list(spans) == sorted(set(spans))
-    assert check_citations(text, BOTH, find_sentence_spans) == (text, cited, spans)
+    assert spans == sorted(set(spans))
+    assert check_citations(text, BOTH, find_sentence_spans) == checked
 
 
 @given(st.text(max_size=80))
 def test_an_answer_without_marks_comes_back_as_it_is(answer: str) -> None:
     if not CITATION_MARK.search(answer):
-        assert check_citations(answer, BOTH, find_sentence_spans)[0] == answer
+        assert check_citations(answer, BOTH, find_sentence_spans).text == answer
 
 
 GHOST = WebCitation(
@@ -173,8 +274,7 @@ GHOST = WebCitation(
 
 
 def doubted_beside_the_web(answer: str) -> list[str]:
-    text, _, spans = check_citations(answer, BOTH, find_sentence_spans, web=[GHOST])
-    return [text[span.start : span.end] for span in spans]
+    return doubts_of(check_citations(answer, BOTH, find_sentence_spans, web=[GHOST]))
 
 
 @pytest.mark.parametrize(
@@ -210,20 +310,19 @@ def test_the_web_bears_out_nothing_of_the_book_nor_the_book_of_the_web(
 
 def test_a_page_tells_nothing_of_the_books_own_people() -> None:
     said = "Nell sees a ghost at midnight [w1]. Hamlet sees a ghost [w1]."
-    text, _, spans = check_citations(
-        said, BOTH, find_sentence_spans, web=[GHOST], story_names={"nell"}
-    )
-    assert [text[one.start : one.end] for one in spans] == [
-        "Nell sees a ghost at midnight [w1]."
-    ]
+    names = StoryContext(name_words=frozenset({"nell"}))
+    checked = check_citations(said, BOTH, find_sentence_spans, web=[GHOST], story=names)
+    assert doubts_of(checked) == ["Nell sees a ghost at midnight [w1]."]
 
 
 def test_pages_are_no_citations_of_the_text() -> None:
     answer = "Hamlet sees a ghost [w1, w4]. The lamp burns on [1]."
-    text, cited, _ = check_citations(answer, BOTH, find_sentence_spans, web=[GHOST])
+    checked = check_citations(answer, BOTH, find_sentence_spans, web=[GHOST])
+    text, cited = checked.text, checked.citations
     assert text == "Hamlet sees a ghost [w1]. The lamp burns on [1]."
     assert cited == (LAMP,)
-    assert check_citations("A ghost [w1].", BOTH, find_sentence_spans)[0] == "A ghost."
+    bare = check_citations("A ghost [w1].", BOTH, find_sentence_spans)
+    assert bare.text == "A ghost."
     assert (
         strip_answer_citation_marks(text) == "Hamlet sees a ghost. The lamp burns on."
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.presenters.answers import describe_answer_notes
 from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
@@ -119,7 +120,7 @@ async def test_an_answer_that_fails_is_given_by_the_text_and_says_so(
     kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
     own = "The lamp must never go out" in kept.output.response_text
     assert own or any("incomplete" in one for one in kept.output.remarks)
-    assert kept.state is TurnState.COMPLETE
+    assert kept.state is (TurnState.COMPLETE if own else TurnState.STOPPED)
     assert kept.output.remarks
 
 
@@ -143,6 +144,10 @@ async def test_a_server_that_dies_while_it_answers_loses_nothing_that_it_said(
     kept = turn_of(await whole(sessions(desk, voices=voices), QUESTION))
     assert kept.output.response_text == "Nell says that "
     assert any("incomplete" in one for one in kept.output.remarks)
+    assert kept.state is TurnState.STOPPED
+    notes = [note.text for note in describe_answer_notes(kept)]
+    assert any("incomplete" in note for note in notes)
+    assert notes[-1] == "Stopped before the end"
 
 
 async def test_both_planning_calls_are_under_way_together(

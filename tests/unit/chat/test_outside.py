@@ -233,7 +233,9 @@ async def test_a_model_gets_the_pages_and_its_marks_are_checked(story: Stories) 
     assert "the author's version holds" in system
     assert f"[w1] Hamlet\n{HAMLET.url}\n{HAMLET.text}" in asked
     assert "[w7]" not in said.text
-    doubted = [said.text[one.start : one.end] for one in said.unsupported]
+    doubted = [
+        said.text[one.start : one.end] for one in [f.span for f in said.findings]
+    ]
     assert any("whales" in one for one in doubted)
     assert not any("ghost" in one for one in doubted)
     assert find_web_citations(said.text, (HAMLET,))[0].url == HAMLET.url

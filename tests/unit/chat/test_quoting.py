@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.attribution.citations import check_citations
+from lrwr.core.attribution.claims import check_citations
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
@@ -68,10 +68,9 @@ async def test_every_citation_is_verbatim_and_every_line_is_borne_out(
         kept = story.book.texts()[citation.document]
         assert kept.text[citation.span.start : citation.span.end] == citation.text
         assert kept.lines.lines_of(citation.span) == citation.lines
-    text, cited, doubtful = check_citations(
-        said.text, said.citations, find_sentence_spans
-    )
-    assert (text, cited, doubtful) == (said.text, said.citations, ())
+    checked = check_citations(said.text, said.citations, find_sentence_spans)
+    assert (checked.text, checked.citations) == (said.text, said.citations)
+    assert checked.findings == ()
 
 
 async def test_a_fact_or_a_quote_comes_at_a_time(story: Stories) -> None:
@@ -256,8 +255,11 @@ async def test_a_fact_is_told_without_the_marks_of_its_note_and_cited_with_them(
         "Nell Tallow, values: an honest count. [3]",
     ]
     assert [one.text for one in said.citations] == [lives, small, values]
-    text, _, doubtful = check_citations(said.text, said.citations, find_sentence_spans)
-    assert (text, doubtful) == (said.text, ())
+    notes = dict.fromkeys((1, 2, 3), NELL)
+    checked = check_citations(
+        said.text, said.citations, find_sentence_spans, notes=notes
+    )
+    assert (checked.text, checked.findings) == (said.text, ())
 
 
 async def test_who_is_asked_for_by_another_name_is_told_whole() -> None:

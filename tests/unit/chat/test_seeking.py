@@ -112,7 +112,7 @@ async def test_steps_are_shown_and_what_bears_on_the_question_comes_first(
     assert "3. The Drowned Pony" in shown
     second = shown.split("2 (ch. ")[1]
     assert texts(found)[0] in second
-    assert (found.new, found.remarks) == (True, ())
+    assert (found.sufficient, found.remarks) == (True, ())
 
 
 async def test_what_the_model_keeps_nothing_of_stays_in_its_order(

@@ -13,7 +13,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.items import estimate_material_tokens
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.chunks import ChunkId, Passage
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import (
     FENCE_RULE,
@@ -213,12 +213,12 @@ class LookupResult:
     """The passages of the first search and of the look-up steps that a model requested.
 
     Those that the model selected come first, in its order; then the others, in the
-    order found. `new` means that it selected one which the first search did not find.
+    order found. `sufficient` means that the model judged that those answer the question.
     `remarks` say why a step failed.
     """
 
     passages: tuple[Passage, ...]
-    new: bool = False
+    sufficient: bool = False
     remarks: tuple[str, ...] = ()
 
 
@@ -326,12 +326,9 @@ class _LookupState:
         """Return the passages: those the model selected, in its order, then the others."""
         kept_places = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
         order = dict.fromkeys((*kept_places, *range(len(self.passages))))
-        chunk_ids: set[ChunkId] = {passage.chunk.id for passage in self.first}
         return LookupResult(
             passages=tuple(self.passages[place] for place in order),
-            new=any(
-                self.passages[place].chunk.id not in chunk_ids for place in kept_places
-            ),
+            sufficient=bool(kept_places),
             remarks=(remark,) if remark else (),
         )
 

@@ -2,10 +2,11 @@
 model.
 """
 
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from lrwr.core.attribution.citations import check_citations
+from lrwr.core.attribution.claims import StoryContext, check_citations
 from lrwr.core.chat.context.items import (
     NumberedMaterial,
     load_result_texts,
@@ -31,6 +32,7 @@ from lrwr.core.chat.state import (
     find_answering_character,
     select_web_pages,
 )
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import generate_fence_mark
 from lrwr.core.model.text import extract_content_words
@@ -47,6 +49,7 @@ from lrwr.core.model.turns import (
     WebPageCited,
 )
 from lrwr.core.ports.models import ChatMessage, ChatModel
+from lrwr.core.ports.stores import DocumentText
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +121,14 @@ class ExtractiveAvatar:
 
 @dataclass(frozen=True, slots=True)
 class AvatarPrompt:
-    """The messages for a language model, and the numbered facts, passages and web pages
-    that they contain.
+    """The messages for a language model, the numbered facts, passages and web pages that
+    they contain, and the texts of the documents that these are from.
     """
 
     messages: tuple[ChatMessage, ...]
     material: NumberedMaterial
     web: tuple[WebCitation, ...] = ()
+    texts: Mapping[DocumentId, DocumentText] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ class ModelAvatar:
         web = select_prompt_pages(question, result)
         mark = generate_fence_mark(*list_fenced_texts(question, material, web))
         messages = build_avatar_messages(question, plan, result, material, mark)
-        return AvatarPrompt(tuple(messages), material, web)
+        return AvatarPrompt(tuple(messages), material, web, texts)
 
     async def answer(
         self,
@@ -196,9 +200,8 @@ class ModelAvatar:
                     error, question, plan, result, emit
                 )
             remarks = (f"The answer is incomplete. {error.full_text}",)
-        return self._check_answer(
-            "".join(pieces), prompt, question, plan, result, remarks
-        )
+        answer = self._check_answer("".join(pieces), prompt, question, plan, result)
+        return replace(answer, remarks=remarks, is_cut=bool(remarks))
 
     async def _stream_answer(
         self, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
@@ -235,7 +238,6 @@ class ModelAvatar:
         question: TurnQuestion,
         plan: QuestionPlan,
         result: RetrievalResult,
-        remarks: tuple[str, ...],
     ) -> AvatarAnswer:
         material = prompt.material
         mode = (
@@ -243,25 +245,35 @@ class ModelAvatar:
             if find_answering_character(question, plan)
             else AnswerMode.ANALYTICAL
         )
-        text, citations, unsupported = check_citations(
+        checked = check_citations(
             answer_text,
             material.citations,
             self.source.sentences,
             mode=mode,
+            question=question.text,
             notes=material.notes,
             decided=material.decided,
             web=prompt.web,
-            story_names=collect_story_name_words(plan, result),
+            story=StoryContext(
+                question.cast,
+                collect_story_name_words(plan, result),
+                prompt.texts,
+                frozenset({question.horizon.chapter} if question.horizon else ()),
+            ),
         )
         empty = not material.entries and not material.passages
-        asks_for_gap = plan.intent is AnswerIntent.GAP_PROBE and not citations
+        asks_for_gap = plan.intent is AnswerIntent.GAP_PROBE and not checked.citations
         gaps = (
             (build_gap_from_question(question, result, plan),)
             if empty or asks_for_gap
             else ()
         )
         return AvatarAnswer(
-            text, citations, gaps, unsupported, remarks, model=self.model
+            checked.text,
+            checked.citations,
+            gaps,
+            checked.findings,
+            model=self.model,
         )
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from lrwr.core.attribution.citations import strip_answer_citation_marks
 from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.chat.context.items import (
+    ContextItem,
     NumberedItem,
     NumberedMaterial,
     StoryFacet,
@@ -26,6 +27,7 @@ from lrwr.core.model.language_model import FENCE_RULE, wrap_in_fence
 from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
+    extract_capitalized_words,
     extract_content_words,
     normalize_word,
 )
@@ -97,8 +99,8 @@ book's. It tells nothing of this book's people, places and \
 events, even where a name is the same. Where it differs from the author's own text, \
 the author's version holds."""
 
-_UNKNOWN_WORDS_PROMPT = (
-    "These words of the question stand nowhere in the text so far: {words}."
+_UNKNOWN_NAMES_PROMPT = (
+    "These names in the question stand nowhere in the text so far: {names}."
 )
 _LOW_CONFIDENCE_PROMPT = (
     "The search was not sure of what it found: say so if it does not answer."
@@ -278,8 +280,8 @@ def _build_question_parts(
         yield wrap_in_fence("from the web", _format_page(page), mark)
     if question.state.assumptions:
         yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
-    if result.unknown:
-        yield _UNKNOWN_WORDS_PROMPT.format(words=", ".join(result.unknown))
+    if names := _list_unknown_names(question, result):
+        yield _UNKNOWN_NAMES_PROMPT.format(names=", ".join(names))
     if result.low_confidence:
         yield _LOW_CONFIDENCE_PROMPT
     if result.by_words_only:
@@ -287,14 +289,33 @@ def _build_question_parts(
     yield f"The novelist asks: {question.text.strip()}"
 
 
+def _is_decision(item: ContextItem) -> bool:
+    """Return whether the author decided an item, if only to leave it open."""
+    return item.decided or item.statement.startswith("left open on purpose")
+
+
+def _list_unknown_names(
+    question: TurnQuestion, result: RetrievalResult
+) -> tuple[str, ...]:
+    """Return the unknown words of the question that are written as names.
+
+    That another word is missing says little: the text may put it otherwise.
+    """
+    capitalized_words = frozenset(extract_capitalized_words(question.text))
+    return tuple(word for word in result.unknown if word in capitalized_words)
+
+
 def _format_material(material: NumberedMaterial, mark: str) -> Iterator[str]:
     citations_by_number = {citation.number: citation for citation in material.citations}
     lines = [e for e in material.entries if e.item.facet is StoryFacet.LINE]
     unnumbered_entries = [entry for entry in material.entries if not entry.numbers]
     facts = [e for e in material.entries if e.numbers and e not in lines]
+    decisions = [entry for entry in unnumbered_entries if _is_decision(entry.item)]
+    open_entries = [entry for entry in unnumbered_entries if entry not in decisions]
     for label, entries in (
         ("known of the story", facts),
-        ("decided or left open by the author", unnumbered_entries),
+        ("decided by the author", decisions),
+        ("undefined so far, and not decided by the author", open_entries),
         ("lines they say", lines),
     ):
         if entries:

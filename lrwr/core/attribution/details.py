@@ -1,0 +1,326 @@
+"""Details of a statement that its source must contain: numbers, names and negations."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from types import MappingProxyType
+
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    normalize_word,
+    stem_lightly,
+)
+from lrwr.core.nlp.names.lexicon import NAME_TITLES, is_non_name
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen"
+    " fourteen fifteen sixteen seventeen eighteen nineteen"
+)
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh"
+    " twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth"
+    " nineteenth"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENTHS = (
+    "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"
+)
+_VALUES: Mapping[str, int] = MappingProxyType(
+    {
+        **dict(zip(_UNITS.split(), range(20), strict=True)),
+        **dict(zip(_ORDINALS.split(), range(20), strict=True)),
+        **dict(zip(_TENS.split(), range(20, 100, 10), strict=True)),
+        **dict(zip(_TENTHS.split(), range(20, 100, 10), strict=True)),
+        "dozen": 12,
+        "dozens": 12,
+    }
+)
+_SCALES: Mapping[str, int] = MappingProxyType(
+    {"hundred": 100, "hundredth": 100, "thousand": 1000, "thousandth": 1000}
+)
+_NUMBER_TOKEN = re.compile(r"\d+(?:[.,]\d{3})*|[^\W\d_]+")
+_DIGIT_ORDINAL = frozenset({"st", "nd", "rd", "th"})
+_UNCOUNTED = frozenset({"zero", "one", "zeroth", "first", "second"})
+"""Words that are mostly no number: "one of them", "at first", "a second later"."""
+
+_COUNTED_BEFORE = re.compile(r"\b(?:the|these|those|both|all) (?:two|three)\b", re.I)
+"""A count of what was named before: "the two days"."""
+
+_CHAPTER = re.compile(
+    r"\b(?:chapters?|ch\.?)\s+((?:\d+|[a-z]+)(?:(?:\s*(?:,|and|to|-|–)\s*)(?:\d+))*)",
+    re.I,
+)
+
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|nobody|nothing|none|nowhere|neither|nor|without|cannot"
+    r"|\w+n['’]t)\b",
+    re.IGNORECASE,
+)
+_DENIAL = re.compile(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
+"""A negation of a verb, such as "never says"."""
+
+_CLAUSE_END = re.compile(r"[,;:.!?()–—]")
+_CONTRAST = re.compile(r"\b(?:and|but|,)\s*$")
+_SCOPE = 4
+"""Words after a negation that it can negate."""
+
+_NOUN_ENDINGS = ("ance", "ence", "ness", "ment", "ion", "er", "or", "al", "y", "e")
+_SHORTEST_STEM = 3
+
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[“\"‘'(*\[]*$")
+_COMPOUND_NAME = re.compile(r"[A-Z][a-z]+[A-Z]")
+
+
+def find_numbers(text: str) -> list[tuple[int, str]]:
+    """Return the numbers in `text` with their words, in text order.
+
+    Digits and words up to thousands are read, ordinals as their numbers: "twenty-first"
+    gives 21. "one", "first" and "second" alone are left out: they seldom count.
+    """
+    numbers: list[tuple[int, str]] = []
+    run: list[re.Match[str]] = []
+    for token in [*_NUMBER_TOKEN.finditer(text), None]:
+        if token and _continues_number(run, token, text):
+            run.append(token)
+            continue
+        numbers += _read_run(run, text)
+        run = [token] if token and _is_number(token[0]) else []
+    return numbers
+
+
+def find_missing_numbers(
+    statement: str, source: str, also: Collection[int] = ()
+) -> tuple[str, ...]:
+    """Return the numbers of `statement`, in its words, that neither `source` nor `also`
+    contains.
+
+    A number that is the sum or the difference of two others of the statement or of one
+    of them and one is a calculation, and is not missing.
+    """
+    numbers = find_numbers(_COUNTED_BEFORE.sub(" ", statement))
+    known = {value for value, _ in find_numbers(source)} | set(also)
+    known |= {1, 0} & {value for value, _ in numbers}
+    missing = [(value, words) for value, words in numbers if value not in known]
+    stated = {value for value, _ in numbers if value in known}
+    sums = {a + b for a, b in combinations(stated, 2)}
+    sums |= {abs(a - b) for a, b in combinations(stated, 2)}
+    # A year may be cited without its century: "in fifty-one".
+    sums |= {value for value, _ in missing if value > 1000 and value % 100 in known}
+    return tuple(words for value, words in missing if value not in sums)
+
+
+def find_chapter_numbers(text: str) -> frozenset[int]:
+    """Return the numbers that follow "chapter" or "chapters" in `text`."""
+    return frozenset(
+        value
+        for match in _CHAPTER.finditer(text)
+        for value, _ in find_numbers(match[1].replace("one", "1"))
+    )
+
+
+def _is_number(word: str) -> bool:
+    return word[0].isdecimal() or word.lower() in _VALUES or word.lower() in _SCALES
+
+
+def _continues_number(
+    run: Sequence[re.Match[str]], token: re.Match[str], text: str
+) -> bool:
+    """Return whether `token` belongs to the number that `run` begins: "and" within
+    "three hundred and six", the second word of "twenty-one", an ordinal ending.
+    """
+    if not run:
+        return False
+    between = text[run[-1].end() : token.start()]
+    word, last = token[0].lower(), run[-1][0].lower()
+    if run[0][0][0].isdecimal():
+        return len(run) == 1 and not between and word in _DIGIT_ORDINAL
+    if between not in ("-", " ", "‑"):
+        return False
+    if word in _SCALES:
+        return last in _VALUES
+    if word == "and":
+        return last in _SCALES
+    if last in _SCALES or last == "and":
+        return word in _VALUES
+    return _VALUES.get(last, 0) >= 20 and 0 < _VALUES.get(word, 0) < 10
+
+
+def _read_run(run: Sequence[re.Match[str]], text: str) -> list[tuple[int, str]]:
+    words = [token[0].lower() for token in run]
+    while words and words[-1] == "and":
+        words.pop()
+    if not words or words in ([word] for word in _UNCOUNTED):
+        return []
+    wording = text[run[0].start() : run[len(words) - 1].end()]
+    if words[0][0].isdecimal():
+        return [(int(re.sub(r"\D", "", words[0])), wording)]
+    total = part = 0
+    for word in words:
+        if word in _SCALES:
+            part = max(part, 1) * _SCALES[word]
+            total, part = (total + part, 0) if _SCALES[word] > 100 else (total, part)
+        else:
+            part += _VALUES.get(word, 0)
+    return [(total + part, wording)]
+
+
+def find_missing_names(
+    statement: str, source: str, cast: Sequence[Collection[str]]
+) -> tuple[str, ...]:
+    """Return the names in `statement` of which `source` contains no form.
+
+    `cast` has for each character all forms of its name. A name that belongs to none of
+    them is missing unless the source has all of its words.
+    """
+    words = _fold_words(source)
+    missing: list[str] = []
+    for run in _find_names(statement, cast):
+        forms = _find_forms(run, cast)
+        is_present = not forms and set(_fold_words(run)) <= set(words)
+        if not is_present and not any(_contains_words(words, form) for form in forms):
+            missing.append(run)
+    return tuple(dict.fromkeys(missing))
+
+
+def _find_names(text: str, cast: Sequence[Collection[str]]) -> Iterator[str]:
+    """Yield the names in `text`: forms of `cast`, and runs of capitalized words, which
+    do not begin a sentence alone.
+    """
+    known = {word for forms in cast for form in forms for word in _fold_words(form)}
+    run: list[re.Match[str]] = []
+    before: re.Match[str] | None = None
+    for word in WORD_PATTERN.finditer(text):
+        is_name = _is_name_word(text, word, known)
+        if run and not (is_name and _are_adjacent(text, run[-1], word)):
+            yield _join_name(text, run)
+            run = []
+        if is_name and not run and before and _may_open_name(text, before, word):
+            run = [before]
+        run += [word] if is_name else []
+        before = word
+    if run:
+        yield _join_name(text, run)
+
+
+def _are_adjacent(text: str, word: re.Match[str], other: re.Match[str]) -> bool:
+    return text[word.end() : other.start()] in (" ", ". ")
+
+
+def _join_name(text: str, run: Sequence[re.Match[str]]) -> str:
+    return text[run[0].start() : run[-1].start()] + _strip_possessive(run[-1][0])
+
+
+def _may_open_name(text: str, word: re.Match[str], name: re.Match[str]) -> bool:
+    """Return whether `word`, which begins a sentence, belongs to the name after it."""
+    is_common = normalize_word(word[0]) in STOP_WORDS or is_non_name(word[0])
+    return word[0][0].isupper() and not is_common and _are_adjacent(text, word, name)
+
+
+def _is_name_word(text: str, word: re.Match[str], known: Collection[str]) -> bool:
+    plain = normalize_word(word[0])
+    if not word[0][0].isupper() or len(plain) == 1 or word[0][:2] in ("I’", "I'"):
+        return False
+    if _COMPOUND_NAME.match(word[0]):
+        return True
+    if plain in STOP_WORDS or is_non_name(word[0]):
+        return False
+    begins_sentence = _SENTENCE_START.search(text, 0, word.start()) is not None
+    return not begins_sentence or (plain in known and plain not in NAME_TITLES)
+
+
+def _find_forms(name: str, cast: Sequence[Collection[str]]) -> list[tuple[str, ...]]:
+    """Return all forms of the characters that `name` may mean: those with that form,
+    else those with all of its words in one form, else with its last word.
+    """
+    words = tuple(_fold_words(name))
+    groups = [[tuple(_fold_words(form)) for form in forms] for forms in cast]
+    same = [forms for forms in groups if words in forms]
+    if not same:
+        wanted = set(words) - NAME_TITLES or set(words)
+        same = [forms for forms in groups if any(wanted <= set(form) for form in forms)]
+    return [form for forms in same for form in forms if set(form) - STOP_WORDS]
+
+
+def _contains_words(words: Sequence[str], form: Sequence[str]) -> bool:
+    wanted = [word for word in form if word not in STOP_WORDS]
+    size = len(wanted)
+    return any(
+        list(words[at : at + size]) == wanted for at in range(len(words) - size + 1)
+    )
+
+
+@lru_cache(maxsize=256)
+def _fold_words(text: str) -> tuple[str, ...]:
+    return tuple(normalize_word(word) for word in WORD_PATTERN.findall(text))
+
+
+def _strip_possessive(word: str) -> str:
+    return re.sub(r"['’]s?$", "", word)
+
+
+def find_missing_negation(statement: str, source: Sequence[str]) -> tuple[str, ...]:
+    """Return a negation of `statement` if the sentences of `source` about what it negates
+    have none.
+
+    What is negated are the content words that follow within `_SCOPE` words and the
+    clause. Empty if the statement negates nothing, or if no sentence has these words.
+    """
+    for negation in _NEGATION.finditer(statement):
+        clause = _CLAUSE_END.split(statement[negation.end() :], maxsplit=1)[0]
+        if _CONTRAST.search(statement[: negation.start()]):
+            continue
+        negated = stem_words(" ".join(clause.split()[:_SCOPE]))
+        if not negated:
+            before = _CLAUSE_END.split(statement[: negation.start()])[-1]
+            negated = stem_words(" ".join(before.split()[-_SCOPE:]))
+        about = _find_fitting(negated, source)
+        if about and not any(_NEGATION.search(sentence) for sentence in about):
+            return (negation[0],)
+    return ()
+
+
+def has_negation(text: str) -> bool:
+    """Return whether `text` contains a negation."""
+    return _NEGATION.search(text) is not None
+
+
+def find_negation_before(text: str, end: int) -> str:
+    """Return the negation within the words just before offset `end` and in its clause;
+    empty if there is none.
+
+    A comma or colon may stand at the end, as before a quotation.
+    """
+    before = text[max(0, end - 80) : end].rstrip().rstrip(",:")
+    clause = _CLAUSE_END.split(before)[-1].split()[-2 * _SCOPE :]
+    negation = _DENIAL.search(" ".join(clause))
+    return negation[0] if negation else ""
+
+
+def _find_fitting(stems: frozenset[str], source: Sequence[str]) -> list[str]:
+    """Return the sentences of `source` that share most stems with `stems`, if any."""
+    shared = [(len(stems & stem_words(sentence)), sentence) for sentence in source]
+    most = max((count for count, _ in shared), default=0)
+    return [sentence for count, sentence in shared if count and count == most]
+
+
+@lru_cache(maxsize=2_000)
+def stem_words(text: str) -> frozenset[str]:
+    """Return the stems of the words of `text` without stop words.
+
+    They unite more forms than `stem_lightly`: "paint", "painted" and "painter".
+    """
+    words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
+    return frozenset(_stem(word) for word in words if word not in STOP_WORDS)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    stem = stem_lightly(word)
+    for ending in _NOUN_ENDINGS:
+        if stem.endswith(ending) and len(stem) - len(ending) >= _SHORTEST_STEM:
+            stem = stem[: -len(ending)]
+            break
+    has_double = len(stem) > _SHORTEST_STEM and stem[-1] == stem[-2]
+    return stem[:-1] if has_double else stem

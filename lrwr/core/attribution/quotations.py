@@ -1,0 +1,234 @@
+"""Quotations in an answer: whether they are verbatim, and under which number."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lrwr.core.attribution.citations import (
+    ANY_MARK,
+    CITATION_MARK,
+    list_plain_words,
+    parse_numbers,
+)
+from lrwr.core.model.text import WORD_PATTERN, Span, normalize_word
+from lrwr.core.model.turns import Citation, WebCitation
+from lrwr.core.web.citations import WEB_MARK, parse_web_marks
+
+MIN_QUOTED_WORDS = 4
+"""Words from which on quotation marks count as a verbatim quotation; fewer may be a
+title, a name or irony."""
+
+REPEATED_WORDS = 5
+"""Words in a row that show where a sentence comes from."""
+
+QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
+_MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
+_MARKS_AFTER = re.compile(rf"[\s.,;:!?)]*({_MARKS.pattern})")
+_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuotation:
+    """A quotation in an answer.
+
+    `span` includes the quotation marks; `text` is what stands between them, without
+    citation marks. `marks` is the span of the citation marks that follow it: directly,
+    or later on its line before the next quotation; None without any.
+    """
+
+    span: Span
+    text: str
+    marks: Span | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has so many words that it must be verbatim."""
+        return len(WORD_PATTERN.findall(self.text)) >= MIN_QUOTED_WORDS
+
+
+def find_answer_quotations(text: str) -> list[AnswerQuotation]:
+    """Return the quotations in an answer, in text order, each with its marks."""
+    return [
+        AnswerQuotation(
+            Span(match.start(), match.end()),
+            ANY_MARK.sub("", match["curly"] or match["straight"]),
+            _find_marks(text, match.end()),
+        )
+        for match in QUOTED.finditer(text)
+    ]
+
+
+def _find_marks(text: str, end: int) -> Span | None:
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end
+    following = QUOTED.search(text, end, line_end)
+    mark = ANY_MARK.search(text, end, following.start() if following else line_end)
+    mark = mark or ANY_MARK.search(text, end, line_end)
+    group = _MARKS.match(text, mark.start(), line_end) if mark else None
+    return Span(group.start(), group.end()) if group else None
+
+
+def renumber_quotations(text: str, citations: Sequence[Citation]) -> str:
+    """Return an answer in which each quotation has the number of the text that has it.
+
+    Only a quotation that is directly followed by numbers of other texts is changed, and
+    only if exactly one of `citations` contains it, or the best fitting of several in
+    their order. Numbers of the same mark that other quotations before it need stay.
+    """
+    by_number = {citation.number: citation for citation in citations}
+    pieces: list[str] = []
+    done = 0
+    quotations = find_answer_quotations(text)
+    for index, quotation in enumerate(quotations):
+        marks = _MARKS_AFTER.match(text, quotation.span.end)
+        if marks is None or WEB_MARK.search(marks[1]):
+            continue
+        numbers = list_numbers(marks[1])
+        right = _find_right_number(quotation, numbers, by_number)
+        if right is None:
+            continue
+        before = [
+            mark.end() for mark in ANY_MARK.finditer(text, 0, quotation.span.start)
+        ]
+        since = max((*before, text.rfind("\n", 0, quotation.span.start)), default=0)
+        needed = _list_needed_numbers(quotations[:index], since, numbers, by_number)
+        listed = "".join(f"[{number}]" for number in dict.fromkeys((*needed, right)))
+        trailing = marks[1][len(marks[1].rstrip()) :]
+        pieces += [text[done : marks.start(1)], listed, trailing]
+        done = marks.end(1)
+    return "".join((*pieces, text[done:]))
+
+
+def _find_right_number(
+    quotation: AnswerQuotation,
+    numbers: Sequence[int],
+    by_number: Mapping[int, Citation],
+) -> int | None:
+    """Return the number under which a quotation belongs; None to leave it as it is.
+
+    A short quotation is only moved to the one text that contains it.
+    """
+    if not WORD_PATTERN.search(quotation.text) or any(
+        occurs_in(quotation.text, [by_number[n].text])
+        for n in numbers
+        if n in by_number
+    ):
+        return None
+    if occurs_in(
+        quotation.text, [by_number[n].text for n in numbers if n in by_number]
+    ):
+        return None
+    containing = [
+        number
+        for number, citation in by_number.items()
+        if occurs_in(quotation.text, [citation.text])
+    ]
+    if not containing or (len(containing) > 1 and not quotation.is_long):
+        return None
+    return containing[0]
+
+
+def _list_needed_numbers(
+    earlier: Sequence[AnswerQuotation],
+    since: int,
+    numbers: Sequence[int],
+    by_number: Mapping[int, Citation],
+) -> list[int]:
+    """Return those of `numbers` that quotations after offset `since` rest on."""
+    texts = [q.text for q in earlier if q.span.start >= since and q.is_long]
+    return [
+        number
+        for number in numbers
+        if number in by_number
+        and any(occurs_in(text, [by_number[number].text]) for text in texts)
+    ]
+
+
+def list_numbers(text: str) -> list[int]:
+    """Return the citation numbers of all marks in `text`, each once, in text order."""
+    marks = CITATION_MARK.finditer(text)
+    return list(dict.fromkeys(n for mark in marks for n in parse_numbers(mark[1])))
+
+
+def find_misquotations(
+    text: str,
+    citations: Sequence[Citation],
+    pages: Mapping[int, WebCitation],
+    question: str = "",
+) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    """Yield the long quotations of `text` that its sources do not contain, with the
+    words that differ from the most similar passage.
+
+    A quotation of the web must occur in the pages of its own mark; words of `question`
+    may be quoted.
+    """
+    for quotation in find_answer_quotations(text):
+        if not quotation.is_long:
+            continue
+        sources = _list_sources(text, quotation, citations, pages)
+        if not occurs_in(quotation.text, [*sources, question]):
+            yield quotation.span, find_differing_words(quotation.text, sources)
+
+
+def _list_sources(
+    text: str,
+    quotation: AnswerQuotation,
+    citations: Sequence[Citation],
+    pages: Mapping[int, WebCitation],
+) -> list[str]:
+    group = text[quotation.marks.start : quotation.marks.end] if quotation.marks else ""
+    page_numbers = parse_web_marks(group)
+    of_manuscript = not page_numbers or CITATION_MARK.search(group)
+    return [
+        *(citation.text for citation in (citations if of_manuscript else ())),
+        *(pages[number].text for number in page_numbers),
+    ]
+
+
+def find_differing_words(quotation: str, sources: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of `quotation` that the most similar part of `sources` lacks."""
+    words = WORD_PATTERN.findall(quotation)
+    plain = [normalize_word(word) for word in words]
+    best: frozenset[str] = frozenset()
+    for source in sources:
+        source_words = [normalize_word(word) for word in WORD_PATTERN.findall(source)]
+        for at in range(0, max(1, len(source_words) - len(words)), 4):
+            window = frozenset(source_words[at : at + len(words) + 4])
+            best = max(best, window & frozenset(plain), key=len)
+    missing = (
+        word for word, form in zip(words, plain, strict=True) if form not in best
+    )
+    return tuple(dict.fromkeys(missing))
+
+
+def occurs_in(quotation: str, texts: Sequence[str]) -> bool:
+    """Return whether one of `texts` contains a quotation, whole or in parts between
+    ellipses.
+    """
+    if any(_contains(text, quotation) for text in texts):
+        return True
+    parts = [part for part in _ELLIPSIS.split(quotation) if WORD_PATTERN.search(part)]
+    return len(parts) > 1 and all(
+        any(_contains(text, part) for text in texts) for part in parts
+    )
+
+
+def repeats_words(statement: str, texts: Sequence[str]) -> bool:
+    """Return whether `statement` has `REPEATED_WORDS` words in a row from one of `texts`,
+    or all of its words if it has fewer.
+    """
+    words = list_plain_words(statement)
+    size = min(REPEATED_WORDS, len(words))
+    runs = (" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
+    return size > 1 and any(occurs_in(run, texts) for run in runs)
+
+
+def _contains(text: str, quotation: str) -> bool:
+    return _fold_text(quotation) in _fold_text(text)
+
+
+@lru_cache(maxsize=512)
+def _fold_text(text: str) -> str:
+    """Return the plain words of `text`, each between spaces, to compare texts."""
+    return f" {' '.join(list_plain_words(text))} "
