@@ -196,6 +196,14 @@ def collect_bible_names(bible: Bible) -> frozenset[str]:
     return frozenset(people) | {element.name for element in bible.world}
 
 
+def list_cast_forms(bible: Bible) -> tuple[tuple[str, ...], ...]:
+    """Return for each character all forms of its name, the display name first."""
+    return tuple(
+        (profile.name, *(form.name for form in profile.aliases))
+        for profile in bible.characters
+    )
+
+
 def _all_names(character_profile: CharacterProfile) -> Iterator[str]:
     yield character_profile.name
     yield from (form.name for form in character_profile.aliases)

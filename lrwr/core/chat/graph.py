@@ -42,6 +42,7 @@ from lrwr.core.model.turns import (
     SupervisorOutput,
     TurnEvent,
     TurnStageStarted,
+    TurnState,
     WebCitation,
     WebPageCited,
 )
@@ -360,6 +361,12 @@ class TurnRecorder:
         self._pieces: list[str] = []
         self._cited: list[Citation] = []
         self._web: list[WebCitation] = []
+
+    @property
+    def state(self) -> TurnState:
+        """`STOPPED` for an answer that ends early, whatever the reason."""
+        is_cut = self.result is None or self.result.answer.is_cut
+        return TurnState.STOPPED if is_cut else TurnState.COMPLETE
 
     def record_event(self, event: TurnEvent) -> None:
         """Collect the text or citation of `event`; ignore other kinds of events."""

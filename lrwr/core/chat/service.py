@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from lrwr.core.bible.index import BibleParts
-from lrwr.core.bible.name_lookup import collect_bible_names
+from lrwr.core.bible.name_lookup import collect_bible_names, list_cast_forms
 from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import CanonChange, Decision
@@ -56,7 +56,6 @@ from lrwr.core.model.turns import (
     TurnDone,
     TurnEvent,
     TurnId,
-    TurnState,
 )
 from lrwr.core.ports.sources import WebSearch
 from lrwr.core.ports.stores import PassageStore, ThreadStore
@@ -341,18 +340,10 @@ def _build_turn(
         asked_at=asked_at,
         question=turn_recorder.question.text,
         output=turn_recorder.output(model),
-        state=_select_state(turn_recorder),
+        state=turn_recorder.state,
         usage=usage,
         price=paid if cost else price(usage, model),
     )
-
-
-def _select_state(turn_recorder: TurnRecorder) -> TurnState:
-    """Return `STOPPED` for an answer that ends early, whatever the reason."""
-    result = turn_recorder.result
-    if result is None or result.answer.is_cut:
-        return TurnState.STOPPED
-    return TurnState.COMPLETE
 
 
 async def _run_lookup_loop(
@@ -478,10 +469,7 @@ async def _build_question(
         before=recalled.before,
         outdated=recalled.outdated,
         state=state,
-        cast=tuple(
-            (profile.name, *(form.name for form in profile.aliases))
-            for profile in bible.characters
-        ),
+        cast=list_cast_forms(bible),
     )
     return question, bible
 
