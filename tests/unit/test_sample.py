@@ -40,8 +40,8 @@ def features() -> dict[str, Any]:
 
 
 @cache
-def questions() -> list[dict[str, Any]]:
-    text = (EXAMPLES / "marsh-lantern.questions.jsonl").read_text("utf-8")
+def questions(name: str = "questions") -> list[dict[str, Any]]:
+    text = (EXAMPLES / f"marsh-lantern.{name}.jsonl").read_text("utf-8")
     return [json.loads(line) for line in text.split("\n") if line]
 
 
@@ -91,6 +91,16 @@ def test_the_questions_are_forty_answered_twenty_not_and_twenty_bounded() -> Non
         assert bool(question.get("gold")) == (
             question["id"][0] == "a" or question.get("answerable", False)
         )
+
+
+def test_the_second_half_asks_the_same_in_the_other_wording() -> None:
+    first = {question["id"]: question for question in questions()}
+    second = questions("wording")
+    assert Counter(one["id"][0] for one in second) == {"n": 24, "e": 20}
+    for one in second:
+        other = first[("a" if one["id"][0] == "n" else "u") + one["id"][1:]]
+        assert one | {"id": 0, "question": 0} == other | {"id": 0, "question": 0}
+        assert one["question"] != other["question"]
 
 
 def test_the_story_is_long_enough_and_in_order() -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lrwr.core.model.text import LineRange
     from lrwr.core.ports.stores import DocumentText
     from lrwr.core.ports.story_stores import DocumentFact
+    from lrwr.core.retrieval.confidence import SearchConfidence
     from lrwr.core.retrieval.search_model import SearchRequest
 
     FactTexts: TypeAlias = Mapping[DocumentId, DocumentText]
@@ -313,8 +314,19 @@ def describe_confidence(confidence: float, *, low: bool | None) -> str:
     )
 
 
-def describe_missing_confidence(search_request: "SearchRequest") -> str:
-    """Return a sentence that says why the confidence of a search was not computed."""
+def describe_missing_confidence(
+    search_request: "SearchRequest", judgement: "SearchConfidence | None"
+) -> str:
+    """Return a sentence that says why the confidence of a search was not computed.
+
+    `judgement` is the search's; None if none was made.
+    """
+    signals = judgement.signals if judgement else None
+    if signals is not None and signals.avoids_text:
+        return (
+            "Confidence: not evaluated, because the passages contain few of the"
+            " question's words."
+        )
     if search_request.filters:
         return "Confidence: not computed for searches with filters."
     if not (search_request.lexical and search_request.dense):

@@ -463,7 +463,7 @@ def _show_summary(output: Output, request: SearchRequest, result: SearchResult) 
     elif len(request.question.split()) > 1 and result.confidence is not None:
         summary = describe_confidence(result.confidence, low=result.low_confidence)
     elif len(request.question.split()) > 1 and not result.low_confidence:
-        summary = describe_missing_confidence(request)
+        summary = describe_missing_confidence(request, result.judgement)
     if result.passages and summary:
         output.answer(StyledText(summary, "faint"))
 

@@ -31,6 +31,12 @@ AGREEMENT_DEPTH = 10
 MAX_SIGNAL_SCALES = 4.0
 """Standardized signals are clipped to this value, so that no outlier dominates."""
 
+MIN_JUDGED_COVERAGE = 0.65
+"""Least share of the question's word weight in the first passages, without which their
+confidence is not evaluated. Where a question avoids the words of the text, the signals
+say nothing about whether the passages contain the answer (decision 031), unless the
+library's own calibration was fitted on such questions."""
+
 PEOPLE_RANKING_ID = "people"
 UNRERANKED_RANKING_ID = "off"
 """Names of rankings without a reranker; see `build_ranking_id`."""
@@ -78,6 +84,11 @@ class RankingSignals:
     covered: float
     covered_together: float
     agreement: float
+
+    @property
+    def avoids_text(self) -> bool:
+        """Whether the first passages contain few of the question's words."""
+        return self.covered_together < MIN_JUDGED_COVERAGE
 
     @property
     def row(self) -> tuple[float, ...]:
@@ -187,7 +198,8 @@ class SearchConfidence:
 
     `confidence` is the probability, 0.0 to 1.0, that the first passages contain the
     answer; `low` means that it is below the threshold. Both are None if there is no
-    calibration for the ranking id `ranking`. `signals` is None if nothing was found.
+    calibration for the ranking id `ranking`, or the passages contain too little of the
+    question. `signals` is None if nothing was found.
     """
 
     ranking: str
@@ -202,12 +214,14 @@ def assess_search_confidence(
     """Return the confidence of a search that was ranked as the ranking id `ranking`
     says.
 
-    0.0 and low if it found nothing. Without `calibration` the probability is None.
+    0.0 and low if it found nothing. The probability is None without `calibration`, and
+    with a shipped one if the question avoids the words of the first passages.
     """
     if not ranking_inputs.first:
         return SearchConfidence(ranking, None, 0.0, True)
     signals = compute_ranking_signals(ranking_inputs)
-    if calibration is None:
+    is_shipped = calibration is not None and calibration.source == _SOURCE
+    if calibration is None or (is_shipped and signals.avoids_text):
         return SearchConfidence(ranking, signals)
     confidence = estimate_probability(signals, calibration)
     return SearchConfidence(
