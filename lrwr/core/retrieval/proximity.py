@@ -199,10 +199,12 @@ class CharacterProximity:
             _build_proximity_table(character, visible, max(1, total))
             for character in question_characters
         ]
+        is_bounded = scope.documents is not None or bool(scope.until)
         utterances = [
             quotation
             for quotation in document_quotations
-            if is_within_scope(quotation.document, _span(quotation.quotation), scope)
+            if not is_bounded
+            or is_within_scope(quotation.document, _span(quotation.quotation), scope)
         ]
         spans = {(a.document, a.ordinal): a.span for a in visible} | dict(spots or {})
         spots_of_utterances = _find_spots(utterances, spans)
@@ -283,14 +285,14 @@ def _span(quotation: Quotation) -> Span:
 
 def _find_spots(
     utterances: Sequence[DocumentQuotation], spans: Mapping[Spot, Span]
-) -> list[list[Spot]]:
+) -> list[tuple[Spot, ...]]:
     """Return for each of `utterances` the spots that it overlaps, of those in `spans`."""
     by_document: dict[DocumentId, list[tuple[int, int, int]]] = {}
     for (document, ordinal), span in spans.items():
         by_document.setdefault(document, []).append((span.start, span.end, ordinal))
     for ordered in by_document.values():
         ordered.sort()
-    found = []
+    spots_of_utterances = []
     for utterance in utterances:
         span = _span(utterance.quotation)
         # Chunks do not overlap: those that begin before the utterance ends are enough.
@@ -300,8 +302,8 @@ def _find_spots(
         while last and chunks[last - 1][1] > span.start:
             last -= 1
             overlapping.append((utterance.document, chunks[last][2]))
-        found.append(overlapping)
-    return found
+        spots_of_utterances.append(tuple(overlapping))
+    return spots_of_utterances
 
 
 def _score_matches(
@@ -336,25 +338,27 @@ def _score_matches(
 def _score_utterances(
     people: Sequence[tuple[QuestionCharacter, _ProximityTable]],
     utterances: Sequence[DocumentQuotation],
-    spots: Sequence[Sequence[Spot]],
+    spots: Sequence[tuple[Spot, ...]],
 ) -> dict[Spot, float]:
     """Return the score of the best utterance in each spot."""
     scores = [0.0] * len(utterances)
     for character, table in people:
         levels = _find_utterance_levels(character, table, utterances, spots)
         weights = _weigh_levels(UTTERANCE_SHARES[character.role], Counter(levels))
-        for number, level in enumerate(levels):
-            scores[number] += weights[level]
+        scores = [s + weights[n] for s, n in zip(scores, levels, strict=True)]
     if any(character.role is AppearanceRole.MENTIONED for character, _ in people):
         lengths = [
             bisect(UTTERANCE_LENGTHS, sum(span.end - span.start for span in q.spans))
-            for q in (utterance.quotation for utterance in utterances)
+            for q in [utterance.quotation for utterance in utterances]
         ]
         weights = _weigh_levels(LENGTH_SHARES[:-1], Counter(lengths))
-        for number, length in enumerate(lengths):
-            scores[number] += weights[length]
-    best: dict[Spot, float] = {}
+        scores = [s + weights[n] for s, n in zip(scores, lengths, strict=True)]
+    best_of_spots: dict[tuple[Spot, ...], float] = {}
     for score, utterance_spots in zip(scores, spots, strict=True):
+        if score > best_of_spots.get(utterance_spots, -math.inf):
+            best_of_spots[utterance_spots] = score
+    best: dict[Spot, float] = {}
+    for utterance_spots, score in best_of_spots.items():
         for spot in utterance_spots:
             best[spot] = max(best.get(spot, -math.inf), score)
     return best
@@ -364,16 +368,17 @@ def _find_utterance_levels(
     character: QuestionCharacter,
     table: _ProximityTable,
     utterances: Sequence[DocumentQuotation],
-    spots: Sequence[Sequence[Spot]],
+    spots: Sequence[tuple[Spot, ...]],
 ) -> list[int]:
     """Return the level of each utterance, counted as in `UTTERANCE_SHARES`."""
     own_levels = UTTERANCE_LEVELS[character.role]
     no_level = len(PROXIMITY_LEVELS[character.role])
-    level_of = {spot: table.level_of(spot) for near in spots for spot in near}
-    levels = [
-        len(own_levels) + min([level_of[spot] for spot in near], default=no_level)
-        for near in spots
-    ]
+    # Many utterances are in the same spots.
+    level_of_spots = {
+        near: len(own_levels) + min(map(table.level_of, near), default=no_level)
+        for near in set(spots)
+    }
+    levels = [level_of_spots[near] for near in spots]
     positions = _find_positions(frozenset(character.people), utterances)
     # From the last level to the first, so that the nearest one remains.
     for number, (roles, away) in reversed(list(enumerate(own_levels))):
@@ -387,6 +392,8 @@ def _widen_positions(
     positions: Iterable[int], away: int, utterances: Sequence[DocumentQuotation]
 ) -> set[int]:
     """Return the positions at most `away` before or after, in the same document."""
+    if not away:
+        return set(positions)
     return {
         near
         for position in positions
