@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION
 from tests.fakes.read_books import ReadBooks, copy_sample
 from tests.fakes.terminal import Terminal
 
@@ -219,3 +220,68 @@ def test_of_many_damaged_files_three_are_named(book: Terminal) -> None:
         "chapters/02-the-reeves-offer.md, chapters/03-the-ledger-house.md and 4 more. Run"
         in said
     )
+
+
+def set_schema(book: Terminal, number: int) -> None:
+    with closing(sqlite3.connect(book.folder / ".lrwr" / "library.db")) as connection:
+        connection.execute(f"PRAGMA user_version = {number}")
+
+
+@pytest.mark.parametrize("number", [SCHEMA_VERSION ^ 64, SCHEMA_VERSION ^ 2**24, -2])
+def test_a_damaged_schema_number_is_repaired_without_a_loss(
+    book: Terminal, number: int
+) -> None:
+    book.run("ask", "Who lights the lamps?")
+    whole = told(book), book.run("threads", "show", "1").out
+    set_schema(book, number)
+    for words in ("status", "search lamp", "threads"):
+        ran = book.run(*words.split())
+        assert ran.code == 5
+        assert "may be damaged" in ran.err
+        assert "`lrwr repair`" in ran.err
+        assert "pgrade" not in ran.err
+    state, detail = state_of(book, "database")
+    assert (state, "may be damaged" in detail) == ("broken", True)
+    assert book.run("repair").code == 0
+    assert (told(book), book.run("threads", "show", "1").out) == whole
+
+
+def test_a_newer_schema_asks_for_an_upgrade(book: Terminal) -> None:
+    set_schema(book, SCHEMA_VERSION + 1)
+    for words in ("status", "repair"):
+        assert "Upgrade lrwr" in book.run(*words.split()).err
+
+
+def test_messages_about_a_damaged_file_have_no_terms_of_the_database(
+    book: Terminal,
+) -> None:
+    database = book.folder / ".lrwr" / "library.db"
+    with database.open("r+b") as file:
+        file.seek(20 * 4096)
+        file.write(bytes(12 * 4096))
+    said = ""
+    for words in ("doctor", "doctor --verify", "backup", "search lamp", "repair"):
+        ran = book.run(*words.split())
+        said += ran.out + ran.err
+    assert "damaged" in said
+    for term in ("btree", "malformed", "Page ", "Tree ", "disk image", "error code"):
+        assert term not in said, term
+
+
+def test_doctor_says_what_is_left_of_a_library_without_its_database(
+    book: Terminal,
+) -> None:
+    book.run("ask", "Who lights the lamps?")
+    back_up(book)
+    (book.folder / ".lrwr" / "library.db").unlink()
+    findings = book.run("doctor", "--json").json["findings"]
+    found = next(f for f in findings if f["part"] == "database")
+    assert found["state"] == "warning"
+    assert "library.db is missing" in found["detail"]
+    assert "lrwr restore --latest" in found["remedy"]
+    for file in (book.folder / ".lrwr" / "backups").glob("*"):
+        file.unlink()
+    findings = book.run("doctor", "--json").json["findings"]
+    found = next(f for f in findings if f["part"] == "database")
+    assert "library.db is missing" in found["detail"]
+    assert "lrwr ingest" in found["remedy"]

@@ -338,7 +338,7 @@ def _backup(
     facts = inspect_database(work_folder / DATABASE, now=now)
     if facts.damage:
         raise StoreProblem(
-            f"{library.database} is damaged: {facts.damage[0]}",
+            f"{library.database} is damaged",
             hint="Run `lrwr repair` first. Existing backups are not changed.",
         )
     files = {DATABASE: work_folder / DATABASE, **_find_extra_files(library)}

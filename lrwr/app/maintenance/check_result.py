@@ -27,13 +27,14 @@ class HealthFinding:
 
     `part` names what was checked ("database"). `detail` says what was found, `remedy`
     what the user can do; both are sentences. `remedy` is empty if there is nothing to
-    do.
+    do. `technical` is a message of SQLite, which only `--json` prints.
     """
 
     part: str
     state: HealthState
     detail: str
     remedy: str = ""
+    technical: str = ""
 
 
 def finding_from_error(part: str, error: LrwrError) -> HealthFinding:

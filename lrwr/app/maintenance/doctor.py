@@ -23,6 +23,7 @@ from lrwr.app.maintenance.checks.database import (
     check_folders,
     check_index,
     check_jobs,
+    check_missing_database,
     check_sample,
     check_unembedded_passages,
     check_verification,
@@ -260,8 +261,8 @@ def _check_records(
     context: DoctorContext,
 ) -> list[HealthFinding]:
     if not library.database.exists():
-        detail, remedy = "Nothing has been ingested yet.", "Run `lrwr ingest FOLDER`."
-        return [HealthFinding("database", HealthState.OFF, detail, remedy)]
+        backup = load_newest_backup(library)
+        return [check_missing_database(library, backup.day if backup else None)]
     try:
         # First of all: SQLite merges the log into the file when the file is closed.
         is_log_damaged = context.verify and has_damaged_log(library.database)

@@ -40,7 +40,8 @@ class RepairReport:
     """The steps of a repair, one sentence each, and what the user should do next.
 
     `remedy` is a sentence, empty if there is nothing to do. `moved` is the new path of
-    a damaged database, else None. `recovered` counts the rows that were copied from it
+    a damaged database, else None. `damage` is SQLite's message about it, for bug reports.
+    `recovered` counts the rows that were copied from it
     by table.
     """
 
@@ -48,6 +49,7 @@ class RepairReport:
     remedy: str = ""
     moved: Path | None = None
     recovered: Mapping[str, SalvageCounts] = field(default_factory=dict)
+    damage: str = ""
 
 
 def repair_library(library: Library, *, now: float) -> RepairReport:
@@ -89,7 +91,11 @@ def _repair(library: Library, now: float) -> RepairReport:
     other_steps = [*_clear_vector_index(library), *_check_folder_record(library, now)]
     if report is not None:
         return RepairReport(
-            (*report.steps, *other_steps), report.remedy, report.moved, report.recovered
+            (*report.steps, *other_steps),
+            report.remedy,
+            report.moved,
+            report.recovered,
+            report.damage,
         )
     if not has_database:
         return RepairReport((*steps, *other_steps), "Run `lrwr ingest FOLDER` now.")
@@ -107,7 +113,7 @@ def _salvage(library: Library, damage: str, now: float, expired: float) -> Repai
         expired_before=expired,
     )
     steps = (
-        f"The database was damaged: {damage}.",
+        "The database was damaged.",
         *describe_recovery(counts),
         f"The damaged file was renamed to {moved}; nothing was deleted.",
         "Your manuscript was not changed. Ingesting it again rebuilds the rest.",
@@ -117,7 +123,7 @@ def _salvage(library: Library, damage: str, now: float, expired: float) -> Repai
         remedy = (
             f"Run `lrwr restore --latest` to add what automatic backups have. {remedy}"
         )
-    return RepairReport(steps, remedy, moved, counts)
+    return RepairReport(steps, remedy, moved, counts, damage)
 
 
 def recover_from_file(library: Library, file: Path, *, now: float) -> RepairReport:

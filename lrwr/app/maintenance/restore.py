@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -106,7 +107,7 @@ def _check_database(path: Path, source: Path, now: float) -> None:
     except StoreProblem as error:
         raise bad_archive_error(source, "its database cannot be opened.") from error
     if facts.damage:
-        raise bad_archive_error(source, f"its database is damaged: {facts.damage[0]}.")
+        raise bad_archive_error(source, "its database is damaged.")
     if facts.schema < 1:
         raise bad_archive_error(source, "its database contains no library.")
     if facts.schema > facts.wanted:
@@ -120,9 +121,7 @@ def _check_folder_list(path: Path, source: Path) -> None:
     try:
         parse_ingested_paths(path.read_bytes())
     except ValueError as error:
-        raise bad_archive_error(
-            source, f"its {path.name} is damaged: {error}."
-        ) from error
+        raise bad_archive_error(source, f"its {path.name} is damaged.") from error
 
 
 class _FileSwap:
@@ -189,7 +188,8 @@ def _restore_files(
         steps.append(f"The previous library was renamed to {renamed}.")
     clear_shards(library.index_dir)
     swap.place(folder / DATABASE, library.database)
-    steps.append(f"The library of {manifest.made} was restored to {library.state_dir}.")
+    backup_time = _format_time(manifest.made)
+    steps.append(f"The library of {backup_time} was restored to {library.state_dir}.")
     if LIBRARY_JSON in manifest.files:
         swap.place(folder / LIBRARY_JSON, library.memory)
     if CALIBRATION_JSON in manifest.files:
@@ -202,6 +202,14 @@ def _restore_files(
         for name in file_names
     ]
     return steps
+
+
+def _format_time(iso_time: str) -> str:
+    """Return an ISO 8601 time as local date and time; unchanged if it is none."""
+    try:
+        return datetime.fromisoformat(iso_time).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError):
+        return iso_time
 
 
 def _link_manuscript(

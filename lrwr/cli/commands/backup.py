@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.maintenance.backup import backup_library
+from lrwr.app.maintenance.backup import DECISIONS, backup_library
 from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.maintenance.repair import recover_from_backups
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
+from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.settings.library import (
     Library,
@@ -125,10 +126,13 @@ def restore_command(
         return
     for step in report.steps:
         output.answer(step)
+    place = "" if folders else "put your manuscript in place and "
     output.info(
-        "Next, put your manuscript in place and run `lrwr ingest` to process what changed"
-        " since the backup."
+        f"Next, {place}run `lrwr ingest` to process what changed since the backup."
     )
+    history = library.state_dir / CANON_HISTORY_FILE_NAME
+    if DECISIONS in report.manifest.files and not history.exists():
+        output.info("`lrwr canon undo` does not undo decisions of the backup.")
 
 
 def _restore_latest(

@@ -11,6 +11,7 @@ from lrwr.app.maintenance.damage import (
     describe_damaged_threads,
 )
 from lrwr.app.presenters.text import format_count
+from lrwr.core.adapters.storage.sqlite.errors import is_schema_plausible
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
     DatabaseCounts,
@@ -18,10 +19,39 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
 )
 from lrwr.core.adapters.storage.sqlite.verification import VerificationReport
 from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
-from lrwr.core.settings.library import MOVED_HINT
+from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME
+from lrwr.core.settings.library import MOVED_HINT, Library
 from lrwr.pipeline.changes import DocumentChanges, name_conflicted_documents
 
 REPAIR = "Run `lrwr repair`."
+
+
+def check_missing_database(
+    library: Library, newest_backup: date | None = None
+) -> HealthFinding:
+    """Return the finding for a library without a database, as before the first ingest.
+
+    If other files of the library are there, the database was deleted or lost.
+    `newest_backup` is the day of the newest automatic backup; None if there is none.
+    """
+    part, name = "database", library.database.name
+    history = library.state_dir / CANON_HISTORY_FILE_NAME
+    if newest_backup is not None:
+        detail = (
+            f"{name} is missing; the newest automatic backup, with your saved"
+            f" conversations, is of {newest_backup}."
+        )
+        remedy = "Run `lrwr restore --latest`, then `lrwr ingest`."
+        return HealthFinding(part, HealthState.WARNING, detail, remedy)
+    if library.memory.exists() or history.exists():
+        detail = f"{name} is missing, though something was ingested here before."
+        remedy = (
+            "Run `lrwr restore FILE` if you have a backup; `lrwr ingest` reads the"
+            " manuscript again."
+        )
+        return HealthFinding(part, HealthState.WARNING, detail, remedy)
+    detail, remedy = "Nothing has been ingested yet.", "Run `lrwr ingest FOLDER`."
+    return HealthFinding(part, HealthState.OFF, detail, remedy)
 
 
 def check_database(
@@ -33,9 +63,16 @@ def check_database(
     """
     part = "database"
     if facts.damage:
-        detail = f"It is damaged: {facts.damage[0]}."
+        detail = "The file is damaged."
         if newest_backup is not None:
             detail += f" The newest automatic backup is of {newest_backup}."
+        technical = facts.damage[0]
+        return HealthFinding(part, HealthState.BROKEN, detail, REPAIR, technical)
+    if not is_schema_plausible(facts.schema, facts.wanted):
+        detail = (
+            "The file may be damaged: no version of lrwr uses its schema number"
+            f" ({facts.schema})."
+        )
         return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if facts.schema > facts.wanted:
         detail = (
@@ -86,8 +123,8 @@ def check_verification(
         remedy = "Run `lrwr ingest --verify`; `lrwr restore --latest` may have threads."
         return HealthFinding(STORED, HealthState.BROKEN, detail, remedy)
     if report.damage:
-        detail = f"The file is damaged: {report.damage[0]}."
-        return HealthFinding(STORED, HealthState.BROKEN, detail, REPAIR)
+        detail, technical = "The file is damaged.", report.damage[0]
+        return HealthFinding(STORED, HealthState.BROKEN, detail, REPAIR, technical)
     if not report.is_sound:
         derived, threads = describe_damage(report), describe_damaged_threads(report)
         detail = f"Damaged: {'; '.join([*derived, *threads])}."

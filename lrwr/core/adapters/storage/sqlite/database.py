@@ -22,8 +22,8 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
     build_damaged_entry_error,
-    build_newer_library_error,
     build_older_library_error,
+    build_unknown_schema_error,
     describe_skipped_rows,
     translate_sqlite_error,
 )
@@ -231,10 +231,11 @@ def _open_for_writing(
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         schema = find_newest_migration(migrations)
-        if read_schema_version(connection) < schema:
+        if 0 <= read_schema_version(connection) < schema:
             _migrate(connection, migrations, say)
-        if read_schema_version(connection) > schema:
-            raise build_newer_library_error(path)
+        version = read_schema_version(connection)
+        if version != schema:
+            raise build_unknown_schema_error(path, version, schema)
     except BaseException:
         connection.close()
         raise
@@ -279,8 +280,8 @@ def _open_current(path: Path, patience: float, schema: int) -> sqlite3.Connectio
         return connection
     connection.close()
     raise (
-        build_newer_library_error(path)
-        if version > schema
+        build_unknown_schema_error(path, version, schema)
+        if version > schema or version < 0
         else build_older_library_error(path)
     )
 

@@ -141,8 +141,28 @@ def build_damaged_entry_error(path: Path) -> StoreProblem:
     )
 
 
-def build_newer_library_error(path: Path) -> StoreProblem:
-    """Return the error for a library with a newer schema than lrwr knows."""
+_MAX_NEWER_SCHEMAS = 20
+
+
+def is_schema_plausible(version: int, newest: int) -> bool:
+    """Return whether `version` may be a schema of lrwr, this version or a newer one.
+
+    `newest` is the newest schema that this version knows. A changed bit of the number
+    mostly gives one that is not plausible.
+    """
+    return 0 <= version <= newest + _MAX_NEWER_SCHEMAS
+
+
+def build_unknown_schema_error(path: Path, version: int, newest: int) -> StoreProblem:
+    """Return the error for a library with the schema `version`, which lrwr does not
+    know; `newest` is the newest that it knows.
+    """
+    if not is_schema_plausible(version, newest):
+        return StoreProblem(
+            f"{path} may be damaged: no version of lrwr uses its schema number"
+            f" ({version})",
+            hint="Run `lrwr repair`. Threads that it cannot read may be in a backup.",
+        )
     return StoreProblem(
         f"{path} was created by a newer version of lrwr",
         hint="Upgrade lrwr and run the command again.",

@@ -15,7 +15,6 @@ from lrwr.core.adapters.storage.sqlite.database import (
     read_schema_version,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
-    build_newer_library_error,
     is_corruption_error,
     is_damage,
     translate_sqlite_error,
@@ -26,7 +25,10 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     rebuild_fts_indexes,
     recreate_fts_indexes,
 )
-from lrwr.core.adapters.storage.sqlite.verification import verify_sample
+from lrwr.core.adapters.storage.sqlite.verification import (
+    correct_schema_number,
+    verify_sample,
+)
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     read_library_link,
@@ -203,8 +205,7 @@ def rebuild_database_indexes(
 def _find_damage(path: Path) -> tuple[str, ...]:
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
-            if read_schema_version(connection) > SCHEMA_VERSION:
-                raise build_newer_library_error(path)
+            correct_schema_number(connection, path)
             return _run_integrity_check(connection, "integrity_check")
     except sqlite3.Error as error:
         if not is_damage(error):
@@ -336,8 +337,7 @@ def _rebuild(
 ) -> tuple[str, ...]:
     """Migrate and reindex the file after `prepare`, which repairs full-text indexes."""
     with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
-        if read_schema_version(connection) > SCHEMA_VERSION:
-            raise build_newer_library_error(path)
+        correct_schema_number(connection, path)
         connection.execute("BEGIN IMMEDIATE")
         try:
             prepare(connection)

@@ -21,7 +21,8 @@ from lrwr.core.adapters.storage.sqlite.database import (
     open_sqlite_library,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
-    build_newer_library_error,
+    build_unknown_schema_error,
+    is_schema_plausible,
     translate_sqlite_error,
 )
 from lrwr.core.adapters.storage.sqlite.maintenance import merge_log
@@ -117,8 +118,10 @@ def read_damaged_library(path: Path) -> DamagedLibrary:
         raise translate_sqlite_error(error, path, patience=LOCK_TIMEOUT) from error
     schema = pages.read_schema()
     is_library = any(entry.name == "library" for entry in schema)
-    if is_library and pages.schema_version > SCHEMA_VERSION:
-        raise build_newer_library_error(path)
+    version = pages.schema_version
+    is_newer = is_schema_plausible(version, SCHEMA_VERSION) and version > SCHEMA_VERSION
+    if is_library and is_newer:
+        raise build_unknown_schema_error(path, version, SCHEMA_VERSION)
     reader = _TableReader(pages, schema)
     rows, unreadable = {}, {}
     for table in (*USER_TABLES, *_LIBRARY_TABLES):

@@ -9,7 +9,7 @@ import random
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,10 +25,15 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
 )
 from lrwr.core.adapters.storage.sqlite.database import (
     SCHEMA_VERSION,
+    migrate_sqlite_library,
     open_library_as_is,
     read_schema_version,
 )
-from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
+from lrwr.core.adapters.storage.sqlite.errors import (
+    build_unknown_schema_error,
+    is_schema_plausible,
+    translate_sqlite_error,
+)
 from lrwr.core.adapters.storage.sqlite.fts_index import (
     check_fts_consistency,
     rebuild_fts_indexes,
@@ -431,3 +436,29 @@ def _discard_vectors(connection: sqlite3.Connection, findings: _Findings) -> Non
 def _bind(*keys: str) -> tuple[bytes, ...]:
     """Return keys as parameters; a damaged key need not be valid Unicode."""
     return tuple(key.encode("utf-8", "surrogateescape") for key in keys)
+
+
+_SCHEMA_ROWS = """
+select type, name, sql from sqlite_schema where name not like 'sqlite_%'
+order by type, name
+"""
+
+
+def correct_schema_number(connection: sqlite3.Connection, path: Path) -> None:
+    """Correct a damaged schema number, if the tables are those of this version of lrwr.
+
+    Raises:
+        StoreProblem: The schema is newer than this version knows.
+        sqlite3.DatabaseError: The number is damaged and the tables are others.
+    """
+    version = read_schema_version(connection)
+    if 0 <= version <= SCHEMA_VERSION:
+        return
+    if is_schema_plausible(version, SCHEMA_VERSION):
+        raise build_unknown_schema_error(path, version, SCHEMA_VERSION)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        migrate_sqlite_library(fresh, None, lambda _: None)
+        expected = fresh.execute(_SCHEMA_ROWS).fetchall()
+    if connection.execute(_SCHEMA_ROWS).fetchall() != expected:
+        raise sqlite3.DatabaseError("The schema number is damaged")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
