@@ -345,9 +345,15 @@ class ConsentRequest:
 
 
 def pending_consents(
-    egress: ExternalAccess, names: Collection[str] = CONSENT_SERVICES
+    egress: ExternalAccess,
+    names: Collection[str] = CONSENT_SERVICES,
+    *,
+    by_address: bool = True,
 ) -> tuple[ConsentRequest, ...]:
     """Return a question for each service that the user was not asked about yet.
+
+    With `by_address` False, a service is left out of which the settings only name the
+    address: only some commands use it.
 
     Only services that a settings file in the library's folder turns on, or whose
     address it names, need an answer. `names` are keys of `CONSENT_SERVICES`; their
@@ -359,6 +365,7 @@ def pending_consents(
         )
         for name in names
         if egress.consent(name) is ConsentState.UNASKED
+        and (by_address or CONSENT_SERVICES[name].is_selected(egress.settings))
     )
 
 
@@ -423,6 +430,7 @@ def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
     return (
         f"{file} {action}; this file may have come with the folder. lrwr would"
         f" {use_key}send this {to}: {hosted.describe_sent(settings)}."
+        f" {hosted.describe_danger(settings)}"
     )
 
 

@@ -136,11 +136,20 @@ def create_processing_service(
         worker=build_worker_name(uuid4().hex[:8]),
         attributor=create_story_attributor(workspace),
         pause=stores.pause,
-        complete=limits.attribute_now,
+        complete=limits.attribute_now and _may_complete(settings, access),
         forget_missing=limits.forget_missing,
         runner=runner,
         decision_of=lambda document: find_type(document) or "",
     )
+
+
+def _may_complete(settings: Settings, access: ModelAccess) -> bool:
+    """Return whether documents that an earlier run left unfinished can be finished.
+
+    Those that only wait for a language model cannot, while it may not be asked.
+    """
+    may_lack_vectors = settings.embedding.model in ("openai", "server")
+    return access.refusal is None or may_lack_vectors
 
 
 def _load_type_decisions(

@@ -11,6 +11,7 @@ from lrwr.app.ingestion import (
 )
 from lrwr.core.canon.decision import NameDecision
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.settings.consent import find_model_service
 from lrwr.pipeline.service import DocumentProcessingService
 
 
@@ -68,3 +69,9 @@ async def has_pending_names(workspace: Workspace) -> bool:
     ):
         return False
     return await attributor.infer_cast() != await workspace.stories.cast()
+
+
+def is_model_allowed(workspace: Workspace) -> bool:
+    """Return whether the configured language model may be asked, or none is set."""
+    service = find_model_service(workspace.settings)
+    return workspace.egress.consent_refusal(service) is None

@@ -78,10 +78,9 @@ def detect_changes(
     document_versions: Sequence[DocumentVersion],
     manuscript_files: Sequence[ManuscriptFile],
     *,
-    recipe: str,
+    recipes: Collection[str],
     covers: Callable[[DocumentId], bool],
     verify: bool = False,
-    content_with: str = "",
     missing_too: bool = False,
     decision_of: DecisionOf | None = None,
 ) -> DocumentChanges:
@@ -89,10 +88,9 @@ def detect_changes(
     file. `missing` of the result is empty.
 
     Args:
-        recipe: Name of the current recipe; a document of another recipe is stale.
+        recipes: Names of the current recipes; a document of another one is stale.
         covers: Returns whether the source decides if a document exists.
         verify: Ignore file revisions: treat every existing file as changed.
-        content_with: A second recipe name that counts as current.
         missing_too: Treat documents that never had a file on this machine as gone.
         decision_of: Returns the decision that is part of a document's recipe.
     """
@@ -104,9 +102,7 @@ def detect_changes(
         version = before.pop(file.id, None)
         if version is None or version.revision != file.revision or verify:
             changed.append(file.id)
-        elif version.recipe not in {
-            add_decision(name, file.id, decision_of) for name in (recipe, content_with)
-        }:
+        elif version.recipe not in _add_decisions(recipes, file.id, decision_of):
             stale.append(file.id)
         else:
             unchanged.append(file.id)
@@ -119,6 +115,12 @@ def detect_changes(
         tuple(sorted(unchanged)),
         tuple(sorted(version.id for version in missed - gone)),
     )
+
+
+def _add_decisions(
+    recipes: Collection[str], document: DocumentId, decision_of: DecisionOf | None
+) -> set[str]:
+    return {add_decision(name, document, decision_of) for name in recipes}
 
 
 def match_renames(
@@ -177,11 +179,11 @@ class IngestPlan:
 
 async def plan_ingestion(
     scan: ManuscriptScan,
-    recipe: str,
+    recipes: Collection[str],
     source: ManuscriptSource,
     decision_of: DecisionOf | None = None,
 ) -> IngestPlan:
-    """Return the plan of an ingestion with the recipe called `recipe`.
+    """Return the plan of an ingestion; `recipes` are the names of the current ones.
 
     Reads changed files from `source` to compare their content hashes. A file that
     cannot be read is among the documents to process: its job reports the error.
@@ -199,8 +201,8 @@ async def plan_ingestion(
             documents.append(document)  # its job will report the error
             continue
         digest = sha256(content).hexdigest()
-        expected = digest, add_decision(recipe, document, decision_of)
-        if version and (version.content, version.recipe) == expected:
+        current = _add_decisions(recipes, document, decision_of)
+        if version and version.content == digest and version.recipe in current:
             touched.append(replace(version, revision=revision))
             continue
         documents.append(document)
@@ -216,7 +218,7 @@ async def plan_ingestion(
 
 async def compare_contents(
     scan: ManuscriptScan,
-    recipe: str,
+    recipes: Collection[str],
     source: ManuscriptSource,
     decision_of: DecisionOf | None = None,
 ) -> DocumentChanges:
@@ -224,7 +226,7 @@ async def compare_contents(
 
     A file with the stored content is unchanged, whatever its revision: a copied library
     or another git branch gives files new revisions. It is stale if it was ingested with
-    another recipe than `recipe`. Files with git conflict markers are `conflicted`.
+    a recipe that is not one of `recipes`. Files with git conflict markers are `conflicted`.
     """
     before = {version.id: version for version in scan.seen}
     changed, stale = list[DocumentId](), list[DocumentId]()
@@ -234,8 +236,8 @@ async def compare_contents(
         with suppress(LrwrError):  # the ingestion will report the error
             content, _ = await source.read(document)
             if version and version.content == sha256(content).hexdigest():
-                expected = add_decision(recipe, document, decision_of)
-                group = unchanged if version.recipe == expected else stale
+                current = _add_decisions(recipes, document, decision_of)
+                group = unchanged if version.recipe in current else stale
             elif _has_merge_conflict(content):
                 group = conflicted
         group.append(document)

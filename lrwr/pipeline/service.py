@@ -162,7 +162,7 @@ class DocumentProcessingService:
         self._source, self._parse = source, parse
         self._recipe, self._tools = recipe, tools
         self._store, self._jobs, self._worker = store, jobs, worker
-        self._attributor, self._complete = attributor, complete
+        self._attributor = attributor
         self._pause = pause or partial(asyncio.sleep, PAUSE)
         self._forget_missing = forget_missing
         self._runner = runner or LocalRunner(parse, recipe, tools)
@@ -170,6 +170,8 @@ class DocumentProcessingService:
         self._last_scan: ManuscriptScan | None = None
         self.skipped_files: tuple[SkippedFile, ...] = ()
         self._name = partial(build_recipe_name, parse, recipe, tools)
+        self._list_recipes = partial(_list_recipes, self._name, complete=complete)
+        self._reading = source, decision_of
         self._find_failed = partial(find_failed, jobs, recipe.pipeline)
 
     async def process(
@@ -207,7 +209,7 @@ class DocumentProcessingService:
         scan, self._last_scan = self._last_scan, None
         if scan is None or verify:
             scan = await self._scan(verify=verify)
-        plan = await plan_ingestion(scan, self._name(), self._source, self._decision_of)
+        plan = await plan_ingestion(scan, self._list_recipes(), *self._reading)
         gone = scan.changes.gone
         unchanged = {*scan.changes.unchanged, *plan.touched}
         failed = [] if dry_run else await self._find_failed(unchanged)
@@ -271,9 +273,7 @@ class DocumentProcessingService:
         Sets `skipped_files`, and raises what `scan` raises.
         """
         scan = await self._scan(verify=False)
-        return await compare_contents(
-            scan, self._name(), self._source, self._decision_of
-        )
+        return await compare_contents(scan, self._list_recipes(), *self._reading)
 
     async def _scan(self, *, verify: bool) -> ManuscriptScan:
         listing = await self._source.list()
@@ -282,11 +282,10 @@ class DocumentProcessingService:
         changes = detect_changes(
             stored_versions,
             listing.found,
-            recipe=self._name(),
+            recipes=self._list_recipes(),
             covers=self._source.covers,
             verify=verify,
             missing_too=self._forget_missing,
-            content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
             decision_of=self._decision_of,
         )
         if not self._forget_missing:
@@ -434,6 +433,11 @@ class DocumentProcessingService:
         if await self._store.replace(knowledge, version, claim):
             progress.count_processed(read.counted)
         await self._runner.stored(document)
+
+
+def _list_recipes(name: Callable[[], str], *, complete: bool) -> tuple[str, ...]:
+    """Return the names of the recipes whose documents need not be processed again."""
+    return (name(),) if complete else (name(), f"{name()}/{UNFINISHED}")
 
 
 async def _find_unfinished(

@@ -397,11 +397,8 @@ async def _check_language_models(
     elif connection.own:
         status = await asyncio.to_thread(_fetch_model_status, connection)
     status = replace(status, others=tuple(list_chat_models(settings).values()))
-    services = check_services(
-        connection,
-        refusal=f"{refusal}. {refusal.hint}" if refusal else "",
-        others=others,
-    )
+    # The finding about the model says that it is not allowed.
+    services = check_services(None if refusal else connection, others=others)
     return [hosted or check_language_model(status), services]
 
 

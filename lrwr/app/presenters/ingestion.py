@@ -8,6 +8,7 @@ from lrwr.app.presenters.text import (
     format_tokens_and_price,
 )
 from lrwr.core.model.language_model import Usage, compute_price, parse_prices
+from lrwr.core.settings.consent import NOTHING_SENT
 from lrwr.core.settings.model import DEFAULT_EMBEDDING_MODEL
 from lrwr.pipeline.report import MODEL_SKIPPED_TEXT
 
@@ -107,7 +108,10 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
 def _describe_model_usage(report: "IngestReport", settings: "Settings") -> str:
     usage, dry = report.usage, report.dry_run
     if not usage.calls:
-        if any(text.startswith(MODEL_SKIPPED_TEXT) for text in report.remarks):
+        skipped = [t for t in report.remarks if t.startswith(MODEL_SKIPPED_TEXT)]
+        if any(NOTHING_SENT in text for text in skipped):
+            return f"{report.model}: not asked"
+        if skipped:
             return f"{report.model}: no reply received"
         return f"{report.model}: no calls{' needed' if dry else ''}"
     price_text = format_tokens_and_price(

@@ -9,7 +9,11 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import end_with_full_stop
-from lrwr.app.pending_changes import create_scanning_service, has_pending_names
+from lrwr.app.pending_changes import (
+    create_scanning_service,
+    has_pending_names,
+    is_model_allowed,
+)
 from lrwr.app.presenters.text import (
     TURN_ON_MODEL,
     LinePiece,
@@ -152,6 +156,7 @@ async def collect_status(
             "pipeline": settings.pipeline,
             "read_by": list(list_reader_models(labelled)) if counts.documents else [],
             "models": list_chat_models(settings),
+            "model_allowed": is_model_allowed(workspace),
             "documents": counts.documents,
             "chapters": order.last,
             "words": counts.words,
@@ -239,7 +244,9 @@ def print_status(facts: dict[str, object], output: Output) -> None:
         )
     output.answer(_describe_pipeline(facts))
     if facts["models"]:
-        output.answer(_describe_models(facts["models"]))
+        output.answer(
+            _describe_models(facts["models"], is_allowed=bool(facts["model_allowed"]))
+        )
     elif not facts["read_by"]:
         output.answer(TURN_ON_MODEL)
     output.answer(
@@ -321,7 +328,8 @@ def _describe_pipeline(facts: dict[str, object]) -> str:
     return f"Analysed by rules, without a language model (pipeline {pipeline})."
 
 
-def _describe_models(models: object) -> str:
+def _describe_models(models: object, *, is_allowed: bool) -> str:
+    end = "." if is_allowed else ", which you have not allowed (`lrwr privacy`)."
     purposes_by_model: dict[str, list[str]] = {}
     for purpose, name in models.items() if isinstance(models, dict) else ():
         purposes_by_model.setdefault(name, []).append(purpose)
@@ -330,8 +338,8 @@ def _describe_models(models: object) -> str:
         for name, purposes in purposes_by_model.items()
     )
     if len(purposes_by_model) == 1:
-        return f"Language model: {next(iter(purposes_by_model))}."
-    return f"Language models: {', '.join(phrases)}."
+        return f"Language model: {next(iter(purposes_by_model))}{end}"
+    return f"Language models: {', '.join(phrases)}{end}"
 
 
 @app.command("jobs", epilog=JOBS_EPILOG)

@@ -278,7 +278,9 @@ async def _push(
 ) -> LibraryPushResult:
     async with open_workspace(settings, say=output.info) as workspace:
         with ExitStack() as stack:
-            prompt_for_consent(workspace, output, "supabase", as_json=as_json)
+            prompt_for_consent(
+                workspace, output, "supabase", as_json=as_json, by_address=True
+            )
             async with open_transfer(workspace, _Bars(output, stack).show) as transfer:
                 await transfer.begin()
                 output.info(
@@ -298,7 +300,9 @@ async def _pull(
 ) -> LibraryPullResult:
     async with open_workspace(settings, say=output.info) as workspace:
         with ExitStack() as stack:
-            prompt_for_consent(workspace, output, "supabase", as_json=as_json)
+            prompt_for_consent(
+                workspace, output, "supabase", as_json=as_json, by_address=True
+            )
             async with open_transfer(workspace, _Bars(output, stack).show) as transfer:
                 await transfer.begin()
                 return await transfer.pull(name, into=into, files=files)

@@ -178,9 +178,14 @@ async def require_passages(workspace: Workspace) -> None:
 
 
 def prompt_for_consent(
-    workspace: Workspace, output: Output, *names: str, as_json: bool
+    workspace: Workspace,
+    output: Output,
+    *names: str,
+    as_json: bool,
+    by_address: bool = False,
 ) -> None:
-    """Ask the user for consent to services that only settings in this folder turn on.
+    """Ask the user for consent to services that only settings in this folder turn on,
+    or with `by_address` of which they only name the address.
 
     `names` are keys of `CONSENT_SERVICES`. Each is asked for once per folder. Without a
     terminal, or with `as_json`, nothing is asked and the services stay unused.
@@ -190,7 +195,7 @@ def prompt_for_consent(
     """
     if as_json or not can_prompt():
         return
-    for request in pending_consents(workspace.egress, names):
+    for request in pending_consents(workspace.egress, names, by_address=by_address):
         output.info(request.question)
         allowed = ask_yes_no(output, "Allow it for this folder? [y/N]")
         if allowed is None:

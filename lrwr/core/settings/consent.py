@@ -35,6 +35,10 @@ MAX_CONSENT_BYTES = 10_000
 """Bytes read of a stored answer, which is always shorter."""
 
 
+NOTHING_SENT = "Nothing was sent"
+"""Part of each message that a service is not allowed."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostedService:
     """A service: the setting that turns it on, and the data it receives.
@@ -67,6 +71,10 @@ class HostedService:
         """The title for the start of a sentence."""
         return self.title[0].upper() + self.title[1:]
 
+    def is_selected(self, settings: Settings) -> bool:
+        """Return whether `setting` has the value that turns the service on."""
+        return bool(settings.value(self.setting) == self.value)
+
     def is_on(self, settings: Settings) -> bool:
         """Return whether the settings turn the service on.
 
@@ -75,7 +83,7 @@ class HostedService:
         """
         if self.find_folder_origin(settings) is not None:
             return True
-        if settings.value(self.setting) != self.value:
+        if not self.is_selected(settings):
             return False
         return not (self.may_be_local and is_loopback_host(self.find_host(settings)))
 
@@ -86,7 +94,7 @@ class HostedService:
         None if the service is off, or if only the user's own settings do both.
         """
         is_named = self._is_address_of_folder(settings)
-        if settings.value(self.setting) == self.value:
+        if self.is_selected(settings):
             origin = settings.origin(self.setting)
             if origin.source is SettingSource.LIBRARY:
                 return origin
@@ -123,6 +131,12 @@ class HostedService:
         if self.sent_with_texts and is_tracing_texts(settings):
             return self.sent_with_texts
         return self.sent
+
+    def describe_danger(self, settings: Settings) -> str:
+        """Return a sentence on who would receive the data, for the user to decide."""
+        if is_loopback_host(self.find_host(settings)):
+            return "That address is this machine; allow it only if you started a server on it."
+        return "Whoever runs that server can read it; allow it only if you trust them."
 
     def _is_address_of_folder(self, settings: Settings) -> bool:
         is_library_setting = (
@@ -425,7 +439,7 @@ def resolve_consent(
     """
     hosted = CONSENT_SERVICES[service]
     is_from_folder = hosted.find_folder_origin(settings) is not None
-    if not is_from_folder and settings.value(hosted.setting) != hosted.value:
+    if not (is_from_folder or hosted.is_selected(settings)):
         return ConsentState.OFF
     address = hosted.find_folder_address(settings)
     answer = consents.find_answer(library, service, address)
@@ -454,7 +468,7 @@ def find_consent_problem(
         use = " ".join(describe_folder_use(hosted, settings))
         reason = f"{use}, and you have not allowed it"
     return SettingsProblem(
-        f"{reason}. Nothing was sent",
+        f"{reason}. {NOTHING_SENT}",
         hint=f"To allow it, run `lrwr privacy allow {service}`.",
     )
 

@@ -48,23 +48,23 @@ def everywhere(document: DocumentId) -> bool:
 def test_a_document_is_changed_stale_gone_or_unchanged(
     before: list[DocumentVersion], now: list[ManuscriptFile], changes: DocumentChanges
 ) -> None:
-    assert detect_changes(before, now, recipe="new", covers=everywhere) == changes
+    assert detect_changes(before, now, recipes=["new"], covers=everywhere) == changes
 
 
 def test_what_lies_elsewhere_is_not_gone() -> None:
     def covers(document: DocumentId) -> bool:
         return document == A
 
-    found = detect_changes([was(A), was(B)], [], recipe="new", covers=covers)
+    found = detect_changes([was(A), was(B)], [], recipes=["new"], covers=covers)
     assert found.gone == (A,)
 
 
 def test_what_never_was_a_file_here_is_not_gone_unless_that_is_wanted() -> None:
     before = [was(B, revision=""), was(A)]
-    found = detect_changes(before, [], recipe="new", covers=everywhere)
+    found = detect_changes(before, [], recipes=["new"], covers=everywhere)
     assert (found.gone, found.never_here) == ((A,), (B,))
     asked = detect_changes(
-        before, [], recipe="new", covers=everywhere, missing_too=True
+        before, [], recipes=["new"], covers=everywhere, missing_too=True
     )
     assert (asked.gone, asked.never_here) == ((A, B), ())
 
@@ -72,7 +72,7 @@ def test_what_never_was_a_file_here_is_not_gone_unless_that_is_wanted() -> None:
 def test_to_verify_is_to_distrust_every_revision() -> None:
     now = [ManuscriptFile(A, "r1"), ManuscriptFile(B, "r1")]
     before = [was(A), was(B, recipe="old")]
-    found = detect_changes(before, now, recipe="new", covers=everywhere, verify=True)
+    found = detect_changes(before, now, recipes=["new"], covers=everywhere, verify=True)
     assert found == DocumentChanges((A, B), (), (), ())
 
 
@@ -89,7 +89,7 @@ def test_every_document_is_in_one_place_and_each_place_is_sorted(
     found = detect_changes(
         [was(document, *rest) for document, rest in before.items()],
         [ManuscriptFile(document, revision) for document, revision in now.items()],
-        recipe="new",
+        recipes=["new"],
         covers=everywhere,
         verify=verify,
     )
