@@ -16,6 +16,7 @@ from lrwr.core.nlp.names.evidence import (
     NameEvidence,
     NameEvidenceTotals,
     NameFormTotals,
+    add_counts,
     sum_name_evidence,
 )
 from lrwr.core.nlp.names.lexicon import (
@@ -134,7 +135,7 @@ def merge_name_forms(
         if form is None:
             form = forms[name] = NameForm.of_name(name)
             form.first = form_totals.first
-        form.counts.update(form_totals.counts)
+        add_counts(form.counts, form_totals.counts)
         form.documents += form_totals.documents
     for form in forms.values():
         del form.counts["first"]

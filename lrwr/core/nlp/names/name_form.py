@@ -5,8 +5,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import islice, takewhile
+from functools import cache, lru_cache
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.lexicon import (
@@ -365,14 +364,15 @@ def _is_truncation_of(short: str, name: str) -> bool:
     return bool(stem) and len(name) >= len(stem) + 2 and name.startswith(stem)
 
 
+@lru_cache(maxsize=16_384)
 def _truncation_stem(short: str) -> str:
     """Return the letters that a name begins with if `short` is a truncated form of it;
     "" if `short` has too few letters.
     """
-    ending = next((e for e in ("ie", "y") if short.endswith(e)), "")
-    stem = short.removesuffix(ending)
-    enough = _MIN_STEM if ending == "ie" else _MIN_STEM + 1
-    return stem if len(stem) >= enough else ""
+    if short.endswith("ie"):
+        return short[:-2] if len(short) - 2 >= _MIN_STEM else ""
+    stem = short.removesuffix("y")
+    return stem if len(stem) > _MIN_STEM else ""
 
 
 class GivenNameIndex:
@@ -410,5 +410,7 @@ class GivenNameIndex:
 
     def _beginning_with(self, stem: str) -> Iterator[str]:
         first = bisect_left(self._sorted, stem) if stem else len(self._sorted)
-        names = islice(self._sorted, first, None)
-        return takewhile(lambda name: name.startswith(stem), names)
+        for place in range(first, len(self._sorted)):
+            if not self._sorted[place].startswith(stem):
+                return
+            yield self._sorted[place]

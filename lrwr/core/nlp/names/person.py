@@ -121,6 +121,8 @@ def vote_title_gender(titles: Counter[str]) -> Gender:
     """Return the gender of the majority of `titles`, weighted by count; unknown on a
     tie.
     """
+    if not titles:
+        return Gender.UNKNOWN
     sides: Counter[Gender] = Counter()
     for title, n in titles.items():
         sides[infer_title_gender(title)] += n
