@@ -122,9 +122,9 @@ def _add_forms(
 
 
 def add_counts(sums: dict[str, int], counts: Mapping[str, int]) -> None:
-    """Add `counts` to `sums`, in place; faster than `Counter.update` for few keys."""
+    """Add `counts` to `sums`, in place."""
     if not sums:
-        sums.update(dict(counts))
+        dict.update(sums, counts)  # `Counter.update` would be slower
         return
     for key, n in counts.items():
         sums[key] = sums.get(key, 0) + n
