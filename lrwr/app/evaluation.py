@@ -121,6 +121,7 @@ class EvalFinderFactory:
             canon=records.load_canon,
             story=StorySearch(records.stories) if variant.uses_story else None,
             calibrations=self.parts.calibrations(),
+            dense_factors=self.parts.dense_factors(),
         )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.core.adapters.embed.connection import DEFAULT_PROFILE, resolve_profile
+from lrwr.core.adapters.embed.connection import (
+    DEFAULT_PROFILE,
+    SHIPPED_SPACE,
+    resolve_profile,
+)
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -27,6 +31,7 @@ from lrwr.core.retrieval.confidence import (
     get_calibration_path,
     index_calibrations,
     load_calibrations,
+    load_embedding_weights,
 )
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
@@ -219,11 +224,17 @@ class RetrievalComponents:
         self._say = say
         self.ranker: PricedRanker | None = None
 
-    def finder(self, *, may_ask: bool = False) -> PassageFinder:
+    def finder(
+        self,
+        *,
+        may_ask: bool = False,
+        dense_factors: Mapping[str, float] | None = None,
+    ) -> PassageFinder:
         """Return the service that finds passages of the configured pipeline.
 
         With `may_ask`, the language model reranks if `rerank.model` says so; `ranker`
-        is set then.
+        is set then. `dense_factors` maps embedding spaces to factors of the weight of
+        embeddings; None are those of the library.
 
         Raises:
             SettingsProblem: `model.prices` is invalid; only with `may_ask`.
@@ -247,7 +258,27 @@ class RetrievalComponents:
             canon=self.records.load_canon,
             story=StorySearch(self.records.stories),
             calibrations=self.calibrations(),
+            dense_factors=(
+                self.dense_factors() if dense_factors is None else dense_factors
+            ),
         )
+
+    def find_other_space(self) -> str:
+        """Return the embedding space of the configured model; empty for the built-in
+        model and without embeddings.
+
+        Raises:
+            ServiceUnavailable: The embedding model cannot be loaded.
+        """
+        embedder = self.embedders.configured
+        if embedder is None or embedder.space == SHIPPED_SPACE:
+            return ""
+        return embedder.space
+
+    def dense_factors(self) -> dict[str, float]:
+        """Return the fitted factors of the weight of embeddings, by embedding space."""
+        path = get_calibration_path(self._egress.library)
+        return {weight.space: weight.factor for weight in load_embedding_weights(path)}
 
     def calibrations(self) -> CalibrationTable:
         """Return the calibrations, which turn search scores into confidences.

@@ -8,6 +8,8 @@ import pytest
 
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.retrieval.confidence import SIGNAL_NAMES
+from lrwr.pipeline.evaluation.embedding_weight import FACTORS
+from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.terminal import Terminal, check_refusal
 
 THINGS = (
@@ -48,14 +50,18 @@ def write(path: Path, asked: list[dict[str, Any]]) -> str:
     return str(path)
 
 
-@pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
-    place = tmp_path_factory.mktemp("eval")
-    folder = place / "book"
+def write_book(folder: Path) -> Path:
     folder.mkdir()
     for n in range(len(THINGS)):
         text = f"# {n}\n\n{sentence(n)} Rain fell, and Corin Vale went home.\n"
         (folder / f"{n}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    place = tmp_path_factory.mktemp("eval")
+    folder = write_book(place / "book")
     terminal = Terminal(folder, home=place / "home", LRWR_EMBEDDING_MODEL="off")
     assert terminal.run("ingest", ".").code == 0
     write(folder / "q.jsonl", questions())
@@ -94,6 +100,7 @@ def test_what_is_saved_is_used_until_it_is_reset(book: Terminal) -> None:
     assert one["fitted"]["found"]["value"] > 0.95
     assert {term["signal"] for term in one["calibration"]["terms"]} <= set(SIGNAL_NAMES)
     assert told["saved"] == str(kept(book))
+    assert told["embedding_weight"] is None
 
     after = book.run("search", "Where is the anchor hidden?", "--json").json
     assert before["confidence"] is None  # “hidden” is not in the text
@@ -109,6 +116,36 @@ def test_what_is_saved_is_used_until_it_is_reset(book: Terminal) -> None:
     again = book.run("search", "Where is the anchor hidden?", "--json").json
     assert again["confidence"] == before["confidence"]
     assert "There is no saved calibration" in book.run("eval", "--reset").err
+
+
+def test_another_embedding_model_gets_its_own_weight(tmp_path: Path) -> None:
+    with EmbeddingServer(key="", sizes={"first": 64}) as server:
+        book = Terminal(
+            write_book(tmp_path / "book"),
+            home=tmp_path / "home",
+            LRWR_EMBEDDING_MODEL="server",
+            LRWR_EMBEDDING_NAME="first",
+            LRWR_EMBEDDING_DIMENSIONS="64",
+            LRWR_EMBEDDING_BASE_URL=server.base_url,
+        )
+        assert book.run("ingest", ".").code == 0
+        calibrate = ("eval", "--calibrate", "--questions", "q.jsonl")
+        write(book.folder / "q.jsonl", questions())
+        ran = book.run(*calibrate, "--save", "--json")
+        weight = ran.json["embedding_weight"]
+        assert weight["factor"] in FACTORS
+        assert weight["questions"] == 30
+        assert 0 < weight["default_mrr"] <= 1
+        stored = json.loads(kept(book).read_text(encoding="utf-8"))
+        assert stored["embedding_weights"] == [weight]
+        assert "Weight of the embeddings of" in book.run(*calibrate).out
+        # A stored weight is used: without embeddings, only the words rank.
+        stored["embedding_weights"][0]["factor"] = 0.0
+        kept(book).write_text(json.dumps(stored), encoding="utf-8")
+        search = ("search", "Where is the anchor hidden?", "--no-rerank", "--json")
+        by_words = [one["score"] for one in book.run(*search).json["passages"]]
+        kept(book).unlink()
+        assert by_words != [one["score"] for one in book.run(*search).json["passages"]]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A writer's desk for tests: a folder, its library, and services over both."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,6 +135,7 @@ class Desk:
         candidates: int = 20,
         order: Sequence[str] = (),
         calibrations: CalibrationTable = SHIPPED_CALIBRATIONS,
+        dense_factors: Mapping[str, float] | None = None,
     ) -> PassageFinder:
         """What finds passages in the library, by an exact scan."""
         lent = embedder or self.embedder
@@ -160,6 +161,7 @@ class Desk:
             order_patterns=order,
             story=self.story_search(),
             calibrations=calibrations,
+            dense_factors=dense_factors,
         )
 
 

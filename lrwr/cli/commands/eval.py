@@ -106,7 +106,8 @@ CalibrateOption = Annotated[
     bool,
     typer.Option(
         "--calibrate",
-        help="Only calibrate search confidence with the questions; compare nothing.",
+        help="Only calibrate search with the questions: its confidence and, of an embedding"
+        " model that is not built in, the weight; compare nothing.",
     ),
 ]
 SaveOption = Annotated[

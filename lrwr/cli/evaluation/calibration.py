@@ -5,6 +5,7 @@ A calibration maps search scores to the probability that the first passages hold
 answer.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,8 +23,10 @@ from lrwr.core.retrieval.confidence import (
     get_calibration_path,
     index_calibrations,
     load_calibrations,
+    load_embedding_weights,
     save_calibrations,
 )
+from lrwr.core.retrieval.retrievers import EmbeddingWeight
 from lrwr.core.settings.library import check_state_dir, resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.evaluation.calibration import (
@@ -33,6 +36,11 @@ from lrwr.pipeline.evaluation.calibration import (
     try_calibrations,
 )
 from lrwr.pipeline.evaluation.calibration_figures import CalibrationFigures
+from lrwr.pipeline.evaluation.embedding_weight import (
+    FACTORS,
+    RankCollector,
+    choose_embedding_weight,
+)
 from lrwr.pipeline.evaluation.intervals import Interval
 from lrwr.pipeline.evaluation.questions import EvalQuestion, parse_questions
 
@@ -56,9 +64,10 @@ def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> N
 async def run_calibration(
     settings: Settings, output: Output, path: Path, *, save: bool, as_json: bool
 ) -> None:
-    """Calibrate search confidence on the questions in `path`, and print figures.
+    """Calibrate search on the questions in `path`, and print figures.
 
-    With `save`, the library uses the new calibrations from now on.
+    Fits the weight of embeddings, unless the built-in embedding model is used, then the
+    confidence. With `save`, the library uses both from now on.
 
     Raises:
         NotFound: The library is empty, or the file does not exist.
@@ -68,7 +77,10 @@ async def run_calibration(
     questions = read_question_file(path)
     async with open_workspace(settings, say=output.info) as workspace:
         await require_passages(workspace)
-        calibration_examples = await _collect_examples(workspace, output, questions)
+        weight = await _fit_embedding_weight(workspace, output, questions)
+        calibration_examples = await _collect_examples(
+            workspace, output, questions, weight
+        )
         for remark in calibration_examples.remarks:
             output.warn(remark)
         trials = try_calibrations(
@@ -77,24 +89,53 @@ async def run_calibration(
             SHIPPED_CALIBRATIONS,
             f"lrwr eval: {path.name}",
         )
-        saved = _save_calibrations(workspace, trials) if save else None
+        saved = _save_calibrations(workspace, trials, weight) if save else None
     if as_json:
         output.json(
             calibration.calibration_trials_as_json(
-                trials, calibration_examples.remarks, saved
+                trials, calibration_examples.remarks, saved, weight
             )
         )
         return
     with output.paged():
+        if weight is not None:
+            output.answer(describe_embedding_weight(weight))
+            output.answer()
         for trial in trials:
             calibration.show_calibration_trial(output, trial)
     calibration.print_calibration_advice(output, trials, saved)
 
 
-async def _collect_examples(
+async def _fit_embedding_weight(
     workspace: Workspace, output: Output, questions: list[EvalQuestion]
+) -> EmbeddingWeight | None:
+    """Fit the weight of the configured embedding model.
+
+    None for the built-in model, whose weight is part of lrwr, without embeddings, and
+    if too few of `questions` can be answered.
+    """
+    retrieval = workspace.retrieval
+    space = await asyncio.to_thread(retrieval.find_other_space)
+    if not space:
+        return None
+    finders = {f: retrieval.finder(dense_factors={space: f}) for f in FACTORS}
+    order = await finders[1.0].story_order()
+    collector = RankCollector(
+        finders, workspace.passages, workspace.settings.pipeline, order
+    )
+    with output.progress("Fitting the weight of embeddings", len(questions)) as advance:
+        ranks = await collector.collect(questions, advance)
+    return choose_embedding_weight(space, ranks)
+
+
+async def _collect_examples(
+    workspace: Workspace,
+    output: Output,
+    questions: list[EvalQuestion],
+    weight: EmbeddingWeight | None,
 ) -> CalibrationExamples:
-    finder = workspace.finder()
+    factors = {weight.space: weight.factor} if weight is not None else None
+    finder = workspace.retrieval.finder(dense_factors=factors)
     order = await finder.story_order()
     asker = ExampleCollector(
         finder, workspace.passages, workspace.settings.pipeline, order
@@ -103,12 +144,24 @@ async def _collect_examples(
         return await asker.ask(questions, advance)
 
 
-def _save_calibrations(workspace: Workspace, trials: list[CalibrationTrial]) -> Path:
-    """Save new calibrations together with stored ones of other rankings."""
-    before, _ = load_calibrations(get_calibration_path(workspace.library))
+def _save_calibrations(
+    workspace: Workspace,
+    trials: list[CalibrationTrial],
+    weight: EmbeddingWeight | None,
+) -> Path:
+    """Save new calibrations and the weight of embeddings together with stored ones of
+    other rankings and embedding models.
+    """
+    path = get_calibration_path(workspace.library)
+    before, _ = load_calibrations(path)
+    weights = {stored.space: stored for stored in load_embedding_weights(path)}
+    if weight is not None:
+        weights[weight.space] = weight
     fitted = [trial.calibration for trial in trials if trial.calibration is not None]
     calibration_table = index_calibrations([*before, *fitted])
-    return save_calibrations(workspace.library, list(calibration_table.values()))
+    return save_calibrations(
+        workspace.library, list(calibration_table.values()), list(weights.values())
+    )
 
 
 def read_question_file(path: Path) -> list[EvalQuestion]:
@@ -136,6 +189,15 @@ def describe_ranking(ranking: str) -> str:
     """
     description = _RANKINGS.get(ranking.partition("/")[0])
     return f"{description} ({ranking})" if description else ranking
+
+
+def describe_embedding_weight(weight: EmbeddingWeight) -> str:
+    """Return a sentence on the weight of an embedding model and what it improves."""
+    ranks = f"MRR {_two(weight.default_mrr)} with the default, {_two(weight.mrr)}"
+    return (
+        f"Weight of the embeddings of {weight.space}: {weight.factor:g} times the default,"
+        f" fitted on {weight.questions} questions ({ranks} fitted and cross-validated)."
+    )
 
 
 def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
@@ -198,13 +260,18 @@ def print_calibration_advice(
 
 
 def calibration_trials_as_json(
-    trials: Sequence[CalibrationTrial], remarks: Sequence[str], saved: Path | None
+    trials: Sequence[CalibrationTrial],
+    remarks: Sequence[str],
+    saved: Path | None,
+    weight: EmbeddingWeight | None = None,
 ) -> dict[str, object]:
-    """Return the results of calibration as JSON: `rankings`, `remarks` and `saved`.
+    """Return the results of calibration as JSON: `rankings`, `embedding_weight`,
+    `remarks` and `saved`.
 
     Each ranking has numbers of questions, the figures of the `shipped` and the `fitted`
     calibration, and the new `calibration`; these three are None if missing. `remarks`
     are sentences; `saved` is the file of the new calibrations, None if not stored.
+    `embedding_weight` is None for the built-in embedding model.
     """
     return {
         "rankings": [
@@ -221,6 +288,7 @@ def calibration_trials_as_json(
             }
             for trial in trials
         ],
+        "embedding_weight": None if weight is None else asdict(weight),
         "remarks": list(remarks),
         "saved": None if saved is None else str(saved),
     }

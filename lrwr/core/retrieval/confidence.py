@@ -19,7 +19,7 @@ from lrwr.core.model.text import (
     stem_lightly,
     stem_word,
 )
-from lrwr.core.retrieval.retrievers import HybridScores, WordWeights
+from lrwr.core.retrieval.retrievers import EmbeddingWeight, HybridScores, WordWeights
 from lrwr.core.settings.library import Library, prepare_state_dir, write_private_file
 
 FIRST_PASSAGES = 5
@@ -399,6 +399,7 @@ They apply to the bundled embedding model only; other models have other score sc
 class _CalibrationFile:
     format: int
     calibrations: tuple[Calibration, ...]
+    embedding_weights: tuple[EmbeddingWeight, ...] = ()
 
 
 def get_calibration_path(library: Library) -> Path:
@@ -412,30 +413,52 @@ def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
     The sentence is empty for a valid or missing file. A missing or invalid file yields
     no calibrations, so that the shipped ones apply.
     """
+    content, problem = _read_calibration_file(path)
+    return list(content.calibrations), problem
+
+
+def load_embedding_weights(path: Path) -> list[EmbeddingWeight]:
+    """Return the weights of embeddings in the file at `path`; none if it is missing or
+    invalid.
+    """
+    return list(_read_calibration_file(path)[0].embedding_weights)
+
+
+def _read_calibration_file(path: Path) -> tuple[_CalibrationFile, str]:
+    nothing = _CalibrationFile(_FORMAT, ())
     try:
         if not path.exists():
-            return [], ""
+            return nothing, ""
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise ValueError("too large")
         content = decode_json(path.read_text(encoding="utf-8"), _CalibrationFile)
         if content.format != _FORMAT or not all(map(_is_usable, content.calibrations)):
             raise InvalidData("another format")
-        return list(content.calibrations), ""
+        if not all(0 <= w.factor < math.inf for w in content.embedding_weights):
+            raise InvalidData("an invalid weight")
+        return content, ""
     except (OSError, ValueError):
-        return [], (
+        return nothing, (
             f"{path} is damaged or was written by another version of lrwr, and is"
             " ignored. Delete it with `lrwr eval --reset`."
         )
 
 
-def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> Path:
-    """Replace the library's own calibrations by `calibrations`; return the file's path.
+def save_calibrations(
+    library: Library,
+    calibrations: Sequence[Calibration],
+    embedding_weights: Sequence[EmbeddingWeight] = (),
+) -> Path:
+    """Replace the library's own calibrations and weights of embeddings; return the
+    file's path.
 
     Raises:
         StoreProblem: The file cannot be written.
     """
     path = get_calibration_path(library)
-    content = encode_value(_CalibrationFile(_FORMAT, tuple(calibrations)))
+    content = encode_value(
+        _CalibrationFile(_FORMAT, tuple(calibrations), tuple(embedding_weights))
+    )
     prepare_state_dir(library)
     try:
         write_private_file(

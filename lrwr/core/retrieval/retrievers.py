@@ -209,13 +209,33 @@ def add_neighbour_scores(
     return fuse_weighted_scores([(1.0, scores), (1.0, added)])
 
 
-def compute_dense_weight(coverage: float) -> float:
+@dataclass(frozen=True, slots=True)
+class EmbeddingWeight:
+    """How much the embeddings of one model count in search, fitted on questions.
+
+    `factor` multiplies the default weights, which were fitted for the built-in model.
+    `space` names the embedding space, `questions` is the number of answerable questions
+    it was fitted on. `default_mrr` and `mrr` are the mean reciprocal ranks of the answers
+    with the default weights and with factors fitted on other questions.
+    """
+
+    space: str
+    factor: float
+    questions: int
+    default_mrr: float
+    mrr: float
+
+
+def compute_dense_weight(coverage: float, factor: float = 1.0) -> float:
     """Return the weight of embeddings for a question of which the best passage covers
     `coverage`, the share of its word weight, 0.0 to 1.0.
+
+    `factor` is that of the embedding model, 1.0 for the built-in one.
     """
     lacking = (FULL_COVERAGE - coverage) / (FULL_COVERAGE - LOW_COVERAGE)
     share = min(1.0, max(0.0, lacking))
-    return DENSE_WEIGHT + share * (LOW_COVERAGE_DENSE_WEIGHT - DENSE_WEIGHT)
+    weight = DENSE_WEIGHT + share * (LOW_COVERAGE_DENSE_WEIGHT - DENSE_WEIGHT)
+    return factor * weight
 
 
 def describe_missing_vectors(counts: LibraryCounts, space: str) -> str:
@@ -243,11 +263,20 @@ class HybridRetriever:
     """Scores the chunks of one library by words and by embedding. Read-only.
 
     `vectors` opens the vector index. If `embedder` is None, only words count.
+    `dense_factors` maps embedding spaces to factors of the weight of embeddings.
     """
 
     lexical: LexicalIndex
     embedder: Embedder | None
     vectors: VectorIndexOpener
+    dense_factors: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def dense_factor(self) -> float:
+        """The factor of the weight of embeddings; 1.0 if none was fitted."""
+        if not self.dense_factors or self.embedder is None:
+            return 1.0
+        return self.dense_factors.get(self.embedder.space, 1.0)
 
     async def score_by_words(
         self,

@@ -110,7 +110,8 @@ class PassageFinder:
     first use. The best `candidates` passages are reranked; without `reranker` none are.
     `order_patterns` is the setting `[manuscript] order`. `canon` reads the user's
     decisions, for each story order. `story` provides the story data of pipeline b, None
-    without it. `calibrations` turn ranking signals into a confidence.
+    without it. `calibrations` turn signals into a confidence. `dense_factors` maps
+    embedding spaces to factors of the weight of embeddings.
     """
 
     def __init__(
@@ -126,9 +127,10 @@ class PassageFinder:
         canon: Callable[[], Canon] = Canon,
         story: StorySearch | None = None,
         calibrations: CalibrationTable = SHIPPED_CALIBRATIONS,
+        dense_factors: Mapping[str, float] | None = None,
     ) -> None:
         self._store, self._lexical = store, lexical
-        self._hybrid = HybridRetriever(lexical, embedder, vectors)
+        self._hybrid = HybridRetriever(lexical, embedder, vectors, dense_factors or {})
         self._reranker, self._candidates = reranker, candidates
         self._calibrations = calibrations
         self._canon, self._story = canon, story
@@ -324,7 +326,9 @@ class PassageFinder:
         context.hybrid = hybrid
         if not (request.lexical and hybrid.meaning):
             return hybrid.fused()
-        return await _fuse_by_coverage(context, self._store, self._candidates)
+        return await _fuse_by_coverage(
+            context, self._store, self._candidates, self._hybrid.dense_factor
+        )
 
     async def _score_by_embedding(
         self, context: _SearchContext, others: Collection[ChunkId]
@@ -389,18 +393,19 @@ class PassageFinder:
 
 
 async def _fuse_by_coverage(
-    context: _SearchContext, store: PassageStore, candidates: int
+    context: _SearchContext, store: PassageStore, candidates: int, dense_factor: float
 ) -> dict[ChunkId, float]:
     """Return the fused scores, in which embeddings weigh more if the best passages
     lack words of the question, and passages of pipeline b gain by their neighbours.
 
     `candidates` is the number of best passages whose words are compared.
     """
-    best = rank_chunks(context.hybrid.fused())[:RETRIEVER_POOL_SIZE]
+    least = compute_dense_weight(1.0, dense_factor)
+    best = rank_chunks(context.hybrid.fused(least))[:RETRIEVER_POOL_SIZE]
     chunks = await store.chunks([scored.chunk for scored in best])
     weights = WordWeights.of(list(context.counts), context.counts, context.total)
     coverage = max((weights.coverage(c.text) for c in chunks[:candidates]), default=0.0)
-    scores = context.hybrid.fused(compute_dense_weight(coverage))
+    scores = context.hybrid.fused(compute_dense_weight(coverage, dense_factor))
     if context.request.pipeline is Pipeline.NAIVE:
         return scores
     return add_neighbour_scores(scores, chunks)

@@ -11,7 +11,7 @@ from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentVersion, PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
-from lrwr.core.retrieval import retrievers, story_search
+from lrwr.core.retrieval import proximity, retrievers, story_search
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import (
@@ -375,8 +375,13 @@ def _weights() -> tuple[float, ...]:
         retrievers.RETRIEVER_POOL_SIZE,
         retrievers.LEXICAL_WEIGHT,
         retrievers.PAIRS_WEIGHT,
+        retrievers.PHRASES_WEIGHT,
+        retrievers.RELATED_WEIGHT,
+        retrievers.NEIGHBOUR_WEIGHT,
         retrievers.DENSE_WEIGHT,
+        retrievers.LOW_COVERAGE_DENSE_WEIGHT,
         retrievers.RERANK_WEIGHT,
+        proximity.UTTERANCE_WEIGHT,
         story_search.PEOPLE_WEIGHT,
         story_search.EARLINESS_WEIGHT,
         story_search.CONTENT_TYPE_BOOST,
