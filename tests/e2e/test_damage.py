@@ -285,3 +285,30 @@ def test_doctor_says_what_is_left_of_a_library_without_its_database(
     found = next(f for f in findings if f["part"] == "database")
     assert "library.db is missing" in found["detail"]
     assert "lrwr ingest" in found["remedy"]
+
+
+@pytest.mark.parametrize("column", ["crc", "rows"])
+def test_a_checksum_that_became_a_text_stops_no_command(
+    book: Terminal, column: str
+) -> None:
+    database = book.folder / ".lrwr" / "library.db"
+    set_sql = "update sqlite_schema set sql = ? where name = 'processed'"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        (sql,) = connection.execute(
+            "select sql from sqlite_schema where name = 'processed'"
+        ).fetchone()
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(set_sql, (sql.replace(") strict,", ")"),))
+    change(
+        book,
+        f"update processed set {column} = 'x' where document_id ="
+        " (select min(document_id) from processed)",
+    )
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(set_sql, (sql,))
+    for file in (book.folder / "chapters").glob("*"):
+        file.touch()
+    for words in ("diff", "ingest", "status", "ingest --verify"):
+        assert book.run(*words.split()).code == 0, words
+    assert state_of(book, "stored data", "--verify")[0] == "ok"

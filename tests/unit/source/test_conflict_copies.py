@@ -242,3 +242,45 @@ def test_long_names_take_no_time(part: str) -> None:
         stem = (part * 255)[:250] + end
         for _ in range(100):  # quadratic time in such a name would take seconds
             list(list_original_names(f"{stem}.md"))
+
+
+FOLDERS = (
+    "chapters (1)",
+    "chapters 2",
+    "chapters copy",
+    "Copy of chapters",
+    "chapters.sync-conflict-20261123-101500-ABCDEFG",
+    "chapters (Nell's conflicted copy 2026-11-23)",
+)
+
+
+def write_folder(folder: Path, seeds: range) -> None:
+    folder.mkdir(parents=True)
+    for seed in seeds:
+        (folder / f"{seed}.md").write_text(chapter(seed), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+async def test_a_copy_of_a_whole_folder_is_skipped_as_one(
+    tmp_path: Path, name: str
+) -> None:
+    write_folder(tmp_path / "book" / "chapters", range(5))
+    write_folder(tmp_path / "book" / name, range(4))
+    (tmp_path / "book" / name / "new.md").write_text(chapter(9), encoding="utf-8")
+    listing = await FolderSource(tmp_path, [tmp_path]).list()
+    assert [file.id for file in listing.found] == [
+        f"book/chapters/{number}.md" for number in range(5)
+    ]
+    (skipped,) = listing.skipped
+    assert (skipped.path, skipped.cause) == (f"book/{name}/", SkipCause.CONFLICT_COPY)
+    assert "looks like a copy of book/chapters/" in skipped.reason
+
+
+async def test_a_folder_with_other_chapters_is_read(tmp_path: Path) -> None:
+    write_folder(tmp_path / "part", range(5))
+    write_folder(tmp_path / "part 2", range(5, 10))
+    (tmp_path / "part 2" / "0.md").write_text(chapter(0), encoding="utf-8")
+    for seed in range(5):
+        (tmp_path / "part 2" / f"{seed}.md").write_text(chapter(seed + 20), "utf-8")
+    listing = await FolderSource(tmp_path, [tmp_path]).list()
+    assert (len(listing.found), listing.skipped) == (15, ())

@@ -11,6 +11,7 @@ from lrwr.core.adapters.source.ignore_patterns import IgnorePatterns, InvalidPat
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.adapters.source.skipped_content import (
     find_conflict_copies,
+    find_folder_copies,
     is_marked_ignored,
 )
 from lrwr.core.model.documents import DocumentFormat, DocumentId
@@ -265,13 +266,20 @@ class FolderSource:
         self._unreadable = tuple(
             p for p, reason in skipped.items() if reason in (NO_PERMISSION, BROKEN_LINK)
         )
+        folders = find_folder_copies(self._root, revisions)
+        inside = tuple(f"{folder}/" for folder in folders)
+        revisions = {p: r for p, r in revisions.items() if not p.startswith(inside)}
         copies = find_conflict_copies(self._root, revisions)
         skipped_files = [
             SkippedFile(p, reason, _CAUSES.get(reason, SkipCause.OTHER))
             for p, reason in skipped.items()
-            if p not in revisions
+            if p not in revisions and not p.startswith(inside)
         ]
         skipped_files += [_conflict_copy(*paths) for paths in copies.items()]
+        skipped_files += [
+            _conflict_copy(f"{copy}/", f"{original}/")
+            for copy, original in folders.items()
+        ]
         return SourceListing(
             found=tuple(
                 ManuscriptFile(DocumentId(p), revisions[p])

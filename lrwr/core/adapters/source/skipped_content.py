@@ -28,6 +28,8 @@ revised."""
 DEVICE_SIMILARITY = 0.9
 """Similarity from which a file is a copy if its name ends in capitals that may be the
 name of a computer, such as "fog-ANN.md", or an abbreviation."""
+COPIED_SHARE = 0.5
+"""Share of a folder's files that must be copies for the folder to be one."""
 COMPARED_BYTES = 256 * 1024
 """Bytes at the start of a text that are compared."""
 COMPARED_LIMIT = 32 * 1024 * 1024
@@ -141,12 +143,61 @@ def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, 
     return copies
 
 
+def find_folder_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, str]:
+    """Return the folders that are conflict copies, each with its original's path.
+
+    A folder is one if its name is derived from that of a folder beside it, and at least
+    `COPIED_SHARE` of its files are similar to the files with the same names there.
+    Folders inside a copy are left out. For `revisions`, see `find_conflict_copies`.
+    """
+    folders = {
+        parent.as_posix()
+        for path in revisions
+        for parent in PurePosixPath(path).parents
+        if parent.name
+    }
+    copies: dict[str, str] = {}
+    for folder in sorted(folders):
+        if any(folder.startswith(f"{copy}/") for copy in copies):
+            continue
+        # The patterns are those of files: a folder has an empty ending.
+        for original, least in _list_originals(folder, folders, dot="."):
+            files = [path for path in revisions if path.startswith(f"{folder}/")]
+            pairs = {path: f"{original}{path.removeprefix(folder)}" for path in files}
+            if _count_similar(root, pairs, revisions, least) >= COPIED_SHARE * len(
+                files
+            ):
+                copies[folder] = original
+                break
+    return copies
+
+
+def _count_similar(
+    root: Path, pairs: Mapping[str, str], revisions: Mapping[str, str], least: float
+) -> int:
+    """Return how many pairs of a file and an original are similar, in the first files
+    that `COMPARED_LIMIT` allows to compare.
+    """
+    similar, remaining = 0, COMPARED_LIMIT
+    for path, original in sorted(pairs.items()):
+        if original in revisions and remaining > 0:
+            versions = revisions[path], revisions[original]
+            similarity, size = _compare(root, path, original, versions)
+            similar += similarity >= least
+            remaining -= size
+    return similar
+
+
 def _list_originals(
-    path: str, existing: Collection[str]
+    path: str, existing: Collection[str], dot: str = ""
 ) -> Iterator[tuple[str, float]]:
+    """Yield the paths of which `path` may be a copy, with the least similarity.
+
+    `dot` is added to the name before it is parsed, and taken from the originals' names.
+    """
     folder, slash, name = path.rpartition("/")
-    for original in list_original_names(name):
-        original_path = f"{folder}{slash}{original.name}"
+    for original in list_original_names(f"{name}{dot}"):
+        original_path = f"{folder}{slash}{original.name.removesuffix(dot)}"
         if original_path in existing and original_path != path:
             yield original_path, original.similarity
 

@@ -44,9 +44,11 @@ and (:version is null or exists (
 ))
 """
 
+# SQLite refuses to write a row in which a damaged value has another type.
 _UPDATE_REVISION = """
 update processed set revision = ?
 where document_id = ? and pipeline = ? and content = ? and recipe = ?
+  and typeof(crc) in ('integer', 'null') and typeof(rows) in ('integer', 'null')
 """
 
 _SEAMS = "select key, distance from seam where document_id = ? and space = ?"
@@ -244,7 +246,7 @@ def update_document_revisions(
 
     A revision is a text that changes when the manuscript file on this machine changes.
     A document that `pipeline` has not stored with the same content and recipe is
-    skipped. Must be called inside a transaction.
+    skipped, and so is one with a damaged checksum. Must be called inside a transaction.
     """
     rows = [
         (
