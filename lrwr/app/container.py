@@ -22,7 +22,7 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
-from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import (
@@ -216,7 +216,8 @@ class Workspace:
             NotFound: Nothing was ingested here.
         """
         if not self.is_ingested:
-            raise _missing_library_error(self.settings, self.library)
+            refusal = self.egress.consent_refusal("supabase")
+            raise _missing_library_error(self.settings, self.library, refusal)
 
     def manuscript(self, *, named: bool = False) -> "tuple[Path, ...]":
         """Return the absolute paths of the manuscript's folders and files.
@@ -423,11 +424,15 @@ class Workspace:
         return self.canon.decide(decision)
 
 
-def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
+def _missing_library_error(
+    settings: "Settings", library: Library, refusal: LrwrError | None
+) -> NotFound:
+    """Return the error; `refusal` says why the Supabase project may not be contacted."""
     if settings.records.keeper != "embedded":
+        first = f"{refusal.hint} Then download" if refusal else "Download"
         return NotFound(
             f"There is no library in {library.root}",
-            hint="Download one with `lrwr pull`, or create one with `lrwr push`.",
+            hint=f"{first} one with `lrwr pull`, or create one with `lrwr push`.",
         )
     backups = sorted((library.state_dir / "backups").glob("????-??-??.jsonl.*"))
     if backups:

@@ -1,5 +1,7 @@
 """A model server that the folder's own settings name, and that the user did not allow."""
 
+import shutil
+
 import pytest
 
 from tests.fakes.pty_terminal import PtyTerminal
@@ -59,6 +61,12 @@ def test_only_commands_that_contact_a_project_ask_for_it(book: Terminal) -> None
     with PtyTerminal(words, folder=book.folder, env=book.env) as screen:
         assert screen.leave() == 0
         assert "Supabase" not in screen.text
+    (book.folder / "lrwr.toml").write_text(
+        f'[records]\nkeeper = "supabase"\n{address}', encoding="utf-8"
+    )
+    shutil.rmtree(book.folder / ".lrwr")
+    hint = "run `lrwr privacy allow supabase`. Then download one with `lrwr pull`"
+    assert hint in book.run("status").err
     refused = book.run("pull")
     assert refused.code != 0
     assert "lrwr privacy allow supabase" in refused.err
