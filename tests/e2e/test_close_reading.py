@@ -37,7 +37,7 @@ def read(asked: Asked) -> str:
 
 def passages(count: int) -> str:
     plain = {"content": "dialogue", "function": "plot_event", "tag": "none"}
-    told = {**plain, "present": [], "references": [], "gaps": []}
+    told = {**plain, "present": [], "references": []}
     return json.dumps({"passages": [{"id": n + 1, **told} for n in range(count)]})
 
 

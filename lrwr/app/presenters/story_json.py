@@ -141,7 +141,8 @@ def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
     """
     return {
         "teller": disclosure.teller,
-        "hearer": disclosure.hearer or None,
+        "hearer": next(iter(disclosure.hearers), None),
+        "hearers": list(disclosure.hearers),
         "what": disclosure.what,
         "evidence": evidence_as_json(disclosure.evidence),
     }

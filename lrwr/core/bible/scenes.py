@@ -1,6 +1,7 @@
 """Builds scene summaries: point of view, recap, key sentences, characters present."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from lrwr.core.bible.claims import SourcedFact, VisibleFacts, merge_claims
 from lrwr.core.bible.values import BibleClaim, SceneSummary, TextEvidence
@@ -11,9 +12,18 @@ from lrwr.core.canon.model import (
     normalize_canon_text,
 )
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
-from lrwr.core.model.facts import Certainty, FactAbout
+from lrwr.core.model.facts import PRESENT_FIELD, Certainty, FactAbout
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
+
+
+@dataclass(slots=True)
+class _Presence:
+    """How often a character appears in a scene, and whether they speak there."""
+
+    count: int = 0
+    speaks: bool = False
+
 
 SceneKey = tuple[DocumentId, int, int]
 """Document, index of the chapter, index of the scene in the chapter."""
@@ -59,7 +69,9 @@ def build_scene_summaries(
                 ),
                 recap=_recap(facts_by_scene.get(at, ())),
                 key_sentences=_key_sentences(facts_by_scene.get(at, ()), material),
-                present=people_by_scene.get(at, ()),
+                present=_merge_presence(
+                    facts_by_scene.get(at, ()), people_by_scene.get(at, {}), material
+                ),
             )
         )
     return tuple(scenes)
@@ -140,9 +152,10 @@ def _points_of_view(
 
 def _count_presence(
     material: VisibleFacts, appearances: Iterable[Appearance]
-) -> Mapping[SceneKey, tuple[str, ...]]:
+) -> Mapping[SceneKey, Mapping[str, _Presence]]:
+    """Return for each scene how often each character speaks, and acts or is named."""
     horizon_view = material.view
-    counts: dict[SceneKey, dict[str, int]] = {}
+    counts: dict[SceneKey, dict[str, _Presence]] = {}
     for appearance in appearances:
         if appearance.role is AppearanceRole.MENTIONED or not horizon_view.is_visible(
             appearance.document, (appearance.span,)
@@ -155,12 +168,32 @@ def _count_presence(
                 *horizon_view.locate_scene(appearance.document, appearance.span),
             )
             row = counts.setdefault(home, {})
-            row[name] = row.get(name, 0) + appearance.count
-    return {home: _most_first(row) for home, row in counts.items()}
+            presence = row.setdefault(name, _Presence())
+            presence.count += appearance.count
+            presence.speaks |= appearance.role is AppearanceRole.SPEAKS
+    return counts
 
 
-def _most_first(counts: Mapping[str, int]) -> tuple[str, ...]:
-    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
+def _merge_presence(
+    scene_facts: Iterable[SourcedFact],
+    counts: Mapping[str, _Presence],
+    material: VisibleFacts,
+) -> tuple[str, ...]:
+    """Return who is present in a scene, most frequent first.
+
+    If a language model read the scene, these are whom it found there and who speaks:
+    rules cannot tell a person who is only thought of.
+    """
+    named = (
+        material.cast.display_name(sourced_fact.fact.value)
+        for sourced_fact in _select_field(scene_facts, PRESENT_FIELD)
+    )
+    found = set(filter(None, named))
+    speakers = {name for name, presence in counts.items() if presence.speaks}
+    present = found | speakers if found else set(counts)
+    return tuple(
+        sorted(present, key=lambda name: (-counts.get(name, _Presence()).count, name))
+    )
 
 
 def _chapter_names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:

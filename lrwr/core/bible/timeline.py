@@ -65,7 +65,7 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     visible are left out.
     """
     events: dict[tuple[object, ...], NarrativeEvent] = {}
-    for sourced_fact in material.about(FactAbout.EVENT):
+    for sourced_fact in _drop_replaced_events(material.about(FactAbout.EVENT)):
         fact, horizon_cast = sourced_fact.fact, material.cast
         involved = filter(
             None, map(horizon_cast.display_name, fact.all_details("involved"))
@@ -87,22 +87,43 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     return tuple(events.values())
 
 
+def _drop_replaced_events(sourced_facts: Sequence[SourcedFact]) -> list[SourcedFact]:
+    """Return events without those that rules found in a chapter in which a language
+    model found some.
+    """
+
+    def home(sourced_fact: SourcedFact) -> tuple[DocumentId, int | None]:
+        return sourced_fact.evidence.document, sourced_fact.evidence.chapter
+
+    read = {home(f) for f in sourced_facts if f.fact.keeper != RULES_KEEPER}
+    return [
+        sourced_fact
+        for sourced_fact in sourced_facts
+        if sourced_fact.fact.keeper != RULES_KEEPER or home(sourced_fact) not in read
+    ]
+
+
 def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
     """Return what characters tell each other, in story order.
 
-    A statement whose teller is not visible at the horizon is left out; a hearer who is
-    not visible is left empty.
+    A statement whose teller is not visible at the horizon is left out, and so is a
+    hearer who is not visible.
     """
     disclosures = (
         Disclosure(
             material.cast.display_name(sourced_fact.fact.subject),
-            material.cast.display_name(sourced_fact.fact.detail("hearer")),
+            _list_hearers(sourced_fact, material),
             sourced_fact.fact.value,
             sourced_fact.evidence,
         )
         for sourced_fact in material.about(FactAbout.TOLD)
     )
     return tuple(disclosure for disclosure in disclosures if disclosure.teller)
+
+
+def _list_hearers(sourced_fact: SourcedFact, material: VisibleFacts) -> tuple[str, ...]:
+    names = map(material.cast.display_name, sourced_fact.fact.all_details("hearer"))
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def build_timeline(
@@ -124,7 +145,7 @@ def build_timeline(
     ]
     eventful = {(m.evidence.document, m.evidence.chapter) for m in moments}
     moments += (
-        TimelineMoment(TimelineMomentKind.TOLD, t.what, tuple(filter(None, (t.teller, t.hearer))), t.evidence)
+        TimelineMoment(TimelineMomentKind.TOLD, t.what, (t.teller, *t.hearers), t.evidence)
         for t in disclosures
     )  # fmt: skip
     moments += (

@@ -201,11 +201,11 @@ class NarrativeEvent:
 class Disclosure:
     """A statement that one character, `teller`, makes to another.
 
-    `what` summarizes it. `hearer` is empty if unknown.
+    `what` summarizes it. `hearers` are all who are told, empty if unknown.
     """
 
     teller: str
-    hearer: str
+    hearers: tuple[str, ...]
     what: str
     evidence: TextEvidence
 
@@ -428,15 +428,23 @@ def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str
     )
 
 
+MAX_KIND_WORDS = 3
+"""Words of the kind of a relationship that can follow a name: "Nell's elder sister"."""
+
+
 def format_relation(relation: CharacterRelation) -> tuple[str, str]:
     """Return a relationship as a label and a text: ("Nell’s sister", "Mags (ally)").
 
-    Without a kind, ("Nell and Mags", "ally"); without a valence too, the text is
+    A kind of more than `MAX_KIND_WORDS` words is a phrase about both: ("Ansel, Nell",
+    "wants the lease of"). Without a kind, ("Nell and Mags", "ally"); without a valence too, the text is
     "related".
     """
     valence_note = (
         f" ({relation.valence})" if relation.kind and relation.valence else ""
     )
+    if len(relation.kind.split()) > MAX_KIND_WORDS:
+        pair = f"{relation.target}, {relation.source}"
+        return pair, f"{relation.kind}{valence_note}"
     if relation.kind:
         return (
             f"{relation.source}’s {relation.kind}",

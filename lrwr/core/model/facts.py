@@ -26,6 +26,12 @@ RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""
+DIRECTED_DETAIL = ("direction", "target is kind of subject")
+"""Detail of a relationship from a language model that was asked who is what of whom.
+Models were once asked a question that can be read both ways; those relationships lack
+it, and most of them are reversed."""
+PRESENT_FIELD = "present"
+"""`Fact.field` of a character whom a language model found present in a scene."""
 
 
 class FactAbout(StrEnum):
@@ -38,8 +44,9 @@ class FactAbout(StrEnum):
     PASSAGE = "passage"
     """A chunk; the subject is empty. Fields: `PassageField`."""
     SCENE = "scene"
-    """A scene; the subject is empty. Fields: `pov` (a name) and `recap` (a text; without
-    a language model the value is empty and the spans are the key sentences)."""
+    """A scene; the subject is empty. Fields: `pov` (a name), `recap` (a text; without a
+    language model the value is empty and the spans are the key sentences) and `present`
+    (a name, one fact for each passage in which a model found the character)."""
     CHARACTER = "character"
     """A character; the subject is a name as the text spells it. Fields:
     `CharacterField`."""
@@ -64,8 +71,6 @@ class PassageField(StrEnum):
     CONTENT_TYPE = "content_type"
     NARRATIVE_FUNCTION = "narrative_function"
     STORY_GRID_TAG = "story_grid_tag"
-    PRESENT = "present"
-    """A character who is present; one fact for each."""
     EXTERNAL_REFERENCE = "external_reference"
 
 

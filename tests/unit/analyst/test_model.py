@@ -10,7 +10,7 @@ from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import Certainty, Fact, FactAbout
+from lrwr.core.model.facts import DIRECTED_DETAIL, Certainty, Fact, FactAbout
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import (
@@ -53,7 +53,6 @@ def a_passage(number: int = 1, **told: Json) -> Json:
         "tag": "none",
         "present": [],
         "references": [],
-        "gaps": [],
     }
     return {**plain, **told}
 
@@ -90,9 +89,11 @@ async def test_a_passage_is_told_what_it_is_and_who_is_there() -> None:
         ("present", "I"),
         ("external_reference", "Bach"),
     ]
-    assert {(one.about, one.keeper) for one in facts} == {
-        (FactAbout.PASSAGE, "scripted")
-    }
+    assert {one.keeper for one in facts} == {"scripted"}
+    about = [
+        FactAbout.SCENE if f.field == "present" else FactAbout.PASSAGE for f in facts
+    ]
+    assert [one.about for one in facts] == about
     assert [fact.certainty for fact in facts[3:]] == [
         Certainty.PROBABLE,
         Certainty.PROBABLE,
@@ -102,27 +103,39 @@ async def test_a_passage_is_told_what_it_is_and_who_is_there() -> None:
     assert (usage.calls, usage.quotes, usage.verified) == (1, 1, 1)
 
 
-async def test_what_a_passage_leaves_open_needs_its_words() -> None:
-    gap = {"who": "the ledger", "what": "content", "implied": "a secret"}
-    told = a_passage(
+async def test_a_gap_needs_its_words() -> None:
+    gap = {"who": "the ledger", "what": "content", "implied": "a secret", "fill": ""}
+    reply = extracted(
         gaps=[
             {**gap, "quote": "said nothing of the ledger"},
             {**gap, "quote": "the ledger was burnt by the widow in the night"},
         ]
     )
-    findings, usage = await ModelAnalyst(ScriptedChat(passages(told))).classify(
-        [EXCERPT]
-    )
-    *_, last = findings[0].facts
-    assert (last.about, last.subject, last.field, last.value) == (
+    finding, usage = await ModelAnalyst(ScriptedChat(reply)).extract(EXCERPT)
+    (only,) = finding.facts
+    assert (only.about, only.subject, only.field, only.value) == (
         FactAbout.GAP,
         "the ledger",
         "content",
         "a secret",
     )
-    assert words(last) == ["said nothing of the ledger"]
-    assert len(findings[0].facts) == 4
+    assert words(only) == ["said nothing of the ledger"]
     assert (usage.quotes, usage.verified) == (2, 1)
+
+
+SISTER = {
+    "person": "OchraMags",
+    "is": "elder sister",
+    "of": "Nell Tallow",
+    "valence": "ally",
+    "quote": "she told OchraMags",
+}
+TELLING = {
+    "who": "Nell Tallow",
+    "to": ["OchraMags"],
+    "fact": "the lamp was her father's",
+    "quote": "it was my father's",
+}
 
 
 async def test_people_relations_and_who_told_whom_are_read() -> None:
@@ -134,23 +147,8 @@ async def test_people_relations_and_who_told_whom_are_read() -> None:
                     claim("trait", "x", "stubborn", "must never go out"),
                     claim("alias", "", "Mags", "Mags hummed", who="OchraMags"),
                 ],
-                relations=[
-                    {
-                        "who": "Nell Tallow",
-                        "to": "OchraMags",
-                        "valence": "ally",
-                        "kind": "",
-                        "quote": "she told OchraMags",
-                    }
-                ],
-                told=[
-                    {
-                        "who": "Nell Tallow",
-                        "to": ["OchraMags"],
-                        "fact": "the lamp was her father's",
-                        "quote": "it was my father's",
-                    }
-                ],
+                relations=[SISTER],
+                told=[TELLING],
             )
         )
     )
@@ -158,7 +156,12 @@ async def test_people_relations_and_who_told_whom_are_read() -> None:
         ("Nell Tallow", "attribute", "grey", (("attribute", "eyes"),)),
         ("Nell Tallow", "personality_trait", "stubborn", ()),
         ("OchraMags", "alias", "Mags", ()),
-        ("Nell Tallow", "relationship", "ally", (("target", "OchraMags"),)),
+        (
+            "Nell Tallow",
+            "relationship",
+            "ally",
+            (("target", "OchraMags"), ("kind", "elder sister"), DIRECTED_DETAIL),
+        ),
         (
             "Nell Tallow",
             "told",

@@ -2,6 +2,7 @@
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import (
+    DIRECTED_DETAIL,
     WRITER_KEEPER,
     Certainty,
     CharacterField,
@@ -84,7 +85,7 @@ def _of_people(stories: Stories) -> None:
     stories.fact(
         TWO, "You are my aunt", character, CharacterField.RELATIONSHIP, "complex",
         "Nell Tallow", keeper=MODEL,
-        details=(("target", "OchraMags"), ("kind", "aunt")),
+        details=(("target", "OchraMags"), ("kind", "aunt"), DIRECTED_DETAIL),
     )  # fmt: skip
 
 

@@ -9,12 +9,15 @@ from lrwr.core.bible.values import (
     BibleClaim,
     CharacterProfile,
     TimelineMomentKind,
+    format_relation,
 )
 from lrwr.core.canon.model import Canon, CanonNames, ManuscriptLocation
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import (
+    DIRECTED_DETAIL,
+    PRESENT_FIELD,
     WRITER_KEEPER,
     Certainty,
     CharacterField,
@@ -129,6 +132,65 @@ def test_relations_go_both_ways_to_people_in_sight_only() -> None:
     )
     assert profile("Nell Tallow", bible()).relationships == (aunt,)
     assert bible(Horizon(1)).relations == ()
+
+
+@pytest.mark.parametrize(
+    ("details", "certainty"),
+    [
+        ((("kind", "clerk"),), Certainty.NOT_EVALUATED),
+        ((("kind", "clerk"), DIRECTED_DETAIL), Certainty.VERIFIED),
+        ((), Certainty.VERIFIED),
+    ],
+)
+def test_a_relation_that_a_model_may_have_reversed_is_not_verified(
+    details: tuple[tuple[str, str], ...], certainty: Certainty
+) -> None:
+    stories = marsh()
+    stories.fact(
+        TWO, "Wren was proud", FactAbout.CHARACTER, CharacterField.RELATIONSHIP, "",
+        "Mags", keeper=MODEL, details=(("target", "Wren"), *details),
+    )  # fmt: skip
+    (clerk,) = profile("OchraMags", project_bible(stories.knowledge())).relationships
+    assert (clerk.target, clerk.certainty) == ("Nell Tallow", certainty)
+
+
+def test_a_relation_in_many_words_is_shown_as_a_phrase() -> None:
+    (aunt,) = bible().relations
+    assert format_relation(aunt) == ("Nell Tallow’s aunt", "OchraMags (complex)")
+    phrase = replace(aunt, kind="wants the lease of", valence="")
+    assert format_relation(phrase) == ("OchraMags, Nell Tallow", "wants the lease of")
+
+
+def test_everyone_who_is_told_something_hears_it() -> None:
+    stories = marsh()
+    stories.fact(
+        TWO, "Corin Vale drowned", FactAbout.TOLD, "told", "that he drowned", "Mags",
+        details=(("hearer", "Wren"), ("hearer", "Corin Vale")),
+    )  # fmt: skip
+    known = project_bible(stories.knowledge())
+    assert known.told[-1].hearers == ("Nell Tallow", "Corin Vale")
+    told = [m for m in known.timeline if m.kind is TimelineMomentKind.TOLD]
+    assert told[-1].characters == ("OchraMags", "Nell Tallow", "Corin Vale")
+
+
+def test_whom_a_model_found_in_a_scene_replaces_whom_rules_saw_named() -> None:
+    stories = marsh()
+    assert bible().scenes[1].present == ("Nell Tallow", "OchraMags")
+    stories.fact(
+        ONE, "Six strokes", FactAbout.SCENE, PRESENT_FIELD, "Mags", keeper=MODEL
+    )
+    scenes = project_bible(stories.knowledge()).scenes
+    assert scenes[1].present == ("OchraMags",)
+    others = [scene for n, scene in enumerate(scenes) if n != 1]
+    assert others == [scene for n, scene in enumerate(bible().scenes) if n != 1]
+
+
+def test_events_of_a_model_replace_those_of_rules_in_a_chapter() -> None:
+    stories = marsh()
+    stories.fact(TWO, "Nell Tallow came in", FactAbout.EVENT, "event", "Nell came in.")
+    stories.fact(ONE, "Mags kept the ledger", FactAbout.EVENT, "event", "Mags writes.")
+    events = [e.description for e in project_bible(stories.knowledge()).events]
+    assert events == ["Mags writes.", "Corin drowns."]
 
 
 def test_who_judged_no_valence_agrees_with_who_did() -> None:

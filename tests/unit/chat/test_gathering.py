@@ -30,7 +30,7 @@ from lrwr.core.model.turns import (
 from lrwr.core.retrieval.search_model import SearchResult
 from tests.fakes.chatting import a_story, paragraphs
 from tests.fakes.stories import Stories
-from tests.unit.bible.marsh import ONE, TWO, marsh
+from tests.unit.bible.marsh import MODEL, ONE, TWO, marsh
 
 NELL, MAGS, CORIN = "Nell Tallow", "OchraMags", "Corin Vale"
 
@@ -122,7 +122,7 @@ def test_of_much_the_best_is_kept_in_story_order(story: Stories) -> None:
         story.fact(ONE, "Wren climbed", FactAbout.EVENT, "event", f"Nell climbs {number}.",
                    details=(("involved", NELL),))  # fmt: skip
     story.fact(TWO, "Nell Tallow came in.", FactAbout.EVENT, "event",
-               "Nell finds the red boat.", details=(("involved", NELL),))  # fmt: skip
+               "Nell finds the red boat.", keeper=MODEL, details=(("involved", NELL),))  # fmt: skip
     result = gathered(story, "How did Nell find the red boat?", HAPPENED, names=[NELL])
     assert len(result.moments) == MAX_GATHERED_MOMENTS
     assert happened(result)[-1] == "Nell finds the red boat."
@@ -176,7 +176,8 @@ def test_in_character_the_lines_are_those_of_who_answers(story: Stories) -> None
 
 
 def test_what_happened_at_a_place_is_found_by_the_place(story: Stories) -> None:
-    story.fact(TWO, "Nell Tallow came in.", FactAbout.EVENT, "event", "She enters.")
+    came = "Nell Tallow came in."
+    story.fact(TWO, came, FactAbout.EVENT, "event", "She enters.", keeper=MODEL)
     result = gathered(story, "What happened at the ledger house?")
     assert [one.name for one in result.world] == ["the Ledger House"]
     # The first is in the chapter of that name, the second about somebody of the house.

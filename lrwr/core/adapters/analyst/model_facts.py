@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from lrwr.core.adapters.analyst.model_prompts import (
     Extracted,
     ExtractedGap,
-    ImpliedGap,
     PassageClassification,
 )
 from lrwr.core.model.facts import (
+    DIRECTED_DETAIL,
+    PRESENT_FIELD,
     Certainty,
     CharacterField,
     Fact,
@@ -142,8 +143,8 @@ def build_passage_facts(
     """Yield the facts in a model's classification of the excerpt of `evidence`.
 
     They are its content type, narrative function and Story Grid element, the characters
-    present, references and gaps. References and gaps whose quotation is not in the
-    excerpt are dropped.
+    present, as facts about the scene, and references. References whose quotation is not
+    in the excerpt are dropped.
     """
     excerpt_spans = (evidence.excerpt.span,)
     for field, value in (
@@ -154,14 +155,11 @@ def build_passage_facts(
         yield evidence.guess(FactAbout.PASSAGE, field, value, excerpt_spans)
     for name in _unique_texts(passage.present):
         at = evidence.find_name(name)
-        yield evidence.guess(FactAbout.PASSAGE, PassageField.PRESENT, name, at)
+        yield evidence.guess(FactAbout.SCENE, PRESENT_FIELD, name, at)
     for reference in _unique_texts(passage.references):
         if spans := evidence.find(reference):
             field = PassageField.EXTERNAL_REFERENCE
             yield evidence.fact(FactAbout.PASSAGE, "", field, reference, spans)
-    for gap in passage.gaps:
-        if fact := _gap(gap, evidence):
-            yield fact
 
 
 def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
@@ -211,13 +209,14 @@ def _people(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 def _relations(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     field = CharacterField.RELATIONSHIP
     for relation in reply.relations:
-        spans, subject, to = (
+        spans, person, subject = (
             evidence.find(relation.quote),
-            flatten_analyst_text(relation.who),
-            flatten_analyst_text(relation.to),
+            flatten_analyst_text(relation.person),
+            flatten_analyst_text(relation.of),
         )
-        if spans and subject and to and subject != to:
-            details = ("target", to), ("kind", relation.kind)
+        if spans and subject and person and subject != person:
+            # In "Nell's sister Mags" the subject is Nell: the person whose sister it is.
+            details = ("target", person), ("kind", relation.is_), DIRECTED_DETAIL
             yield evidence.fact(
                 FactAbout.CHARACTER, subject, field, relation.valence, spans, *details
             )
@@ -282,7 +281,7 @@ def _gaps(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 
 
 def _gap(
-    gap: ImpliedGap | ExtractedGap, evidence: QuoteMatcher, suggestion: str = ""
+    gap: ExtractedGap, evidence: QuoteMatcher, suggestion: str = ""
 ) -> Fact | None:
     spans = evidence.find(gap.quote)
     if not spans or not flatten_analyst_text(gap.what):

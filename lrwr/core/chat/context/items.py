@@ -248,7 +248,7 @@ def _iter_element_items(element: WorldElement) -> Iterator[ContextItem]:
 def _build_moment_item(moment: TimelineMoment) -> ContextItem:
     people = list(moment.characters)
     if moment.kind is TimelineMomentKind.TOLD and people:
-        hearer = f" tells {people[1]}" if len(people) > 1 else " tells"
+        hearer = f" tells {', '.join(people[1:])}" if len(people) > 1 else " tells"
         about = f"{people[0]}{hearer}"
     else:
         about = format_chapter_name(moment.evidence)

@@ -34,7 +34,7 @@ class WitnessFilter:
             if character in scene.present:
                 self._scenes.setdefault(scene.document, []).append(scene.span)
         for disclosure in bible.told:
-            if disclosure.hearer == character:
+            if character in disclosure.hearers:
                 spans = self._scenes.setdefault(disclosure.evidence.document, [])
                 spans.extend(disclosure.evidence.spans)
 
