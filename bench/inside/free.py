@@ -41,6 +41,8 @@ def use_free_embedder() -> None:
         return np.array(rows, np.float32)
 
     LocalEmbedder._embed = embed  # type: ignore[method-assign]
+    # Without states of tokens, which only the model can compute.
+    LocalEmbedder.token_states = property(lambda _: None)  # type: ignore[assignment]
 
 
 def main() -> None:
