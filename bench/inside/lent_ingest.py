@@ -37,6 +37,8 @@ def main() -> None:
         return np.array([vectors[name] for name in names])
 
     LocalEmbedder._embed = lend  # type: ignore[method-assign]
+    # Without states of tokens, which only the model can compute.
+    LocalEmbedder.token_states = property(lambda _: None)  # type: ignore[assignment]
     Path(report).write_text(json.dumps({"cpu": time.process_time() - began}))
     sys.argv = ["lrwr", "ingest", "--json"]
     run()
