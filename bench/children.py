@@ -21,7 +21,7 @@ LET_IN = "LRWR_CHUNK_"
 class BenchFailed(Exception):
     """A measured command failed.
 
-    The message has the command and the end of what it printed on stderr.
+    The message has the command, its exit code and the end of what it printed on stderr.
     """
 
 
@@ -104,7 +104,8 @@ def run(
             raise CpuLimitReached(f"{' '.join(map(str, command))}: {cpu_limit} CPU s")
         if code:
             said = errors.read_text(encoding="utf-8", errors="replace")[-_SHOWN:]
-            raise BenchFailed(f"{' '.join(map(str, command))}\n{said}")
+            words = " ".join(map(str, command))
+            raise BenchFailed(f"{words}: exit code {code}\n{said}")
         text = "" if out else printed.read_text(encoding="utf-8")
     return Done(text, Cost(**cost))
 

@@ -254,7 +254,9 @@ def damage(kind: str, root: Path, dice: random.Random) -> str:
 
 
 def _index_file(index: Path, dice: random.Random) -> Path:
-    files = sorted(path for path in index.rglob("*") if path.is_file())
+    files = sorted(
+        path for path in index.rglob("*") if path.is_file() and any(path.read_bytes())
+    )
     sizes = [path.stat().st_blocks for path in files]
     return dice.choices(files, sizes)[0]
 

@@ -1,5 +1,7 @@
 """Who is in the story, from the evidence of its documents."""
 
+from collections.abc import Callable
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,8 +10,15 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import gather_name_evidence
-from lrwr.core.nlp.names.name_form import GivenNameIndex, find_matching_given_names
+from lrwr.core.nlp.names.name_form import (
+    GivenNameIndex,
+    NameForm,
+    find_matching_given_names,
+    is_same_given_name,
+)
 from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
+from lrwr.core.nlp.names.people_index import PeopleIndex
+from lrwr.core.nlp.names.person import PersonCluster, may_share_given_name
 
 TALK = (
     "“Is it late, Corin?” said Nell Tallow. “No,” said Corin Vale. He looked at Nell. "
@@ -229,6 +238,51 @@ def test_the_index_finds_the_same_given_names_as_a_full_comparison(
     for name in known:
         index.add(name)
     assert index.find(word) == find_matching_given_names(word, known)
+
+
+WORDS = ["Nell", "Nellie", "Eleanor", "Corin", "Vale", "Tallow", "NellTallow", "Liz"]
+NAME_FORMS = st.builds(
+    lambda title, words: NameForm(" ".join([title, *words]), title, tuple(words)),
+    st.sampled_from(["", "mr", "captain"]),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=3),
+)
+
+
+@given(st.lists(st.lists(NAME_FORMS, min_size=1, max_size=4), max_size=8), st.data())
+def test_the_index_finds_the_same_people_as_a_search_through_all(
+    forms_by_person: list[list[NameForm]], data: st.DataObject
+) -> None:
+    people = [
+        PersonCluster(noted=data.draw(st.sampled_from(["", "Nell"])))
+        for _ in forms_by_person
+    ]
+    index = PeopleIndex(people)
+    for person, own_forms in zip(people, forms_by_person, strict=True):
+        for form in own_forms:
+            person.add(form, "")
+            index.add(person)
+    word, last = (data.draw(st.sampled_from(WORDS)).lower() for _ in range(2))
+    joined = {word, last}
+
+    def where(claim: Callable[[PersonCluster], object]) -> list[PersonCluster]:
+        return [person for person in people if claim(person)]
+
+    assert index.find("givens", word) == where(lambda p: word in p.givens)
+    assert index.find("lasts", last) == where(lambda p: last in p.lasts)
+    assert index.find("titles", "mr") == where(lambda p: "mr" in p.titles)
+    assert index.find("noted", word) == where(lambda p: p.noted and word in p.givens)
+    assert index.find_near(word) == where(lambda p: may_share_given_name(p, word))
+    assert index.find_any("forms", ["Nell", " Nell"]) == where(
+        lambda p: {"Nell", " Nell"} & p.forms.keys()
+    )
+    assert index.find_relatives(word, last) == where(
+        lambda p: last in p.lasts and any(is_same_given_name(word, g) for g in p.givens)
+    )
+    assert index.find_joined(joined) == where(
+        lambda p: any(
+            {w.lower() for w in form.words} == joined for form in p.forms.values()
+        )
+    )
 
 
 def test_parts_of_full_names_that_others_share_are_not_given_to_one_person() -> None:

@@ -9,6 +9,8 @@ from lrwr.core.adapters.source.layout import (
 )
 from lrwr.core.model.documents import format_chapter_title
 from lrwr.core.model.text import parse_numeral
+from tests.unit.source.pages import outline, parse, scenes_of
+from tests.unit.source.word_files import word_file
 
 
 @pytest.mark.parametrize(
@@ -90,3 +92,33 @@ def test_a_title_does_not_repeat_the_number_of_its_chapter(
     number: int, title: str, shown: str
 ) -> None:
     assert format_chapter_title(number, title) == shown
+
+
+PROSE = "She went down to the water and stood there. " * 30
+
+
+def test_a_heading_as_long_as_a_page_is_prose() -> None:
+    document = parse(f"# Chapter 1\n\nIt rose.\n\n# {PROSE}\n\nIt fell.\n".encode())
+    assert outline(document) == [("Chapter 1", None, 1)]
+    assert PROSE.strip() in scenes_of(document.chapters[0], document)[0][0]
+
+
+def test_a_heading_in_word_as_long_as_a_page_is_prose() -> None:
+    document = parse(
+        word_file(
+            lambda d: [
+                d.add_heading("Chapter 1", 1),
+                d.add_paragraph("It rose."),
+                d.add_heading(PROSE.strip(), 1),
+            ]
+        ),
+        "fog.docx",
+    )
+    assert outline(document) == [("Chapter 1", None, 1)]
+    assert PROSE.strip() in scenes_of(document.chapters[0], document)[0][0]
+
+
+def test_a_title_as_long_as_a_page_is_cut() -> None:
+    document = parse(f"---\ntitle: {PROSE}\n---\n\nIt rose.\n".encode())
+    assert len(document.title) < 400
+    assert document.title.startswith("She went down")

@@ -20,6 +20,7 @@ from lrwr.core.adapters.source.docx_text import (
     parse_docx_styles,
 )
 from lrwr.core.adapters.source.layout import (
+    MAX_HEADING_CHARS,
     DocumentLayout,
     Footnote,
     Heading,
@@ -219,7 +220,7 @@ class _DocxReader:
         self._line_below = style.borders == _LINE_BELOW and style.level is None
         if is_scene_break(words):
             self._breaks.append(self._add(words, self._number))
-        elif style.level is not None:
+        elif style.level is not None and len(words) <= MAX_HEADING_CHARS:
             span = self._add(words, self._number)
             self._headings.append(Heading(span, style.level, " ".join(words.split())))
         else:

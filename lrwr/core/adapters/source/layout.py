@@ -195,6 +195,11 @@ def derive_title_from_file_name(name: str) -> str:
     )
 
 
+MAX_HEADING_CHARS = 300
+"""Characters of the longest heading; longer ones are prose. Each passage of a chapter
+contains the heading, so a long one would be stored as often."""
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """A heading: its span, its text, and its level.

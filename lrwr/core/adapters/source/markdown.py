@@ -13,6 +13,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from lrwr.core.adapters.source.layout import (
+    MAX_HEADING_CHARS,
     DocumentLayout,
     Heading,
     HeadingKind,
@@ -331,8 +332,11 @@ class _MarkdownPage:
 
     def _heading_tokens(self) -> "Iterator[tuple[Token, Token]]":
         for at, token in enumerate(self._tokens):
-            if token.type == "heading_open" and token.level == 0:
-                yield token, self._tokens[at + 1]
+            if token.type != "heading_open" or token.level:
+                continue
+            inline = self._tokens[at + 1]
+            if len(inline.content) <= MAX_HEADING_CHARS:
+                yield token, inline
 
     def _lines_span(self, token: "Token") -> Span:
         return self._row_span(*(token.map or (0, 0)))

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 from lrwr.core.adapters.source.layout import (
+    MAX_HEADING_CHARS,
     DocumentLayout,
     HeadingKind,
     derive_title_from_file_name,
@@ -82,7 +83,7 @@ def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
     if order and position is None:
         warnings.append(f"The front matter's order {order[:40]!r} is not a number.")
     return DocumentMetadata(
-        title=" ".join(fields.get("title", "").split()),
+        title=" ".join(fields.get("title", "").split())[:MAX_HEADING_CHARS],
         type=document_type,
         order=position,
         chapter=parse_numeral(fields.get("chapter", "")),

@@ -77,6 +77,10 @@ class SpeakerScorer:
             character.name: character.gender for character in cast.characters
         }
         self._narrator = narrator
+        # A paragraph of a whole chapter mentions each name thousands of times.
+        self._names_by_row = [
+            tuple(dict.fromkeys(names)) for names in page.narrated_names
+        ]
         self._mention_counts = Counter(
             name for names in page.narrated_names for name in names
         )
@@ -155,7 +159,7 @@ class SpeakerScorer:
             if row < 0 or self._page.scenes[row] != turn.scene:
                 break
             weight = _IN_PARAGRAPH if back == 0 else _RECENT[back - 1]
-            for name in self._page.narrated_names[row]:
+            for name in self._names_by_row[row]:
                 near[name] = max(near.get(name, 0.0), weight)
             if self._page.narrating[row]:
                 key = self._narrator or NARRATOR

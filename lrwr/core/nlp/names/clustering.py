@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.lexicon import GIVEN_TITLES, NEUTRAL_TITLES, SURNAME_TITLES
 from lrwr.core.nlp.names.name_form import (
-    GivenNameIndex,
     NameForm,
-    find_matching_given_names,
     infer_form_gender,
     is_same_given_name,
     is_titled_initial,
 )
+from lrwr.core.nlp.names.people_index import PeopleIndex
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     find_dominant_person,
@@ -114,7 +113,8 @@ class NameClusters:
 
     `shared` has each shared form with the people it may mean, most mentioned first.
     `apart` and `alike` count pairs of names that belong to two people or to one.
-    `ignored` are names that the user excluded, as `fold_name` returns them.
+    `ignored` are names that the user excluded, as `fold_name` returns them. `index` has
+    `people` by the words of their names.
     """
 
     apart: NamePairCounts
@@ -124,12 +124,21 @@ class NameClusters:
     shared: list[tuple[NameForm, list[PersonCluster]]] = field(default_factory=list)
     _apart_by_name: NamePartners = field(init=False)
     _alike_by_name: NamePartners = field(init=False)
+    index: PeopleIndex = field(init=False)
 
     def __post_init__(self) -> None:
+        self.index_people()
         self._apart_by_name, self._alike_by_name = (
             _partners(self.apart),
             _partners(self.alike),
         )
+
+    def index_people(self) -> None:
+        """Build `index` from `people`.
+
+        To be called if people were added or removed otherwise than by methods.
+        """
+        self.index = PeopleIndex(self.people)
 
     def fits(self, form: NameForm, person: PersonCluster) -> bool:
         """Return whether `form` may belong to `person`.
@@ -148,20 +157,7 @@ class NameClusters:
         mates = self._alike_by_name.get(form.name)
         if not mates:
             return []
-        return [person for person in self.people if not mates.isdisjoint(person.forms)]
-
-    def near(self, word: str) -> list[PersonCluster]:
-        """Return the people with a given name of which `word`, in lower case, may be a
-        short or long form.
-        """
-        every: set[str] = set().union(*(person.givens for person in self.people))
-        alike = find_matching_given_names(word, every)
-        return [
-            person
-            for person in self.people
-            if not alike.isdisjoint(person.givens)
-            and may_share_given_name(person, word)
-        ]
+        return self.index.find_any("forms", mates)
 
     def fitting(
         self, form: NameForm, people: Iterable[PersonCluster]
@@ -169,14 +165,25 @@ class NameClusters:
         """Return those of `people` to whom `form` may belong, according to `fits`."""
         return [person for person in people if self.fits(form, person)]
 
-    def start(self, form: NameForm, because: str) -> PersonCluster:
-        """Add and return a new person with `form`; `because` is stored as the
-        reason.
+    def start(
+        self,
+        form: NameForm,
+        because: str,
+        *,
+        givens: Iterable[str] = (),
+        lasts: Iterable[str] = (),
+    ) -> None:
+        """Add a new person with `form` and these given names and surnames; `because` is
+        stored as the reason.
         """
-        person = PersonCluster()
-        person.add(form, because)
+        person = PersonCluster(givens=set(givens), lasts=set(lasts))
         self.people.append(person)
-        return person
+        self.add(form, person, because)
+
+    def add(self, form: NameForm, person: PersonCluster, because: str) -> None:
+        """Assign `form` to one of `people`; `because` is stored as the reason."""
+        person.add(form, because)
+        self.index.add(person)
 
     def give(
         self, form: NameForm, people: Iterable[PersonCluster], because: str
@@ -195,9 +202,9 @@ class NameClusters:
         if dominant_person is None and form.n > _DOMINANCE * sum(
             person.n for person in fit
         ):
-            self.start(form, "").givens.update(w.lower() for w in form.words)
+            self.start(form, "", givens=(w.lower() for w in form.words))
         elif dominant_person is not None:
-            dominant_person.add(form, because)
+            self.add(form, dominant_person, because)
         else:
             self.shared.append((form, sorted(fit, key=lambda person: -person.n)))
 
@@ -208,19 +215,18 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     Order: full names, names written without a space, titles with words, single words
     and titles alone; each group by descending frequency.
     """
+    clusters.index_people()
     ranked = sorted(forms, key=lambda form: (-form.n, form.first, form.name))
     lone = {form.words[0].lower(): form for form in ranked if _is_bare(form)}
     for form in filter(_is_full, ranked):
         _assign_full(form, clusters)
     for form in filter(_is_joined, ranked):
         _assign_joined(form, clusters)
-    index = _PeopleIndex(clusters)
     for form in sorted(filter(_is_titled, ranked), key=is_titled_initial):
-        _assign_titled(form, clusters, lone, index)
-    index = _PeopleIndex(clusters)
+        _assign_titled(form, clusters, lone)
     for form in ranked:
         if _is_bare(form) and not _is_joined(form):
-            _assign_bare(form, clusters, index)
+            _assign_bare(form, clusters)
         elif form.title and not form.words and not form.of:
             _assign_title(form, clusters)
 
@@ -269,13 +275,11 @@ def _assign_full(form: NameForm, clusters: NameClusters) -> None:
     if form.of:
         clusters.start(form, "a title and a place")
         return
-    last = form.last
+    relatives = clusters.index.find_relatives(form.given_name, form.last)
     family = [
         person
-        for person in clusters.people
-        if last in person.lasts
-        and clusters.fits(form, person)
-        and not is_wife_of_namesake(form, person)
+        for person in clusters.fitting(form, relatives)
+        if not is_wife_of_namesake(form, person)
     ]
     exact = [person for person in family if form.given_name in person.givens]
     chosen = find_dominant_person(exact, 1.0) or find_dominant_person(
@@ -290,17 +294,15 @@ def _assign_full(form: NameForm, clusters: NameClusters) -> None:
     if chosen is None:
         clusters.start(form, "given name and surname")
     else:
-        chosen.add(form, "the same given name and surname")
+        clusters.add(form, chosen, "the same given name and surname")
 
 
 def _noted_by_given(form: NameForm, clusters: NameClusters) -> PersonCluster | None:
     """Return the person whom the author's notes call only by the given name of `form`."""
     noted = [
         person
-        for person in clusters.people
-        if person.noted
-        and form.given_name in person.givens
-        and form.given_name not in person.full_givens
+        for person in clusters.index.find("noted", form.given_name)
+        if form.given_name not in person.full_givens
     ]
     return find_dominant_person(clusters.fitting(form, noted), 1.0)
 
@@ -313,13 +315,11 @@ def _is_nickname_of(form: NameForm, person: PersonCluster) -> bool:
 
 def _assign_joined(form: NameForm, clusters: NameClusters) -> None:
     """Assign a name written without its space: "NellTallow" is Nell Tallow."""
-    for person in clusters.people:
-        if any(
-            {w.lower() for w in f.words} == form.parts for f in person.forms.values()
-        ):
-            person.add(form, "the same words without a space")
-            return
-    clusters.start(form, "a name").givens.add(form.words[0].lower())
+    people = clusters.index.find_joined(form.parts)
+    if people:
+        clusters.add(form, people[0], "the same words without a space")
+    else:
+        clusters.start(form, "a name", givens={form.words[0].lower()})
 
 
 def _assign_titled(
@@ -330,14 +330,14 @@ def _assign_titled(
 ) -> None:
     word = form.words[0].lower()
     if is_titled_initial(form):
-        alike = [p for p in clusters.people if form.title in p.titles]
-        alike = clusters.fitting(form, [p for p in alike if p.begins_with(word[0])])
+        bearers = clusters.index.find("titles", form.title)
+        alike = clusters.fitting(form, [p for p in bearers if p.begins_with(word[0])])
         clusters.give(form, alike, "title and initial")
         return
-    family = clusters.fitting(form, index.find("lasts", word))
+    family = clusters.fitting(form, clusters.index.find("lasts", word))
     family = [person for person in family if may_bear_title(form, person)]
-    namesakes = [p for p in index.find("givens", word) if word not in p.lasts]
-    namesakes = clusters.fitting(form, namesakes)
+    namesakes = clusters.fitting(form, clusters.index.find("givens", word))
+    namesakes = [person for person in namesakes if word not in person.lasts]
     titled = [person for person in namesakes if form.title in person.titles]
     if form.title in NEUTRAL_TITLES - GIVEN_TITLES:
         namesakes = titled  # an office precedes a surname, rarely a given name
@@ -355,15 +355,14 @@ def _assign_lone_title(
     word = form.words[0].lower()
     near: list[PersonCluster] = []
     if is_given:
-        near = [p for p in clusters.people if word in p.parts or word in p.lasts]
-        near = near or clusters.near(word)
-        near = clusters.fitting(form, near)
+        near = clusters.index.find("parts or lasts", word)
+        near = clusters.fitting(form, near or clusters.index.find_near(word))
     dominant_person = find_dominant_person(near, _DOMINANCE)
     if dominant_person is not None:
-        dominant_person.add(form, "title and part of the name")
+        clusters.add(form, dominant_person, "title and part of the name")
         return
-    person = clusters.start(form, "title before the name")
-    (person.givens if is_given else person.lasts).add(word)
+    own = {"givens" if is_given else "lasts": {word}}
+    clusters.start(form, "title before the name", **own)
 
 
 def _is_given(form: NameForm, bare: NameForm | None) -> bool:
@@ -387,7 +386,7 @@ def _assign_family(
         same, _DOMINANCE
     )
     if chosen is not None:
-        chosen.add(form, "title and surname")
+        clusters.add(form, chosen, "title and surname")
     elif form.title in ("mr", "mrs") and form.n >= max(p.n for p in family):
         _start_family(form, clusters)
     else:
@@ -395,78 +394,34 @@ def _assign_family(
 
 
 def _start_family(form: NameForm, clusters: NameClusters) -> None:
-    clusters.start(form, "title before the name").lasts.add(form.words[0].lower())
+    clusters.start(form, "title before the name", lasts={form.words[0].lower()})
 
 
-class _PeopleIndex:
-    """The people of `clusters` by the words of their names, in their order there.
-
-    For the assignment of single words and titles, which gives no known person another
-    given name or surname. A search through all people for each word would take minutes
-    in a text with thousands of names.
-    """
-
-    def __init__(self, clusters: NameClusters) -> None:
-        self._people = clusters.people
-        self._indexed = 0
-        self._positions: dict[tuple[str, str], list[int]] = {}
-        self._givens = GivenNameIndex()
-
-    def find(self, kind: str, word: str) -> list[PersonCluster]:
-        """Return the people with `word` among their "givens", "lasts" or "parts"."""
-        self._update()
-        positions = self._positions.get((kind, word), ())
-        return [self._people[position] for position in positions]
-
-    def find_near(self, word: str) -> list[PersonCluster]:
-        """Return the people with a given name of which `word` may be a short or long
-        form, as `NameClusters.near` does.
-        """
-        self._update()
-        positions = {
-            position
-            for given_name in self._givens.find(word)
-            for position in self._positions["givens", given_name]
-        }
-        people = [self._people[position] for position in sorted(positions)]
-        return [person for person in people if may_share_given_name(person, word)]
-
-    def _update(self) -> None:
-        for position in range(self._indexed, len(self._people)):
-            person = self._people[position]
-            for given_name in person.givens:
-                self._givens.add(given_name)
-            words = {"givens": person.givens, "lasts": person.lasts}
-            for kind, own in {**words, "parts": person.parts}.items():
-                for word in own:
-                    self._positions.setdefault((kind, word), []).append(position)
-        self._indexed = len(self._people)
-
-
-def _assign_bare(form: NameForm, clusters: NameClusters, index: _PeopleIndex) -> None:
+def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
     word = form.words[0].lower()
-    namesakes = clusters.fitting(form, index.find("givens", word))
-    family = clusters.fitting(form, index.find("lasts", word))
+    namesakes = clusters.fitting(form, clusters.index.find("givens", word))
+    family = clusters.fitting(form, clusters.index.find("lasts", word))
     if namesakes and not (family and _is_rather_surname(form, namesakes, family)):
         clusters.give(form, namesakes, "given name")
     elif family:
         men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
         clusters.give(form, men or family, "surname")
     else:
-        _assign_short(form, clusters, index)
+        _assign_short(form, clusters)
 
 
-def _assign_short(form: NameForm, clusters: NameClusters, index: _PeopleIndex) -> None:
+def _assign_short(form: NameForm, clusters: NameClusters) -> None:
     word = form.words[0].lower()
     short = clusters.fitting(form, clusters.called(form))
-    short = short or clusters.fitting(form, index.find("parts", word))
+    short = short or clusters.fitting(form, clusters.index.find("parts", word))
     if not short:
-        short = clusters.fitting(form, index.find_near(word))
+        short = clusters.fitting(form, clusters.index.find_near(word))
     dominant_person = find_dominant_person(short, _DOMINANCE)
     if dominant_person is not None:
-        dominant_person.add(form, _short_form_reason(form, dominant_person))
+        reason = _short_form_reason(form, dominant_person)
+        clusters.add(form, dominant_person, reason)
     else:
-        clusters.start(form, "").givens.add(word)
+        clusters.start(form, "", givens={word})
 
 
 def _short_form_reason(form: NameForm, person: PersonCluster) -> str:
@@ -492,7 +447,8 @@ def _is_rather_surname(
 
 def _assign_title(form: NameForm, clusters: NameClusters) -> None:
     """Assign a title alone: "the Captain" is the only captain there is."""
-    bearers = [p for p in clusters.people if p.titles.get(form.title, 0) >= 2]
+    bearers = clusters.index.find("titles", form.title)
+    bearers = [person for person in bearers if person.titles[form.title] >= 2]
     if form.title in TITLES_OF_WORK and bearers:
         clusters.give(form, bearers, "the title alone")
     elif not bearers:
