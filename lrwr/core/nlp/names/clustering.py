@@ -326,7 +326,6 @@ def _assign_titled(
     form: NameForm,
     clusters: NameClusters,
     lone: Mapping[str, NameForm],
-    index: "_PeopleIndex",
 ) -> None:
     word = form.words[0].lower()
     if is_titled_initial(form):
