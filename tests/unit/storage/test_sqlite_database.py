@@ -228,3 +228,28 @@ async def test_a_cursor_never_leaves_the_thread_and_nothing_is_kept(
         await database.write(lambda connection: connection.execute(forget))
     rows = ask(tmp_path / "state" / "lrwr.db", "select id from document")
     assert rows == [("1.md",)]
+
+
+def decode_badly(connection: sqlite3.Connection) -> str:
+    names = {"a.md": "first"}
+    return names[connection.execute("select id from document").fetchone()[0]]
+
+
+async def test_an_error_over_a_sound_library_is_no_damage(
+    database: SqliteDatabase,
+) -> None:
+    await database.write(lambda connection: write_document(connection, "b.md"))
+    with pytest.raises(KeyError):
+        await database.read(decode_badly)
+
+
+async def test_an_error_over_a_damaged_row_is_a_damaged_entry(
+    database: SqliteDatabase,
+) -> None:
+    def damage(connection: sqlite3.Connection) -> None:
+        write_document(connection, "b.md")
+        connection.execute("insert into document_check values ('b.md', 1, 1)")
+
+    await database.write(damage)
+    with pytest.raises(StoreProblem, match="damaged entry"):
+        await database.read(decode_badly)

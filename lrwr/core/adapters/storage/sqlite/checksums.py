@@ -260,6 +260,25 @@ def find_damaged_documents(connection: sqlite3.Connection) -> list[str]:
     return sorted(found)
 
 
+def has_damaged_rows(connection: sqlite3.Connection) -> bool:
+    """Return whether any row of the library does not fit its checksum or its columns.
+
+    For the moment after an error only: the whole file is read.
+    """
+    try:
+        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            return True
+        checks = (
+            f"select 1 from {table} where not {fits_sql(table)} limit 1"
+            for table in CHECKED_COLUMNS
+        )
+        if any(connection.execute(sql).fetchone() for sql in checks):
+            return True
+    except sqlite3.DatabaseError:
+        return True
+    return bool(find_damaged_documents(connection))
+
+
 def _decode_visibly(text: bytes) -> str:
     return text.decode("utf-8", "replace")
 

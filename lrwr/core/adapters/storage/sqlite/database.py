@@ -18,6 +18,7 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     decode_checked_rows,
     decode_tolerantly,
     find_damaged_documents,
+    has_damaged_rows,
     register_row_checksum,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
@@ -426,7 +427,8 @@ class SqliteDatabase:
                 error, self._path, patience=self._patience
             ) from error
         except DECODING_ERRORS as error:
-            if begin != "BEGIN":  # only what was read can be damaged
+            # Only what was read can be damaged. If nothing is, the error is a bug.
+            if begin != "BEGIN" or not has_damaged_rows(library.connection):
                 raise
             raise build_damaged_entry_error(self._path) from error
 
