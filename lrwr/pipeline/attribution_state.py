@@ -102,7 +102,8 @@ def digest_inputs(
         snapshot.cast,
         [[d, r.inputs, r.attributed] for d, r in snapshot.documents.items()],
     ]
-    return sha256(json.dumps(parts).encode()).hexdigest()
+    # A damaged value may have another type, such as bytes.
+    return sha256(json.dumps(parts, default=repr).encode()).hexdigest()
 
 
 def narration_to_json(evidence: NarratorEvidence) -> str:
