@@ -14,7 +14,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.ingestion import ingest_manuscript, select_targets
+from lrwr.app.ingestion import ingest_manuscript
+from lrwr.app.pending_changes import select_targets
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings

@@ -23,7 +23,6 @@ from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
-from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import (
     CANON_FILE_NAME,
@@ -364,17 +363,6 @@ class Workspace:
             canon=self.canon_file.load,
             flagged_gaps=self.threads.gaps,
         )
-
-    @cached_property
-    def freshness(self) -> "FreshnessService":
-        """The service that finds the current location of cited passages.
-
-        It also says whether their words were edited or deleted since the answer.
-
-        Raises:
-            NotFound: Nothing was ingested here.
-        """
-        return FreshnessService(self.passages)
 
     def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":
         """Return the service that answers questions and stores threads.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import IngestLimits, create_processing_service
-from lrwr.app.pending_changes import create_scanning_service
+from lrwr.app.pending_changes import create_scanner
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.git_revisions import (
     GitRepository,
@@ -160,7 +160,7 @@ async def diff_manuscript(
             _ScratchLibrary(copy, targets, trees, emit), before, after
         )
     if request.of_git and after == DiffPoint(WORKING_TREE) and workspace.is_ingested:
-        missing = (await create_scanning_service(workspace).compare()).missing
+        missing = (await create_scanner(workspace).compare()).missing
         remarks = [describe_missing_documents(missing)] if missing else []
         return replace(compared, remarks=(*remarks, *compared.remarks))
     return compared

@@ -15,6 +15,11 @@ from lrwr.app.egress import (
     describe_refusal,
 )
 from lrwr.app.maintenance.automatic_backup import back_up_if_due
+from lrwr.app.pending_changes import (
+    IngestTargets,
+    load_type_decisions,
+    may_complete,
+)
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.folder import FolderSource
@@ -22,12 +27,10 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
-from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
-    MOVED_HINT,
     drop_ingested_paths,
     prepare_state_dir,
     replace_ingested_paths,
@@ -117,7 +120,7 @@ def create_processing_service(
     tools = RecipeTools(embedders.local.count_tokens, embedders.configured, known)
     analyst = create_caching_analyst(settings, stores.analysis, access, limits.calls)
     recipe = create_recipe(settings, stores.analysis, analyst)
-    find_type = _load_type_decisions(workspace)
+    find_type = load_type_decisions(workspace)
     parse = ManuscriptParser(find_type=find_type)
     runner: JobRunner = LocalRunner(parse, recipe, tools)
     if calls is not None:
@@ -136,35 +139,11 @@ def create_processing_service(
         worker=build_worker_name(uuid4().hex[:8]),
         attributor=create_story_attributor(workspace),
         pause=stores.pause,
-        complete=limits.attribute_now and _may_complete(settings, access),
+        complete=limits.attribute_now and may_complete(settings, access),
         forget_missing=limits.forget_missing,
         runner=runner,
         decision_of=lambda document: find_type(document) or "",
     )
-
-
-def _may_complete(settings: Settings, access: ModelAccess) -> bool:
-    """Return whether documents that an earlier run left unfinished can be finished.
-
-    Those that only wait for a language model cannot, while it may not be asked.
-    """
-    may_lack_vectors = settings.embedding.model in ("openai", "server")
-    return access.refusal is None or may_lack_vectors
-
-
-def _load_type_decisions(
-    workspace: Workspace,
-) -> Callable[[DocumentId], DocumentType | None]:
-    """Return a function that returns the type that the user decided for a document.
-
-    If `lrwr.canon.toml` is invalid, there are no decisions: the attribution of speakers
-    reports the error.
-    """
-    try:
-        types = workspace.canon_file.load().types
-    except SettingsProblem:
-        types = {}
-    return lambda document: types.get(normalize_canon_path(document))
 
 
 def _select_service(
@@ -177,42 +156,6 @@ def _select_service(
     from lrwr.app.telemetry.ingestion import TracedProcessingService
 
     return partial(TracedProcessingService, tracer, workspace.now)
-
-
-@dataclass(frozen=True, slots=True)
-class IngestTargets:
-    """The files and folders of an ingestion, as absolute paths.
-
-    `existing` ones are read. `absent` ones belong to the manuscript but do not exist.
-    `named` says whether the user named the existing ones, as arguments.
-    """
-
-    existing: tuple[Path, ...]
-    absent: tuple[Path, ...] = ()
-    named: bool = False
-
-
-def select_targets(
-    workspace: Workspace, paths: Sequence[Path], *, forget_missing: bool = False
-) -> IngestTargets:
-    """Return what to ingest: `paths`, or the manuscript's folders if there are none.
-
-    With `forget_missing`, all folders of the manuscript may be absent.
-
-    Raises:
-        NotFound: No folder is known, one of `paths` does not exist, or no folder of the
-            manuscript does.
-    """
-    folders = workspace.manuscript(named=bool(paths))
-    absent = tuple(folder for folder in folders if not folder.exists())
-    if paths:
-        return IngestTargets(tuple(resolve_targets(paths, folders)), absent, named=True)
-    existing = tuple(folder for folder in folders if folder.exists())
-    if not existing and not (absent and forget_missing):
-        if absent:
-            raise NotFound(f"There is no file or folder {absent[0]}", hint=MOVED_HINT)
-        resolve_targets(())
-    return IngestTargets(existing, absent)
 
 
 def resolve_manuscript(workspace: Workspace) -> list[Path]:
@@ -400,6 +343,16 @@ async def ingest_manuscript(
 
 async def _claim_all_known(_space: str, texts: "set[TextHash]") -> "set[TextHash]":
     return texts
+
+
+def name_model_analysis(workspace: Workspace) -> str:
+    """Return the revision of the analysis by the configured language model; empty if
+    there is none.
+    """
+    access = workspace.egress.model_access(may_ask=False)
+    store = workspace.stores.analysis
+    analyst = create_caching_analyst(workspace.settings, store, access)
+    return analyst.revision if analyst else ""
 
 
 def create_recipe(

@@ -1,18 +1,73 @@
-"""What the next ingestion would do, without doing it: changed files and names."""
+"""What the next ingestion would do, without doing it: changed files and names.
 
+Imports nothing that processes documents, unless a language model or a decision about
+names needs it, so that `lrwr status` starts fast.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from lrwr.app.container import Workspace
-from lrwr.app.ingestion import (
-    IngestLimits,
-    create_processing_service,
-    create_story_attributor,
-    select_targets,
-)
+from lrwr.app.egress import ModelAccess
+from lrwr.core.adapters.source.folder import FolderSource
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.canon.decision import NameDecision
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.canon.model import normalize_canon_path
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.facts import RULES_REVISION
 from lrwr.core.settings.consent import find_model_service
-from lrwr.pipeline.service import DocumentProcessingService
+from lrwr.core.settings.library import (
+    MOVED_HINT,
+    prepare_state_dir,
+    resolve_targets,
+)
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.scan import (
+    ManuscriptScanner,
+    build_agentic_recipe_name,
+    build_naive_recipe_name,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestTargets:
+    """The files and folders of an ingestion, as absolute paths.
+
+    `existing` ones are read. `absent` ones belong to the manuscript but do not exist.
+    `named` says whether the user named the existing ones, as arguments.
+    """
+
+    existing: tuple[Path, ...]
+    absent: tuple[Path, ...] = ()
+    named: bool = False
+
+
+def select_targets(
+    workspace: Workspace, paths: Sequence[Path], *, forget_missing: bool = False
+) -> IngestTargets:
+    """Return what to ingest: `paths`, or the manuscript's folders if there are none.
+
+    With `forget_missing`, all folders of the manuscript may be absent.
+
+    Raises:
+        NotFound: No folder is known, one of `paths` does not exist, or no folder of the
+            manuscript does.
+    """
+    folders = workspace.manuscript(named=bool(paths))
+    absent = tuple(folder for folder in folders if not folder.exists())
+    if paths:
+        return IngestTargets(tuple(resolve_targets(paths, folders)), absent, named=True)
+    existing = tuple(folder for folder in folders if folder.exists())
+    if not existing and not (absent and forget_missing):
+        if absent:
+            raise NotFound(f"There is no file or folder {absent[0]}", hint=MOVED_HINT)
+        resolve_targets(())
+    return IngestTargets(existing, absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +89,13 @@ async def count_pending(workspace: Workspace) -> PendingCounts:
     folders = workspace.manuscript()
     if not workspace.is_ingested or not any(folder.exists() for folder in folders):
         return PendingCounts()
-    changes = await create_scanning_service(workspace).compare()
+    changes = await create_scanner(workspace).compare()
     changed = len(changes.changed) + len(changes.stale) + len(changes.gone)
     return PendingCounts(changed, len(changes.missing), changes.conflicted)
 
 
-def create_scanning_service(workspace: Workspace) -> DocumentProcessingService:
-    """Return the service that compares the manuscript's folders with the library.
+def create_scanner(workspace: Workspace) -> ManuscriptScanner:
+    """Return what compares the manuscript's folders with the library.
 
     No service is contacted. Documents of folders that do not exist count as missing.
 
@@ -49,10 +104,62 @@ def create_scanning_service(workspace: Workspace) -> DocumentProcessingService:
         StoreProblem: The state folder cannot be created.
     """
     targets = select_targets(workspace, ())
-    limits = IngestLimits(absent=targets.absent)
-    return create_processing_service(
-        workspace, targets.existing, may_ask=False, limits=limits
+    prepare_state_dir(workspace.library)
+    find_type = load_type_decisions(workspace)
+    access = workspace.egress.model_access(may_ask=False)
+    root, exclude = workspace.library.root, workspace.settings.manuscript.exclude
+    recipe = f"{ManuscriptParser().revision()}/{_name_recipe(workspace)}"
+    return ManuscriptScanner(
+        FolderSource(root, targets.existing, exclude, targets.absent),
+        workspace.stores.knowledge,
+        workspace.settings.pipeline,
+        lambda: recipe,
+        complete=may_complete(workspace.settings, access),
+        decision_of=lambda document: find_type(document) or "",
     )
+
+
+def may_complete(settings: Settings, access: ModelAccess) -> bool:
+    """Return whether documents that an earlier run left unfinished can be finished.
+
+    Those that only wait for a language model cannot, while it may not be asked.
+    """
+    may_lack_vectors = settings.embedding.model in ("openai", "server")
+    return access.refusal is None or may_lack_vectors
+
+
+def _name_recipe(workspace: Workspace) -> str:
+    """Return the name of the configured recipe, as `Recipe.name` does."""
+    settings, embedder = workspace.settings, workspace.embedders.configured
+    chunk = settings.chunk
+    if settings.pipeline is Pipeline.NAIVE:
+        return build_naive_recipe_name(chunk.size, chunk.overlap, embedder)
+    model = ""
+    if settings.model.use != "off":
+        model = _import_ingestion().name_model_analysis(workspace)
+    return build_agentic_recipe_name(
+        chunk.smallest, chunk.largest, RULES_REVISION, model, embedder
+    )
+
+
+def _import_ingestion() -> Any:
+    """Import the module that processes documents, which takes as long as the rest."""
+    return import_module("lrwr.app.ingestion")
+
+
+def load_type_decisions(
+    workspace: Workspace,
+) -> Callable[[DocumentId], DocumentType | None]:
+    """Return a function that returns the type that the user decided for a document.
+
+    If `lrwr.canon.toml` is invalid, there are no decisions: the attribution of speakers
+    reports the error.
+    """
+    try:
+        types = workspace.canon_file.load().types
+    except SettingsProblem:
+        types = {}
+    return lambda document: types.get(normalize_canon_path(document))
 
 
 async def has_pending_names(workspace: Workspace) -> bool:
@@ -61,14 +168,14 @@ async def has_pending_names(workspace: Workspace) -> bool:
     The cast is inferred again and compared with the stored one; nothing is stored and
     no service is contacted. False in pipeline a and for a library in a Supabase project.
     """
-    embedded = workspace.settings.records.keeper == "embedded"
-    attributor = create_story_attributor(workspace) if embedded else None
-    history = workspace.canon.history()
-    if attributor is None or not any(
-        isinstance(record.decision, NameDecision) for record in history
-    ):
+    settings = workspace.settings
+    if settings.records.keeper != "embedded" or settings.pipeline is Pipeline.NAIVE:
         return False
-    return await attributor.infer_cast() != await workspace.stories.cast()
+    history = workspace.canon.history()
+    if not any(isinstance(record.decision, NameDecision) for record in history):
+        return False
+    attributor = _import_ingestion().create_story_attributor(workspace)
+    return bool(await attributor.infer_cast() != await workspace.stories.cast())
 
 
 def is_model_allowed(workspace: Workspace) -> bool:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from lrwr.app.container import Workspace
 from lrwr.app.maintenance.automatic_backup import drop_threads_from_backups
-from lrwr.app.presenters.threads import KEPT_DAYS, thread_to_blocks
+from lrwr.app.presenters.threads import thread_to_blocks
 from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
 from lrwr.core.adapters.storage.sqlite.user_rows import list_expired_threads
-from lrwr.core.model.turns import ThreadId
+from lrwr.core.model.turns import KEPT_DAYS, ThreadId
+from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import check_output_file, write_output_file
 
 _DAY_SECONDS = 86_400.0
@@ -22,7 +23,7 @@ async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
     """
     stored = await workspace.threads.thread(thread)
     turns = await workspace.threads.turns(thread)
-    places = await workspace.freshness.anchor_turns(turns)
+    places = await FreshnessService(workspace.passages).anchor_turns(turns)
     return render_blocks_as_markdown(thread_to_blocks(stored, turns, places))
 
 

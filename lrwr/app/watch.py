@@ -21,7 +21,7 @@ from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteSnapshotStor
 from lrwr.core.continuity.statements import NewContradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
-from lrwr.core.retrieval.freshness import StaleAnswerDetector
+from lrwr.core.retrieval.freshness import FreshnessService, StaleAnswerDetector
 from lrwr.core.settings.drives import find_network_drive
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.watch.debounce import SnapshotJobQueue, WatchIntervals
@@ -241,7 +241,9 @@ class AnswerFreshnessMonitor:
     def _open_detector(self) -> StaleAnswerDetector:
         if self._detector is None:
             workspace = self._workspace
-            self._detector = StaleAnswerDetector(workspace.freshness, workspace.threads)
+            self._detector = StaleAnswerDetector(
+                FreshnessService(workspace.passages), workspace.threads
+            )
         return self._detector
 
     def _report(self, error: LrwrError) -> None:

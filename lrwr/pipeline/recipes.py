@@ -27,6 +27,7 @@ from lrwr.core.nlp.text.gap_markers import find_note_gaps
 from lrwr.core.ports.models import Analyst, Embedder
 from lrwr.core.ports.stores import AnalysisStore
 from lrwr.pipeline.analysis import CachingAnalyst
+from lrwr.pipeline.scan import build_agentic_recipe_name, build_naive_recipe_name
 from lrwr.pipeline.stages.recursive_splitter import split_recursively
 from lrwr.pipeline.stages.semantic_splitter import (
     ChunkLimits,
@@ -157,8 +158,7 @@ class NaiveRecipe:
         """Return the splitter's version, the sizes and the embedding space, as one
         text.
         """
-        space = embedder.space if embedder else "words-only"
-        return f"recursive-2/{self.size}/{self.overlap}/{space}"
+        return build_naive_recipe_name(self.size, self.overlap, embedder)
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
         """Return the knowledge with the chunks only; no vectors are computed."""
@@ -220,7 +220,6 @@ async def embed_chunks(
     )
 
 
-REVISION = "semantic-1"
 SENTENCES = 64
 """Sentences per embedding call; each call is followed by a progress event."""
 
@@ -253,10 +252,9 @@ class AgenticRecipe:
         """Return the versions of splitter, rules and model, the chunk sizes and the
         embedding space, as one text.
         """
-        sizes = f"{self.limits.least}-{self.limits.most}"
-        space = embedder.space if embedder else "words-only"
-        model = self.reading.revision if self.reading else "no-model"
-        return f"{REVISION}/{sizes}/{self.rules.revision}/{model}/{space}"
+        least, most, rules = self.limits.least, self.limits.most, self.rules.revision
+        model = self.reading.revision if self.reading else ""
+        return build_agentic_recipe_name(least, most, rules, model, embedder)
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
         """Return the knowledge with the chunks only, split by stored sentence

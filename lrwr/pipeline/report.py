@@ -1,12 +1,11 @@
 """Ingestion report: counts, problems and remarks, updated as documents finish."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from lrwr.core.canon.model import Canon, normalize_canon_path
 from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
-from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.model.jobs import DocumentFinished, IngestEvent
 from lrwr.core.model.language_model import Usage
@@ -217,36 +216,6 @@ def describe_conflict_copies(skipped_files: Sequence[SkippedFile]) -> str:
         f"{copies[0].path} and {others:,} more were skipped: they look like copies of"
         " other documents, made by a sync program or by hand. Merge what differs and"
         " delete them; `lrwr status` lists them."
-    )
-
-
-def describe_shared_positions(outlines: Iterable[DocumentOutline], canon: Canon) -> str:
-    """Return a remark about scene documents with the same `order` in front matter;
-    empty if there are none.
-
-    Documents that the user's decisions or an index note put in order do not count.
-    """
-    outlines = tuple(outlines)
-    ordered = {*canon.order, *(f for o in outlines for f in o.scene_files)}
-    ordered_paths = {normalize_canon_path(path) for path in ordered}
-    documents_by_position: dict[float, list[DocumentId]] = {}
-    for outline in sorted(outlines, key=lambda outline: outline.id):
-        path = normalize_canon_path(outline.id)
-        is_story = canon.types.get(path, outline.type) is DocumentType.SCENE
-        if outline.order is not None and is_story and path not in ordered_paths:
-            documents_by_position.setdefault(outline.order, []).append(outline.id)
-    shared = sorted(
-        (order, ids) for order, ids in documents_by_position.items() if len(ids) > 1
-    )
-    if not shared:
-        return ""
-    position, (first, second, *_) = shared[0]
-    others = sum(len(ids) for _, ids in shared) - 2
-    more = f" So do {others:,} more documents." if others else ""
-    return (
-        f"{first} and {second} have the same `order: {position:g}` in their front"
-        f" matter; chapters after them may be in the wrong order.{more} Change one, or"
-        " run `lrwr canon order`."
     )
 
 

@@ -36,12 +36,9 @@ from lrwr.pipeline.changes import (
     DocumentChanges,
     ManuscriptScan,
     add_decision,
-    compare_contents,
     describe_missing_documents,
-    detect_changes,
     find_failed,
     plan_ingestion,
-    withhold_deletions,
     withhold_vanished,
 )
 from lrwr.pipeline.recipes import Recipe, RecipeTools
@@ -53,6 +50,7 @@ from lrwr.pipeline.report import (
     estimate_ingestion,
     wrap_unexpected_error,
 )
+from lrwr.pipeline.scan import UNFINISHED, ManuscriptScanner
 from lrwr.pipeline.speaker_attribution import AttributionSummary, StoryAttributor
 
 WORKERS = 3
@@ -63,8 +61,6 @@ BEAT = 3.0
 """Seconds between two renewals of a lease."""
 PAUSE = 0.25
 """Seconds between two checks of jobs that another process holds."""
-UNFINISHED = "unfinished"
-"""Suffix of the stored recipe name of a document that the next run must complete."""
 INGEST_AGAIN = "Run `lrwr ingest` again."
 
 
@@ -168,11 +164,23 @@ class DocumentProcessingService:
         self._runner = runner or LocalRunner(parse, recipe, tools)
         self._decision_of = decision_of
         self._last_scan: ManuscriptScan | None = None
-        self.skipped_files: tuple[SkippedFile, ...] = ()
         self._name = partial(build_recipe_name, parse, recipe, tools)
-        self._list_recipes = partial(_list_recipes, self._name, complete=complete)
         self._reading = source, decision_of
         self._find_failed = partial(find_failed, jobs, recipe.pipeline)
+        self._scanner = ManuscriptScanner(
+            source,
+            store,
+            recipe.pipeline,
+            self._name,
+            complete=complete,
+            forget_missing=forget_missing,
+            decision_of=decision_of,
+        )
+
+    @property
+    def skipped_files(self) -> tuple[SkippedFile, ...]:
+        """The skipped files of the last scan."""
+        return self._scanner.skipped_files
 
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
@@ -208,8 +216,8 @@ class DocumentProcessingService:
         """
         scan, self._last_scan = self._last_scan, None
         if scan is None or verify:
-            scan = await self._scan(verify=verify)
-        plan = await plan_ingestion(scan, self._list_recipes(), *self._reading)
+            scan = await self._scanner.scan(verify=verify)
+        plan = await plan_ingestion(scan, self._scanner.recipes(), *self._reading)
         gone = scan.changes.gone
         unchanged = {*scan.changes.unchanged, *plan.touched}
         failed = [] if dry_run else await self._find_failed(unchanged)
@@ -264,35 +272,8 @@ class DocumentProcessingService:
             NotFound: The manuscript folder does not exist.
             StoreProblem: The library cannot be read.
         """
-        self._last_scan = await self._scan(verify=False)
+        self._last_scan = await self._scanner.scan()
         return self._last_scan.changes
-
-    async def compare(self) -> DocumentChanges:
-        """Compare the manuscript's files with the library, changed ones by content.
-
-        Sets `skipped_files`, and raises what `scan` raises.
-        """
-        scan = await self._scan(verify=False)
-        return await compare_contents(scan, self._list_recipes(), *self._reading)
-
-    async def _scan(self, *, verify: bool) -> ManuscriptScan:
-        listing = await self._source.list()
-        self.skipped_files = listing.skipped
-        stored_versions = await self._store.document_versions(self._recipe.pipeline)
-        changes = detect_changes(
-            stored_versions,
-            listing.found,
-            recipes=self._list_recipes(),
-            covers=self._source.covers,
-            verify=verify,
-            missing_too=self._forget_missing,
-            decision_of=self._decision_of,
-        )
-        if not self._forget_missing:
-            changes = await withhold_deletions(
-                changes, stored_versions, listing, self._source
-            )
-        return ManuscriptScan(listing, stored_versions, changes)
 
     async def _run_jobs(
         self,
@@ -433,11 +414,6 @@ class DocumentProcessingService:
         if await self._store.replace(knowledge, version, claim):
             progress.count_processed(read.counted)
         await self._runner.stored(document)
-
-
-def _list_recipes(name: Callable[[], str], *, complete: bool) -> tuple[str, ...]:
-    """Return the names of the recipes whose documents need not be processed again."""
-    return (name(),) if complete else (name(), f"{name()}/{UNFINISHED}")
 
 
 async def _find_unfinished(

@@ -18,7 +18,6 @@ from datetime import date, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from lrwr.app.presenters.threads import KEPT_DAYS
 from lrwr.core.adapters.storage.sqlite.row_replacement import keep_sound_rows
 from lrwr.core.adapters.storage.sqlite.user_rows import (
     Row,
@@ -27,6 +26,7 @@ from lrwr.core.adapters.storage.sqlite.user_rows import (
     load_user_rows,
 )
 from lrwr.core.model.errors import StoreProblem
+from lrwr.core.model.turns import KEPT_DAYS
 from lrwr.core.settings.library import Library
 
 FOLDER = "backups"

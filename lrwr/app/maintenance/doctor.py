@@ -61,7 +61,7 @@ from lrwr.app.maintenance.checks.remote_services import (
 )
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
-from lrwr.app.pending_changes import create_scanning_service
+from lrwr.app.pending_changes import create_scanner
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.factory import (
@@ -360,9 +360,7 @@ async def _check_manuscript(
                     f"{folder_names}: not compared, because the database has problems."
                 )
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
-            return check_changes(
-                folders, await create_scanning_service(workspace).compare()
-            )
+            return check_changes(folders, await create_scanner(workspace).compare())
     except LrwrError as error:
         return finding_from_error(PART, error)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from lrwr.app.maintenance.automatic_backup import list_backup_files, load_backup_rows
 from lrwr.app.maintenance.damage import discard_damage
 from lrwr.app.presenters.text import format_count
-from lrwr.app.presenters.threads import KEPT_DAYS
 from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
 from lrwr.core.adapters.storage.sqlite.salvage import (
     DamagedLibrary,
@@ -21,6 +20,7 @@ from lrwr.core.adapters.storage.sqlite.salvage import (
 )
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.model.turns import KEPT_DAYS
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import Library, load_ingested_paths, prepare_state_dir
 

@@ -47,8 +47,6 @@ ANALYST = "the analyst"
 """Name of the speaker when no character answers."""
 FROM_THE_WEB = "From the web, not from your manuscript"
 """Heading of web pages that an answer cites."""
-KEPT_DAYS = 30
-"""Days during which a deleted thread can be restored."""
 BEFORE = 60
 """Characters shown before the first matching word."""
 DAMAGED_TITLE = (

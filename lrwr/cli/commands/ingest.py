@@ -13,14 +13,13 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import (
     IngestLimits,
-    IngestTargets,
     check_named_targets,
     find_deletions,
     ingest_manuscript,
-    select_targets,
 )
 from lrwr.app.maintenance.automatic_backup import describe_lost_threads
 from lrwr.app.maintenance.damage import discard_damage
+from lrwr.app.pending_changes import IngestTargets, select_targets
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
@@ -49,7 +48,8 @@ from lrwr.core.settings.library import (
 )
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import LEAST_MISSING, SHOWN
-from lrwr.pipeline.report import IngestReport, describe_shared_positions
+from lrwr.pipeline.report import IngestReport
+from lrwr.pipeline.scan import describe_shared_positions
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"

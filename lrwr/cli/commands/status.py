@@ -10,7 +10,7 @@ from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import end_with_full_stop
 from lrwr.app.pending_changes import (
-    create_scanning_service,
+    create_scanner,
     has_pending_names,
     is_model_allowed,
 )
@@ -25,15 +25,14 @@ from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.chat.factory import list_chat_models
-from lrwr.core.bible.claims import list_reader_models
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.facts import FactAbout, list_reader_models
 from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.retrievers import describe_missing_vectors
-from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.core.settings.library import MOVED_HINT, resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import (
@@ -41,7 +40,7 @@ from lrwr.pipeline.changes import (
     describe_conflicted_documents,
     describe_missing_documents,
 )
-from lrwr.pipeline.report import describe_shared_positions
+from lrwr.pipeline.scan import describe_shared_positions
 
 STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
@@ -137,12 +136,12 @@ async def collect_status(
         workspace.require_library()
         folders = workspace.manuscript()
         counts = await workspace.passages.counts(settings.pipeline)
-        order = await workspace.finder().story_order()
-        labelled = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
+        order = await _load_order(workspace)
+        read_by = await _list_readers(workspace) if counts.documents else ()
         changes, skipped = DocumentChanges((), (), (), ()), tuple[SkippedFile, ...]()
         problem = "" if folders else NOT_RECORDED
         try:
-            service = create_scanning_service(workspace)
+            service = create_scanner(workspace)
             changes = await service.compare()
             skipped = service.skipped_files
         except NotFound as error:
@@ -154,7 +153,7 @@ async def collect_status(
             "kept": settings.records.keeper,
             "folders": list(folders),
             "pipeline": settings.pipeline,
-            "read_by": list(list_reader_models(labelled)) if counts.documents else [],
+            "read_by": list(read_by),
             "models": list_chat_models(settings),
             "model_allowed": is_model_allowed(workspace),
             "documents": counts.documents,
@@ -183,6 +182,20 @@ def _changes_as_json(changes: DocumentChanges) -> dict[str, object]:
         "missing": list(changes.missing),
         "conflicted": list(changes.conflicted),
     }
+
+
+async def _load_order(workspace: Workspace) -> StoryOrder:
+    return build_story_order(
+        await workspace.passages.outlines(),
+        workspace.settings.manuscript.order,
+        workspace.canon_file.load(),
+    )
+
+
+async def _list_readers(workspace: Workspace) -> tuple[str, ...]:
+    """Return the names of the language models that have analysed the text."""
+    labels = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
+    return list_reader_models(label.fact for label in labels)
 
 
 def _collect_remarks(

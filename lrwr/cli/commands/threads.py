@@ -12,7 +12,6 @@ from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.maintenance.automatic_backup import describe_lost_threads
 from lrwr.app.presenters.text import StyledText, format_count
 from lrwr.app.presenters.threads import (
-    KEPT_DAYS,
     find_thread,
     format_thread_title,
     get_citation_places,
@@ -28,9 +27,10 @@ from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import run_async, warn_of_missing_files
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
-from lrwr.core.model.turns import Thread, Turn, TurnId
+from lrwr.core.model.turns import KEPT_DAYS, Thread, Turn, TurnId
 from lrwr.core.ports.stores import ThreadStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
+from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import check_output_file, write_output_file
 from lrwr.core.settings.model import Settings
 
@@ -276,4 +276,8 @@ async def _read(
     turns = await workspace.threads.turns(found_thread.id)
     cited = {c.document for turn in turns for c in turn.output.citations}
     warn_of_missing_files(workspace, cited, workspace.notify)
-    return found_thread, turns, await workspace.freshness.anchor_turns(turns)
+    return (
+        found_thread,
+        turns,
+        await FreshnessService(workspace.passages).anchor_turns(turns),
+    )

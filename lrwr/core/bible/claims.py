@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.values import BibleClaim, TextEvidence
 from lrwr.core.model.facts import (
-    RULES_KEEPER,
     WRITER_KEEPER,
     Certainty,
     Fact,
@@ -157,17 +156,6 @@ def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
     """Return the highest certainty of `evidence`; "not evaluated" if it is empty."""
     ranked = sorted((text_evidence.certainty for text_evidence in evidence), key=_rank)
     return ranked[0] if ranked else Certainty.NOT_EVALUATED
-
-
-def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...]:
-    """Return the names of the language models that stated any of the facts, sorted,
-    each once.
-    """
-    keepers = {document_fact.fact.keeper for document_fact in document_facts} - {
-        RULES_KEEPER,
-        WRITER_KEEPER,
-    }
-    return tuple(sorted(keepers))
 
 
 def normalize_value(text: str) -> str:

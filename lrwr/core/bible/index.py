@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from lrwr.core.bible.claims import (
     collect_visible_facts,
-    list_reader_models,
     normalize_value,
 )
 from lrwr.core.bible.gaps import build_gap_ledger
@@ -37,7 +36,13 @@ from lrwr.core.bible.timeline import (
 from lrwr.core.bible.values import Bible, BibleClaim, CharacterProfile, WorldElement
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId, Horizon
-from lrwr.core.model.facts import Certainty, CharacterField, Fact, FactAbout
+from lrwr.core.model.facts import (
+    Certainty,
+    CharacterField,
+    Fact,
+    FactAbout,
+    list_reader_models,
+)
 from lrwr.core.ports.story_stores import DocumentFact
 
 
@@ -163,7 +168,7 @@ def build_bible_index(
             )
             for element in collect_world_elements(material)
         ),
-        readers=list_reader_models(knowledge.facts),
+        readers=list_reader_models(fact.fact for fact in knowledge.facts),
         bounded=view.bounded,
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lrwr.core.bible.claims import collect_visible_facts, list_reader_models
+from lrwr.core.bible.claims import collect_visible_facts
 from lrwr.core.bible.gaps import build_gap_ledger
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.profiles import build_character_profiles, collect_relations
@@ -19,6 +19,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId, Horizon
+from lrwr.core.model.facts import list_reader_models
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.ports.story_stores import (
@@ -75,6 +76,6 @@ def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> 
         timeline=build_timeline(events, disclosures, scenes, material),
         quotes=collect_quotes(knowledge.quotations, material),
         gaps=gaps,
-        readers=list_reader_models(knowledge.facts),
+        readers=list_reader_models(fact.fact for fact in knowledge.facts),
         bounded=horizon_view.bounded,
     )

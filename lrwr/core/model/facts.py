@@ -1,6 +1,6 @@
 """Facts extracted from the text: single statements with location and certainty."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,6 +24,8 @@ class Certainty(StrEnum):
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
+RULES_REVISION = "rules-2"
+"""The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""
 DIRECTED_DETAIL = ("direction", "target is kind of subject")
@@ -194,3 +196,11 @@ class Fact:
     def all_details(self, name: str) -> Iterator[str]:
         """Yield the value of every detail called `name`, in the order of `details`."""
         return (value for key, value in self.details if key == name)
+
+
+def list_reader_models(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Return the names of the language models that stated any of `facts`, sorted, each
+    once.
+    """
+    keepers = {fact.keeper for fact in facts} - {RULES_KEEPER, WRITER_KEEPER}
+    return tuple(sorted(keepers))

@@ -15,8 +15,8 @@ from textual.widgets import Footer, Input, ProgressBar, Static
 from lrwr.app.ingestion import (
     check_named_targets,
     ingest_manuscript,
-    select_targets,
 )
+from lrwr.app.pending_changes import select_targets
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,

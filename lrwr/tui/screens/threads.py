@@ -18,14 +18,13 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
 )
 from lrwr.app.presenters.threads import (
-    KEPT_DAYS,
     describe_speaker,
     format_local_time,
     format_thread_title,
 )
 from lrwr.app.threads import delete_thread
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.turns import Thread, ThreadId, Turn
+from lrwr.core.model.turns import KEPT_DAYS, Thread, ThreadId, Turn
 from lrwr.tui.actions.keys_and_commands import (
     FIND_ACTION,
     OPEN_THREAD_ACTION,

@@ -11,7 +11,7 @@ from lrwr.core.model.facts import FactAbout, PassageField
 from lrwr.core.model.jobs import JobState
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import EXCERPTS_PER_CALL
-from lrwr.pipeline.service import UNFINISHED
+from lrwr.pipeline.scan import UNFINISHED
 from tests.fakes.analysts import ScriptedAnalyst
 from tests.fakes.short_story import LAMP, LEDGER, NOTE, STORY
 from tests.fakes.story_desks import StoryDesk

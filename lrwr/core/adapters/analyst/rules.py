@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from lrwr.core.model.facts import RULES_KEEPER, Fact
+from lrwr.core.model.facts import RULES_KEEPER, RULES_REVISION, Fact
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
@@ -40,7 +40,7 @@ class RulesAnalyst:
     @property
     def revision(self) -> str:
         """The version of the rules; documents are analysed again when it changes."""
-        return "rules-2"
+        return RULES_REVISION
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
         """Return 0, since no model is called; the arguments are ignored."""
