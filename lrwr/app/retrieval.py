@@ -106,6 +106,11 @@ class Embedders:
         configured = self.configured
         return configured is not None and configured.token_states is not None
 
+    @property
+    def states_space(self) -> str:
+        """The embedding space of stored token states; empty if none are stored."""
+        return self.local.space if self.has_token_states else ""
+
 
 class LazyVectorIndex:
     """The vector index of one pipeline, opened on first use and closed by `stack`."""

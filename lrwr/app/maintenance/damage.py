@@ -7,6 +7,7 @@ from lrwr.app.presenters.threads import SHORTEST_ID
 from lrwr.core.adapters.storage.sqlite.verification import (
     VerificationReport,
     discard_damaged_rows,
+    mark_documents_without_states,
 )
 
 SHOWN_DOCUMENTS = 5
@@ -57,22 +58,32 @@ def describe_damaged_threads(report: VerificationReport) -> list[str]:
     ]
 
 
-def discard_damage(database: Path) -> list[str]:
+def discard_damage(database: Path, states_space: str = "") -> list[str]:
     """Delete stored data that does not match its checksums; return sentences about it.
 
-    The next ingestion derives the data again. Empty if nothing was damaged.
+    The next ingestion derives the data again. Empty if nothing was damaged. With
+    `states_space`, the name of an embedding space, it also processes the documents
+    whose passages lack the token states of that space.
 
     Raises:
         StoreProblem: The database cannot be read or written.
     """
     report = discard_damaged_rows(database)
+    lacking = (
+        mark_documents_without_states(database, states_space) if states_space else 0
+    )
+    upgrades = []
+    if lacking:
+        documents = format_count(lacking, "document")
+        upgrades = [f"Storing what makes reranking fast, for {documents}."]
     if report.is_sound:
-        return []
+        return upgrades
     sentences = [f"  {phrase}" for phrase in describe_damage(report)]
     if sentences:
         heading = "Some stored data did not match its checksums and was deleted:"
         sentences.insert(0, heading)
     return [
+        *upgrades,
         *sentences,
         *(
             f"The {name} was damaged on disk and is kept. {RESTORE_LATEST}"

@@ -221,7 +221,8 @@ async def _ingest(
             prepare_state_dir(workspace.library)
         announce_first_use(workspace, output, *services)
         if verify and not dry_run and workspace.is_ingested:
-            for sentence in discard_damage(workspace.library.database):
+            space = workspace.embedders.states_space
+            for sentence in discard_damage(workspace.library.database, space):
                 output.info(sentence)
         _announce_lost_threads(workspace.library, output)
         with output.progress("Reading the manuscript", None) as advance:

@@ -15,6 +15,7 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
 from lrwr.core.adapters.storage.sqlite.verification import (
     discard_damaged_rows,
     load_indexed_chunks,
+    mark_documents_without_states,
     verify_database,
 )
 from lrwr.core.model.chunks import Pipeline
@@ -130,3 +131,22 @@ def test_the_chunks_of_an_index_have_their_vectors(database: Path) -> None:
     chunks = load_indexed_chunks(database, Pipeline.AGENTIC, space)
     assert [chunk.document for chunk in chunks if chunk.vector is None] == []
     assert load_indexed_chunks(database, Pipeline.NAIVE, SPACE) == []
+
+
+def test_documents_of_an_earlier_version_get_states_when_they_are_verified(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "1.md").write_text(TEXT, encoding="utf-8")
+    terminal = Terminal(tmp_path, home=tmp_path / "home")
+    terminal.run("ingest", ".")
+    database = tmp_path / ".lrwr" / "library.db"
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        states = connection.execute("select * from token_state").fetchall()
+        connection.execute("delete from token_state")
+        assert terminal.run("ingest", "--json").json["unchanged"] == 1
+        ran = terminal.run("ingest", "--verify")
+        assert "Storing what makes reranking fast, for 1 document." in ran.err
+        assert connection.execute("select * from token_state").fetchall() == states
+    assert verify_database(database).is_sound
+    assert mark_documents_without_states(database, "all-minilm-l6-v2-int8") == 0
+    assert "reranking" not in terminal.run("ingest", "--verify").err

@@ -39,7 +39,7 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     rebuild_fts_indexes,
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import decode_chunk_changes
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import STATES_VERSION, Pipeline
 from lrwr.core.ports.stores import ChunkChange
 
 LOCK_TIMEOUT = 3.0
@@ -63,6 +63,18 @@ _WITHOUT_VECTOR = """
 select document_id, pipeline from chunk c where space <> '' and not exists (
   select 1 from embedding e where e.space = c.space and e.text_hash = c.text_hash)
 """
+_WITHOUT_STATES = f"""
+select distinct document_id, pipeline from chunk c where space = ? and not exists (
+  select 1 from token_state s where s.space = c.space and s.text_hash = c.text_hash
+  and s.version = ?)
+and exists (select 1 from processed p where p.document_id = c.document_id
+  and p.pipeline = c.pipeline and p.revision <> '' and {fits_sql("processed", "p")})
+"""
+_OUTDATED_KEY = "document_id = cast(? as text) and pipeline = cast(? as text)"
+_OUTDATE = f"""
+update processed set recipe = recipe || '/without-states' where {_OUTDATED_KEY}
+"""
+_SEAL_OUTDATED = seal_sql("processed", _OUTDATED_KEY)
 _DAMAGED_REPLIES = f"select key from reply where not {fits_sql('reply')}"
 _DAMAGED_CAST = f"""
 select 'cast' from story where not {fits_sql("story")}
@@ -206,6 +218,27 @@ def discard_damaged_rows(path: Path) -> VerificationReport:
         if findings.damage:
             findings.damage = _check_file(partial(_fetch, connection, []))
         return _report(findings)
+
+
+def mark_documents_without_states(path: Path, space: str) -> int:
+    """Let the next ingestion process the documents in which a passage with a vector of
+    the embedding `space` has no token states of the current version.
+
+    Such passages were stored by an earlier version. Returns the number of documents.
+
+    Raises:
+        StoreProblem: The file cannot be read or written.
+    """
+    with _open(path) as connection:
+        if read_schema_version(connection) != SCHEMA_VERSION:
+            return 0
+        keys = connection.execute(_WITHOUT_STATES, (space, STATES_VERSION)).fetchall()
+        connection.execute("BEGIN IMMEDIATE")
+        for key in keys:
+            connection.execute(_OUTDATE, _bind(*key))
+            connection.execute(_SEAL_OUTDATED, _bind(*key))
+        connection.execute("COMMIT")
+        return len(keys)
 
 
 def load_indexed_chunks(
