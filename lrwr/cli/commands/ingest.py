@@ -210,9 +210,7 @@ async def _ingest(
         targets = select_targets(workspace, paths, forget_missing=limits.forget_missing)
         targets = await check_named_targets(workspace, targets)
         await _confirm_deletion(workspace, targets, output if confirm else None)
-        warning = describe_unsafe_folder(workspace.library.state_dir)
-        if warning and not workspace.library.database.exists():
-            output.warn(warning)
+        _warn_of_unsafe_folder(workspace.library, output)
         services = [] if dry_run else [*INGEST_SERVICES, "modal"]
         if settings.pipeline == "b" and not dry_run:
             services.extend(MODEL_SERVICES)
@@ -254,6 +252,12 @@ async def _count_and_remark(
     if shared := describe_shared_positions(outlines, workspace.canon_file.load()):
         report.remarks.append(shared)
     return await workspace.passages.counts(workspace.settings.pipeline)
+
+
+def _warn_of_unsafe_folder(library: Library, output: Output) -> None:
+    warning = describe_unsafe_folder(library.state_dir)
+    if warning and not library.database.exists():
+        output.warn(warning)
 
 
 def _announce_lost_threads(library: Library, output: Output) -> None:

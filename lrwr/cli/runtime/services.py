@@ -6,6 +6,8 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from os.path import normpath
+from pathlib import Path
 from typing import Any, TypeVar
 
 from lrwr.app.container import Workspace, open_workspace
@@ -223,7 +225,7 @@ def warn_of_missing_files(
     on another machine.
     """
     folders, library = workspace.manuscript(named=True), workspace.library
-    paths = {document: library.resolve(document) for document in documents}
+    paths = {d: Path(normpath(library.root / d)) for d in documents}
     missing = [
         document
         for document, path in sorted(paths.items())
