@@ -103,3 +103,9 @@ def test_everyday_commands_import_no_vendor_package_before_they_need_it() -> Non
     everyday = {entry.module for entry in COMMANDS.values()} - OCCASIONAL
     modules = ", ".join(sorted(everyday))
     assert not loaded_by(f"import {modules}") & (HEAVY - STANDARD_LIBRARY)
+
+
+def test_status_looks_for_changed_files_without_what_processes_them() -> None:
+    processing = {"recipes", "service", "speaker_attribution", "stages"}
+    loaded = loaded_by("import lrwr.cli.commands.status")
+    assert not loaded & {f"lrwr.pipeline.{name}" for name in processing}
