@@ -111,6 +111,17 @@ def test_a_model_adds_what_it_can_quote_and_no_more(
     assert len(server.chats) == 1
 
 
+def test_what_a_model_found_is_shown_by_a_plain_check_too(
+    book: Terminal, server: ModelServer
+) -> None:
+    book.run("check", "--model")
+    rows = book.run("check", "--json").json
+    assert [one["judge"] for one in rows] == [None, MODEL]
+    only = book.run("check", "1.md", "--json").json
+    assert len(only) <= len(rows)
+    assert len(server.chats) == 1
+
+
 def test_every_request_is_noted_before_it_leaves(
     book: Terminal, server: ModelServer
 ) -> None:

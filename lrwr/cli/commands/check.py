@@ -198,7 +198,7 @@ def check_intend_command(
 ) -> None:
     """Mark a contradiction as intended, so that it is no longer reported."""
     settings, output = start_session(context)
-    contradictions = run_async(load_known_contradictions(settings, output))
+    contradictions = run_async(run_rule_check(settings, output, CheckRequest()))
     contradiction = find_contradiction_by_id(id_, contradictions)
     decision = SlipIntended(
         contradiction.about,
@@ -251,16 +251,25 @@ def _check_with_model(
 async def run_rule_check(
     settings: Settings, output: Output, request: CheckRequest
 ) -> tuple[Contradiction, ...]:
-    """Return the contradictions that rules find, in text order.
+    """Return the contradictions that rules find, then those that a model found earlier.
 
-    No language model is used. `output` receives notices of the library.
+    The latter are cached judgements; no model is called. Intended ones are included.
+    `output` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here, or a file or point does not exist.
     """
     async with open_workspace(settings, say=output.info) as workspace:
         scope = await load_check_scope(workspace, request)
-        return await scope.find_by_rules()
+        rule_findings, judge = await scope.find_by_rules(), None
+        with suppress(SettingsProblem):  # without a model, the rules are enough
+            judge = create_pair_judge(workspace, may_ask=False)
+        if judge is None:
+            return rule_findings
+        session = PairJudgeResult(
+            judged=await _load_judged_pairs(judge, await scope.find_pairs())
+        )
+        return _build_result(rule_findings, session, scope.known, judge).found
 
 
 async def run_model_check(
@@ -283,29 +292,6 @@ async def run_model_check(
         rule_findings = await scope.find_by_rules()
         session = await judge.judge(await scope.find_pairs())
         return _build_result(rule_findings, session, scope.known, judge)
-
-
-async def load_known_contradictions(
-    settings: Settings, output: Output
-) -> tuple[Contradiction, ...]:
-    """Return the contradictions that rules find, then those that a model found earlier.
-
-    The latter are cached judgements; no model is called. Intended ones are included.
-
-    Raises:
-        NotFound: Nothing has been ingested here.
-    """
-    async with open_workspace(settings, say=output.info) as workspace:
-        scope = await load_check_scope(workspace, CheckRequest())
-        rule_findings, judge = await scope.find_by_rules(), None
-        with suppress(SettingsProblem):  # without a model, the rules are enough
-            judge = create_pair_judge(workspace, may_ask=False)
-        if judge is None:
-            return rule_findings
-        session = PairJudgeResult(
-            judged=await _load_judged_pairs(judge, await scope.find_pairs())
-        )
-        return _build_result(rule_findings, session, scope.known, judge).found
 
 
 async def estimate_model_check(

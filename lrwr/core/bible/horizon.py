@@ -175,6 +175,14 @@ class HorizonView:
         """
         return not self.bounded or name.casefold() in self._visible_text
 
+    def list_unseen_names(self, names: Collection[str]) -> tuple[str, ...]:
+        """Return those of `names` that the visible story text has in no form: capital
+        letters, an article, and a possessive or plural ending do not count.
+        """
+        return tuple(
+            name for name in names if not self.contains_name(_strip_name_form(name))
+        )
+
     def visible_story_text(self, document: DocumentId) -> str:
         """Return the visible story text of `document`, without author's comments.
 
@@ -413,6 +421,13 @@ class HorizonCast:
 
     def _row_key(self, row: FirstMention) -> tuple[int, str, int]:
         return self._view.sort_key(row.document, row.span.start)
+
+
+_NAME_FORM = re.compile(r"^(?:the|a|an)\s+|['’]s?$|(?<=\w{3})s$", re.IGNORECASE)
+
+
+def _strip_name_form(name: str) -> str:
+    return _NAME_FORM.sub("", " ".join(name.split()))
 
 
 def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:

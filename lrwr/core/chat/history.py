@@ -8,14 +8,16 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from lrwr.core.attribution.citations import strip_answer_citation_marks
+from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import Turn, TurnId
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
-from lrwr.core.retrieval.freshness import FreshnessService
+from lrwr.core.retrieval.freshness import FreshnessService, load_existing_texts
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_search_scope,
@@ -363,3 +365,24 @@ def _estimate_prompt_tokens(
 
 def _estimate_tokens(characters: int) -> int:
     return -(-characters // 4)
+
+
+async def describe_later_names(
+    names: Sequence[str], store: PassageStore, order: StoryOrder, horizon: Horizon
+) -> str:
+    """Return a remark about those of `names`, which an answer has, that the story up to
+    `horizon` does not contain in any form; empty if it contains all.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    if not names:
+        return ""
+    texts = await load_existing_texts(store, order.story)
+    later = HorizonView(order, texts, horizon).list_unseen_names(names)
+    if not later:
+        return ""
+    return (
+        f"First mentioned later in the story: {', '.join(later)}."
+        " Check that the answer gives nothing away."
+    )

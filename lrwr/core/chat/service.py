@@ -28,7 +28,11 @@ from lrwr.core.chat.graph import (
     record_turn,
     run_turn,
 )
-from lrwr.core.chat.history import format_changed_answer_remark, recall_history
+from lrwr.core.chat.history import (
+    describe_later_names,
+    format_changed_answer_remark,
+    recall_history,
+)
 from lrwr.core.chat.nodes import (
     CanonCommand,
     TurnBibleReader,
@@ -205,9 +209,23 @@ class AvatarSessionService:
             stopped = self._build_turn_record(turn_recorder, asked_at)
             await asyncio.shield(self._store_turn(thread, stopped))
             raise
-        await _warn_about_later_names(pending, turn_recorder, self._bible)
+        remark = await self._describe_later_names(pending, turn_recorder)
+        _add_remark(turn_recorder, remark)
         await self._warn_about_changed_passages(pending, turn_recorder)
         yield TurnDone(thread, await self._save_turn(thread, turn_recorder, asked_at))
+
+    async def _describe_later_names(
+        self, pending: _PendingTurn, turn_recorder: TurnRecorder
+    ) -> str:
+        turn, horizon = turn_recorder.result, pending.question.horizon
+        if horizon is None or turn is None or not turn.output.model:
+            return ""
+        names = find_names_beyond_horizon(
+            turn.output.response_text,
+            collect_bible_names(await self._bible.names()),
+            collect_bible_names(pending.bible),
+        )
+        return await describe_later_names(names, self._passages, pending.order, horizon)
 
     async def _run_turn(
         self,
@@ -401,8 +419,8 @@ def _drop_unknown_entities(entities: tuple[str, ...], bible: Bible) -> tuple[str
 
 
 def _add_remark(turn_recorder: TurnRecorder, remark: str) -> None:
-    """Add a remark to a complete answer."""
-    if turn_recorder.result is not None:
+    """Add a remark to a complete answer, if it is not empty."""
+    if turn_recorder.result is not None and remark:
         output = turn_recorder.result.output
         output = replace(output, remarks=(*output.remarks, remark))
         turn_recorder.result = replace(turn_recorder.result, output=output)
@@ -472,27 +490,3 @@ async def _build_question(
         cast=list_cast_forms(bible),
     )
     return question, bible
-
-
-async def _warn_about_later_names(
-    pending: _PendingTurn, turn_recorder: TurnRecorder, bible_service: BibleService
-) -> None:
-    """Add a remark with the names in a model's answer that occur only after the
-    horizon.
-
-    Quotations need no check: they are from text before the horizon.
-    """
-    turn = turn_recorder.result
-    if pending.question.horizon is None or turn is None or not turn.output.model:
-        return
-    later = await bible_service.names()
-    text = turn.output.response_text
-    names = find_names_beyond_horizon(
-        text, collect_bible_names(later), collect_bible_names(pending.bible)
-    )
-    if names:
-        _add_remark(
-            turn_recorder,
-            f"First mentioned later in the story: {', '.join(names)}."
-            " Check that the answer gives nothing away.",
-        )

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.language_model import Usage
+from lrwr.core.model.language_model import Usage, compute_total_price
 from lrwr.core.model.text import WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
@@ -387,7 +387,7 @@ class AnswerMeasure:
             self.judges, build_judge_sample(question, answered), repeats=self.repeats
         )
         values, failed = panel_result_to_figures(opinion)
-        spent = self.price(opinion.usage, self.judges[0].name)
+        spent = compute_total_price(opinion.usages, self.price)
         if spent is not None:
             figures[DOLLARS] = figures.get(DOLLARS, 0.0) + spent
         return {**figures, **values}, failed

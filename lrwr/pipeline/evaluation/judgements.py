@@ -5,7 +5,7 @@ separately.
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean
 
@@ -64,10 +64,17 @@ class JudgePanelResult:
     models.
 
     `figures` maps names of figures (measured values such as faithfulness) to scores.
+    `usages` has the usage of each judgement with the name of its judge, which sets its
+    price.
     """
 
     figures: Mapping[str, JudgeScores]
-    usage: Usage = field(default_factory=Usage)
+    usages: tuple[tuple[Usage, str], ...] = ()
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of all judgements together."""
+        return sum((usage for usage, _ in self.usages), Usage())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +126,9 @@ async def judge_answer(
             for _ in range(repeats)
         ]
     results = [task.result() for task in tasks]
-    usage = sum((result.usage for result in results), Usage())
-    return JudgePanelResult(_collect_scores(results), usage)
+    names = (judge.name for judge in judges for _ in range(repeats))
+    usages = tuple((r.usage, name) for r, name in zip(results, names, strict=True))
+    return JudgePanelResult(_collect_scores(results), usages)
 
 
 def panel_result_to_figures(

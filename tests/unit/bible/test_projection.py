@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import (
@@ -356,3 +357,10 @@ def test_nothing_is_known_of_a_book_that_was_not_read_closely() -> None:
     assert empty.readers == ()
     assert bible().readers == (MODEL,)
     assert bible(Horizon(0)).readers == (MODEL,)
+
+
+def test_a_name_before_the_horizon_is_seen_in_any_form() -> None:
+    known = marsh().knowledge()
+    view = HorizonView(known.order, known.texts, Horizon(1))
+    names = ("the Ledger", "Mags's", "Strokes", "Corin Vale", "Nell Tallow")
+    assert view.list_unseen_names(names) == ("Corin Vale", "Nell Tallow")

@@ -110,6 +110,8 @@ async def test_several_judges_judge_the_same_answer() -> None:
         "faithfulness": 0.5,
         "correctness": 0.5,
     }
+    # The name of each judge sets the price of its usage.
+    assert [name for _, name in told.usages] == ["saying-1"] * 2 + [correct.name] * 2
 
 
 SAID = st.one_of(st.floats(0, 1), st.sampled_from(["down", "NaN"]))
