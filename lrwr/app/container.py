@@ -7,11 +7,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.core.adapters.storage.sqlite.cast_store import SqliteCastStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
 from lrwr.core.adapters.storage.sqlite.knowledge_store import (
     SqliteAnalysisStore,
+    SqliteCastStore,
     SqliteKnowledgeStore,
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore

@@ -17,7 +17,7 @@ from lrwr.app.ingestion import (
 from lrwr.app.maintenance.automatic_backup import back_up_if_due
 from lrwr.app.presenters.watch import list_changed_documents
 from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
-from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteSnapshotStore
+from lrwr.core.adapters.storage.sqlite.story_store import SqliteSnapshotStore
 from lrwr.core.continuity.statements import NewContradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound

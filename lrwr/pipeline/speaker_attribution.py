@@ -41,19 +41,17 @@ from lrwr.core.ports.story_stores import (
     DocumentRevision,
 )
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
-from lrwr.pipeline.attribution_state import (
+from lrwr.pipeline.stages.speakers import (
     AttributionState,
+    CastLookup,
+    DocumentAttribution,
+    SceneSpans,
+    attribute_document,
     describe_cast,
     digest_inputs,
     hash_revision,
     narration_from_json,
     narration_to_json,
-)
-from lrwr.pipeline.stages.speakers import (
-    CastLookup,
-    DocumentAttribution,
-    SceneSpans,
-    attribute_document,
 )
 
 REVISION = "weave-2"

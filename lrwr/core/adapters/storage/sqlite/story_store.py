@@ -1,4 +1,4 @@
-"""Reads story data; stores the index of names."""
+"""Reads story data and snapshots of documents; stores the index of names."""
 
 import json
 import sqlite3
@@ -22,10 +22,11 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
 from lrwr.core.model.cast import (
     Cast,
 )
-from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.text import Span
+from lrwr.core.ports.stores import DocumentSnapshot, QuotedFact
 from lrwr.core.ports.story_stores import (
     Appearance,
     DocumentFact,
@@ -379,3 +380,84 @@ def _only_column(row: Sequence[Any]) -> Any:
 
 def _parameters(*lists: Collection[str]) -> list[str]:
     return [json.dumps(sorted(values)) for values in lists]
+
+
+_SNAPSHOT_TEXT = """
+select d.text from document d join processed p on p.document_id = d.id
+where d.id = ? and p.pipeline = ?
+"""
+
+
+_SNAPSHOT_PASSAGES = (
+    "select text from chunk where document_id = ? and pipeline = ? order by ordinal"
+)
+
+
+_SNAPSHOT_FACTS = f"""
+select {fits_sql("fact")}, about, subject, field, value, keeper, certainty, reach, spans, details
+from fact where document_id = ? and about not in ('passage', 'scene')
+order by char_start, n
+"""
+
+
+_SNAPSHOT_PEOPLE = "select distinct character from first_seen where document_id = ?"
+
+
+class SqliteSnapshotStore:
+    """The `DocumentSnapshotStore` port in SQLite: reads what is stored of single
+    documents.
+    """
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def snapshots(
+        self, documents: Collection[DocumentId], pipeline: Pipeline
+    ) -> Mapping[DocumentId, DocumentSnapshot]:
+        """Return passages, facts and characters of `documents`, by document id.
+
+        Documents that `pipeline` has not processed are left out. All belong to one
+        state of the library.
+        """
+
+        def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
+            snapshots = {
+                document: _load_snapshot(connection, self._database, document, pipeline)
+                for document in documents
+            }
+            return {
+                name: snapshot
+                for name, snapshot in snapshots.items()
+                if snapshot is not None
+            }
+
+        return await self._database.read(read)
+
+
+def _load_snapshot(
+    connection: sqlite3.Connection,
+    database: SqliteDatabase,
+    document: DocumentId,
+    pipeline: Pipeline,
+) -> DocumentSnapshot | None:
+    row = connection.execute(_SNAPSHOT_TEXT, (document, pipeline.value)).fetchone()
+    if row is None:
+        return None
+    passages = connection.execute(_SNAPSHOT_PASSAGES, (document, pipeline.value))
+    texts = tuple(text for (text,) in passages)
+    if pipeline is Pipeline.NAIVE:
+        return DocumentSnapshot(texts)
+    facts = database.decode_rows(
+        connection.execute(_SNAPSHOT_FACTS, (document,)),
+        lambda row: parse_fact_row(tuple(row)),
+    )
+    return DocumentSnapshot(
+        passages=texts,
+        facts=tuple(
+            QuotedFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
+            for fact in facts
+        ),
+        people=frozenset(
+            name for (name,) in connection.execute(_SNAPSHOT_PEOPLE, (document,))
+        ),
+    )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from lrwr.core.adapters.storage.sqlite.cast_store import SqliteCastStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
@@ -21,6 +20,7 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
 )
 from lrwr.core.adapters.storage.sqlite.knowledge_store import (
     SqliteAnalysisStore,
+    SqliteCastStore,
     SqliteKnowledgeStore,
     update_document_revisions,
 )
