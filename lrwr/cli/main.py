@@ -1,5 +1,6 @@
 """The command line: the list of all commands, and the entry point `run`."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -191,6 +192,9 @@ def run() -> None:
 
     With `--json` among the arguments, a failure is printed as JSON on stdout instead.
     """
+    # Threads of NumPy's matrix library wait by spinning: on small matrices, which are
+    # all that lrwr multiplies, they take more time than they save.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     json_format = _json_error_format(sys.argv[1:])
     try:
         # With standalone mode off, Typer raises usage errors instead of printing them.

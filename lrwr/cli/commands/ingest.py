@@ -219,9 +219,7 @@ async def _ingest(
             prepare_state_dir(workspace.library)
         announce_first_use(workspace, output, *services)
         if verify and not dry_run and workspace.is_ingested:
-            space = workspace.embedders.states_space
-            for sentence in discard_damage(workspace.library.database, space):
-                output.info(sentence)
+            _discard_damage(workspace, output)
         _announce_lost_threads(workspace.library, output)
         with output.progress("Reading the manuscript", None) as advance:
             report = await ingest_manuscript(
@@ -258,6 +256,12 @@ def _warn_of_unsafe_folder(library: Library, output: Output) -> None:
     warning = describe_unsafe_folder(library.state_dir)
     if warning and not library.database.exists():
         output.warn(warning)
+
+
+def _discard_damage(workspace: Workspace, output: Output) -> None:
+    space = workspace.embedders.states_space
+    for sentence in discard_damage(workspace.library.database, space):
+        output.info(sentence)
 
 
 def _announce_lost_threads(library: Library, output: Output) -> None:

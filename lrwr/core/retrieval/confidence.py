@@ -32,10 +32,8 @@ MAX_SIGNAL_SCALES = 4.0
 """Standardized signals are clipped to this value, so that no outlier dominates."""
 
 MIN_JUDGED_COVERAGE = 0.65
-"""Least share of the question's word weight in the first passages, without which their
-confidence is not evaluated. Where a question avoids the words of the text, the signals
-say nothing about whether the passages contain the answer (decision 031), unless the
-library's own calibration was fitted on such questions."""
+"""Least share of the question's word weight in the first passages. With less, shipped
+calibrations say nothing about whether they contain the answer (decision 031)."""
 
 PEOPLE_RANKING_ID = "people"
 UNRERANKED_RANKING_ID = "off"

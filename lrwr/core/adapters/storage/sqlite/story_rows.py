@@ -34,7 +34,7 @@ from lrwr.core.ports.story_stores import (
     DocumentQuotation,
 )
 
-_ROLES = {role.value: role for role in AppearanceRole}
+_ROLES = dict(zip(AppearanceRole, AppearanceRole, strict=True))
 
 _DELETE_FACTS = (
     "delete from narration where document_id = ?",

@@ -370,14 +370,11 @@ def _report(findings: _Findings) -> VerificationReport:
     )
 
 
+_DOCUMENT_TABLES = (
+    *("processed", "chunk", "seam", "reading", "fact", "woven", "quotation"),
+    *("first_seen", "document_check", "narration"),
+)
 _DELETE_STRAYS = (
-    *(
-        f"delete from {table} where document_id not in (select id from document)"
-        for table in (
-            *("processed", "chunk", "seam", "reading", "fact", "woven", "quotation"),
-            *("first_seen", "document_check", "narration"),
-        )
-    ),
     "delete from appearance where chunk_id not in (select id from chunk)",
     "delete from hosted_thread where thread_id not in (select id from thread)",
     "delete from unsent_thread where thread_id not in (select id from thread)",
@@ -427,6 +424,10 @@ def _discard(connection: sqlite3.Connection, findings: _Findings) -> None:
     """Delete the damaged rows; must be called inside a transaction."""
     # Triggers delete from a full-text index what the table has, so both must agree.
     rebuild_fts_indexes(connection)
+    for table in _DOCUMENT_TABLES:
+        connection.execute(
+            f"delete from {table} where document_id not in (select id from document)"
+        )
     for statement in _DELETE_STRAYS:
         connection.execute(statement)
     for statement in _DELETE_ATTRIBUTION:
