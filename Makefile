@@ -98,8 +98,8 @@ clean: ## Delete environments and caches, but no library
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Packages that RAGAS requires in older versions than lrwr pins.
-YIELDING = rich|jiter|openai
+# Packages that RAGAS and its dependencies require in older versions than lrwr pins.
+YIELDING = rich|jiter|openai|fsspec
 
 # A stamp file is newer than the lock file whose packages are installed.
 LOCK = $(or $(UV),uv) pip compile --quiet --upgrade --universal --generate-hashes \

@@ -10,7 +10,11 @@ from lrwr.app.maintenance.repair import (
     rename_database_aside,
     repair_library,
 )
-from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.database import (
+    SCHEMA_VERSION,
+    SqliteDatabase,
+    open_sqlite_library,
+)
 from lrwr.core.adapters.vectors.edge import build_shard_name, open_edge_index
 from lrwr.core.adapters.vectors.maintenance import (
     ShardState,
@@ -257,6 +261,18 @@ def test_a_flipped_version_number_does_not_stop_the_repair(talkative: Library) -
     flip_bit(talkative.database, 63, lowest_bit)
     assert repair_library(talkative, now=NOW).moved is not None
     assert read_plainly(talkative.database) == original
+
+
+def test_a_schema_that_is_no_unicode_is_damage_and_is_repaired(
+    talkative: Library,
+) -> None:
+    original = read_plainly(talkative.database)
+    place = talkative.database.read_bytes().index(b"apart integer not null default")
+    flip_bit(talkative.database, place + len("apart integer not null defaul"), 7)
+    with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        open_sqlite_library(talkative.database, patience=1.0, say=lambda _: None)
+    assert repair_library(talkative, now=NOW).moved
+    assert read_plainly(talkative.database)["turn"] == original["turn"]
 
 
 def test_the_log_of_a_database_moves_with_it(tmp_path: Path) -> None:

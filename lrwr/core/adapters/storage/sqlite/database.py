@@ -26,6 +26,7 @@ from lrwr.core.adapters.storage.sqlite.errors import (
     build_older_library_error,
     build_unknown_schema_error,
     describe_skipped_rows,
+    report_schema_damage,
     translate_sqlite_error,
 )
 from lrwr.core.model.errors import StoreProblem
@@ -228,7 +229,8 @@ def _open_for_writing(
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
     register_row_checksum(connection)
     try:
-        _set_wal_mode(connection, patience)
+        with report_schema_damage():
+            _set_wal_mode(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         schema = find_newest_migration(migrations)
@@ -291,7 +293,8 @@ def _connect(uri: str, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None)
     register_row_checksum(connection)
     try:
-        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
+        with report_schema_damage():
+            connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     except BaseException:
         connection.close()
         raise

@@ -17,6 +17,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
 from lrwr.core.adapters.storage.sqlite.errors import (
     is_corruption_error,
     is_damage,
+    report_schema_damage,
     translate_sqlite_error,
 )
 from lrwr.core.adapters.storage.sqlite.fts_index import (
@@ -246,7 +247,7 @@ def merge_log(path: Path) -> None:
         sqlite3.Error: Another process uses the file.
     """
     try:
-        with closing(_connect(path)) as connection:
+        with report_schema_damage(), closing(_connect(path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except sqlite3.Error as error:
