@@ -13,8 +13,8 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.model.documents import format_chapter_title
 from lrwr.core.model.facts import FactAbout, WorldField
+from lrwr.core.model.text import format_chapter_title
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
 from lrwr.core.retrieval.retrievers import split_highlighted_words
 

@@ -25,8 +25,8 @@ from lrwr.core.bible.values import (
     list_unevaluated_fields,
 )
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import format_chapter_title
 from lrwr.core.model.facts import Certainty
+from lrwr.core.model.text import format_chapter_title
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import (

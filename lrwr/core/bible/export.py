@@ -20,7 +20,8 @@ from lrwr.core.bible.values import (
     list_gap_implications,
     list_model_claims,
 )
-from lrwr.core.model.documents import Block, BlockKind, format_chapter_title
+from lrwr.core.model.documents import Block, BlockKind
+from lrwr.core.model.text import format_chapter_title
 
 MAX_PRINTED_QUOTE_CHARS = 400
 """Maximum characters of a printed quotation."""

@@ -11,10 +11,10 @@ from typing import Protocol, TypeVar
 
 from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Cast, Gender
-from lrwr.core.model.documents import DocumentId, format_chapter_title
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty
-from lrwr.core.model.text import LineRange, Span
+from lrwr.core.model.text import LineRange, Span, format_chapter_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
-from lrwr.core.model.text import (
-    NUMERAL_PATTERN,
-    LazyPattern,
-    LineIndex,
-    Span,
-    parse_numeral,
-)
+from lrwr.core.model.text import LineIndex, Span
 
 DocumentId = NewType("DocumentId", str)
 """Path of a manuscript file, relative to the manuscript folder, with `/` separators."""
-
-
-_NUMBERED_TITLE = LazyPattern(
-    rf"(?i:(?:chapter|chap\.|ch\.)?\s*)({NUMERAL_PATTERN})\s*(?:[.:,;)–—-]+\s*|$)"
-)
 
 
 class DocumentType(StrEnum):
@@ -166,14 +155,3 @@ class Horizon:
 
     chapter: int
     scene: int | None = None
-
-
-def format_chapter_title(number: int, title: str) -> str:
-    """Return `title` in quotation marks after a space, or "" if it says no more than
-    that the chapter has this number: "" for 12 and "CHAPTER XII", " “Fog”" for 6 and
-    "Chapter Six: Fog". Another number in the title stays.
-    """
-    match = _NUMBERED_TITLE.match(title, 0)
-    if match and parse_numeral(match[1]) == number:
-        title = title[match.end() :].strip()
-    return f" “{title}”" if title else ""

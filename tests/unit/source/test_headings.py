@@ -7,8 +7,7 @@ from lrwr.core.adapters.source.layout import (
     parse_heading,
     parse_heading_line,
 )
-from lrwr.core.model.documents import format_chapter_title
-from lrwr.core.model.text import parse_numeral
+from lrwr.core.model.text import format_chapter_title, parse_numeral
 from tests.unit.source.pages import outline, parse, scenes_of
 from tests.unit.source.word_files import word_file
 
