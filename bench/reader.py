@@ -81,8 +81,6 @@ class Reader:
         return {"passages": [self._passage(n, t) for n, t in _entries(question)]}
 
     def _passage(self, number: int, text: str) -> Json:
-        gap = {"who": "Nell Tallow", "what": "age", "implied": "no child any more"}
-        long = len(text.split()) > WORDS
         return {
             "id": number,
             "content": "dialogue",
@@ -90,7 +88,6 @@ class Reader:
             "tag": "none",
             "present": ["Nell Tallow"],
             "references": [],
-            "gaps": [{**gap, "quote": self._quote(text, "gap")}] if long else [],
         }
 
     def _extracted(self, question: str) -> Json:
@@ -103,12 +100,13 @@ class Reader:
         with self._lock:
             self.true += 1
         opening = " ".join(text.split()[:6]).translate(_PLAIN)
+        relation = {"person": to, "is": "employer", "of": who}
         claim = {"who": who, "kind": "trait", "what": "", "value": "stubborn"}
         return {
             "scenes": [{"opening": opening, "pov": who, "recap": "Something happens."}],
             "people": [quoted(f"claim {n}", **claim) for n in range(4)],
             "relations": [
-                quoted("relation", who=who, to=to, valence="ally", kind="employer")
+                quoted("relation", valence="ally", **relation)
             ],
             "world": [
                 quoted("world", name="the ledger", type="artifact", people=[who],

@@ -314,6 +314,8 @@ def test_yes_forgets_without_a_question(shelf: Terminal) -> None:
 
 
 def test_watch_says_that_the_files_are_back(shelf: Terminal, watches: Watches) -> None:
+    # Long enough for the six files to disappear together on a slow machine.
+    (shelf.folder / "lrwr.toml").write_text("[watch]\ndebounce = 1500\n")
     watch = watches.start()
     watch.hear("watching")
     for _ in range(2):

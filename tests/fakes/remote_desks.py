@@ -23,8 +23,11 @@ OF_THE_RUN = {
 The checksums `crc` and `outline` cover times.
 """
 
-APART = ("library", "sent", "sqlite_", "orphan", "job")
-"""How the names of tables begin that tell of a run, too."""
+APART = ("library", "sent", "sqlite_", "orphan", "job", "attribution")
+"""How the names of tables begin that tell of a run, too.
+
+`attribution` holds checksums of rows with the times of a run.
+"""
 
 PLANTED = ("lamp room", "the long frost", "Tallow", "estuary", "Gannet")
 

@@ -1,20 +1,28 @@
-"""The schedule of watch, and snapshots of documents before a change.
+"""The schedule of watch, attempts that may fail, and snapshots of documents before a
+change.
 
 Functions receive the time as an argument.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState
 from lrwr.core.ports.jobs import JobQueue
 from lrwr.core.ports.stores import DocumentSnapshot, DocumentSnapshotStore
 from lrwr.core.ports.story_stores import StoryStore
-from lrwr.pipeline.watch.events import KnowledgeDelta, KnowledgeSnapshot, diff_knowledge
+from lrwr.pipeline.watch.events import (
+    EmitWatchEvent,
+    KnowledgeDelta,
+    KnowledgeSnapshot,
+    WatchFailure,
+    diff_knowledge,
+)
 
 LONGEST = 10
 """Maximum wait in multiples of the debounce time, if files keep changing."""
@@ -255,3 +263,35 @@ class SnapshotJobQueue:
         if document not in page.before:
             snapshots = await self._holdings.snapshots([document], self._pipeline)
             page.before[document] = snapshots.get(document)
+
+
+class AttemptRunner:
+    """Runs work that may fail; the same failure is reported only once in a row.
+
+    `is_same_library` returns whether the opened library still exists.
+    """
+
+    def __init__(self, is_same_library: Callable[[], bool]) -> None:
+        self._is_same_library = is_same_library
+        self._last_error = ""
+
+    async def attempt(self, work: Awaitable[int], emit: EmitWatchEvent) -> int:
+        """Return the result of `work`, a number, or 0 after an `LrwrError`.
+
+        The error is emitted as a `WatchFailure`, unless the attempt before failed with
+        the same message.
+
+        Raises:
+            StoreProblem: The library was deleted or replaced.
+        """
+        try:
+            count = await work
+        except LrwrError as error:
+            if isinstance(error, StoreProblem) and not self._is_same_library():
+                raise
+            if str(error) != self._last_error:
+                self._last_error = str(error)
+                await emit(WatchFailure(str(error), error.hint))
+            return 0
+        self._last_error = ""
+        return count

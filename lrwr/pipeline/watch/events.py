@@ -1,7 +1,7 @@
 """Events of `lrwr watch`, and the changes that a save made."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -244,3 +244,5 @@ WatchEvent: TypeAlias = (
     | PollingFallback
     | WatchFailure
 )
+
+EmitWatchEvent = Callable[[WatchEvent], Awaitable[None]]

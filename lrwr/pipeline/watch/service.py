@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
+from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.jobs import IngestEvent
 from lrwr.core.ports.jobs import JobQueue
 from lrwr.core.ports.sources import (
@@ -26,6 +26,7 @@ from lrwr.pipeline.report import (
 )
 from lrwr.pipeline.service import DocumentProcessingService
 from lrwr.pipeline.watch.debounce import (
+    AttemptRunner,
     SnapshotJobQueue,
     SnapshotPage,
     WatchAction,
@@ -33,17 +34,14 @@ from lrwr.pipeline.watch.debounce import (
     WatchSchedule,
 )
 from lrwr.pipeline.watch.events import (
+    EmitWatchEvent,
     ManuscriptAway,
     ManuscriptReturn,
     PollingFallback,
     SaveReport,
     WatchCause,
-    WatchEvent,
-    WatchFailure,
     WatchStart,
 )
-
-EmitWatchEvent = Callable[[WatchEvent], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +62,6 @@ class ProcessedRun:
     asked_model: bool
     problems: tuple[DocumentProblem, ...]
     remarks: tuple[str, ...]
-
-
-class AttemptRunner:
-    """Runs work that may fail; the same failure is reported only once in a row.
-
-    `is_same_library` returns whether the opened library still exists.
-    """
-
-    def __init__(self, is_same_library: Callable[[], bool]) -> None:
-        self._is_same_library = is_same_library
-        self._last_error = ""
-
-    async def attempt(self, work: Awaitable[int], emit: EmitWatchEvent) -> int:
-        """Return the result of `work`, a number, or 0 after an `LrwrError`.
-
-        The error is emitted as a `WatchFailure`, unless the attempt before failed with
-        the same message.
-
-        Raises:
-            StoreProblem: The library was deleted or replaced.
-        """
-        try:
-            count = await work
-        except LrwrError as error:
-            if isinstance(error, StoreProblem) and not self._is_same_library():
-                raise
-            if str(error) != self._last_error:
-                self._last_error = str(error)
-                await emit(WatchFailure(str(error), error.hint))
-            return 0
-        self._last_error = ""
-        return count
 
 
 class SaveReporter:
@@ -426,7 +392,7 @@ class WatchService:
         if changes is None or changes.gone or changes.missing != self._missing:
             await self._sleep(PATIENCE)
             try:
-                changes = await service.scan()
+                changes = await self._await_returning_files(service)
             except NotFound as error:
                 raise ManuscriptMissingError(MOVED) from error
         self._missing = changes.missing
@@ -434,6 +400,22 @@ class WatchService:
             raise ManuscriptMissingError(EMPTY)
         if not self._dependencies.is_same_library():
             raise _library_replaced_error()
+        return changes
+
+    async def _await_returning_files(
+        self, service: DocumentProcessingService
+    ) -> DocumentChanges:
+        """Return the changes once no more of the missing files come back.
+
+        Files of a drive or a branch come back one by one; the last few alone would
+        count as deleted.
+        """
+        changes = await service.scan()
+        while set(changes.gone) & set(self._missing):
+            await self._sleep(PATIENCE)
+            previous, changes = changes.gone, await service.scan()
+            if changes.gone == previous:
+                break
         return changes
 
     async def _wait_for_return(self, reason: str, emit: EmitWatchEvent) -> None:
