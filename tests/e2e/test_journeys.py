@@ -8,11 +8,11 @@ import pytest
 from bench.journeys import EXAMPLE, trace_journeys
 
 LIMITS = {
-    "ingest": 88,
-    "ingest, one changed": 82,
-    "watch, one save": 100,
-    "search": 45,
-    "ask": 80,
+    "ingest": 89,
+    "ingest, one changed": 85,
+    "watch, one save": 104,
+    "search": 47,
+    "ask": 82,
 }
 
 
