@@ -78,17 +78,14 @@ class Reader:
         return " ".join(words[at : at + WORDS]).translate(_PLAIN)
 
     def _passages(self, question: str) -> Json:
-        return {"passages": [self._passage(n, t) for n, t in _entries(question)]}
-
-    def _passage(self, number: int, text: str) -> Json:
-        return {
-            "id": number,
+        passage = {
             "content": "dialogue",
             "function": "plot_event",
             "tag": "none",
             "present": ["Nell Tallow"],
             "references": [],
         }
+        return {"passages": [{"id": n, **passage} for n, _ in _entries(question)]}
 
     def _extracted(self, question: str) -> Json:
         text = _pages(question)
