@@ -284,3 +284,11 @@ async def test_a_folder_with_other_chapters_is_read(tmp_path: Path) -> None:
         (tmp_path / "part 2" / f"{seed}.md").write_text(chapter(seed + 20), "utf-8")
     listing = await FolderSource(tmp_path, [tmp_path]).list()
     assert (len(listing.found), listing.skipped) == (15, ())
+
+
+async def test_a_copy_of_a_folder_that_is_named_is_read(tmp_path: Path) -> None:
+    write_folder(tmp_path / "draft", range(3))
+    write_folder(tmp_path / "draft 2", range(3))
+    named = [tmp_path / "draft", tmp_path / "draft 2"]
+    listing = await FolderSource(tmp_path, named).list()
+    assert (len(listing.found), listing.skipped) == (6, ())

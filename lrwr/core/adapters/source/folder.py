@@ -266,7 +266,7 @@ class FolderSource:
         self._unreadable = tuple(
             p for p, reason in skipped.items() if reason in (NO_PERMISSION, BROKEN_LINK)
         )
-        folders = find_folder_copies(self._root, revisions)
+        folders = find_folder_copies(self._root, revisions, self._targets)
         inside = tuple(f"{folder}/" for folder in folders)
         revisions = {p: r for p, r in revisions.items() if not p.startswith(inside)}
         copies = find_conflict_copies(self._root, revisions)

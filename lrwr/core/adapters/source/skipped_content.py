@@ -143,12 +143,15 @@ def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, 
     return copies
 
 
-def find_folder_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, str]:
+def find_folder_copies(
+    root: Path, revisions: Mapping[str, str], named: Collection[Path] = ()
+) -> dict[str, str]:
     """Return the folders that are conflict copies, each with its original's path.
 
     A folder is one if its name is derived from that of a folder beside it, and at least
     `COPIED_SHARE` of its files are similar to the files with the same names there.
-    Folders inside a copy are left out. For `revisions`, see `find_conflict_copies`.
+    Folders inside a copy are left out, and so are `named` folders (absolute), which
+    the user asked to read. For `revisions`, see `find_conflict_copies`.
     """
     folders = {
         parent.as_posix()
@@ -158,7 +161,8 @@ def find_folder_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, st
     }
     copies: dict[str, str] = {}
     for folder in sorted(folders):
-        if any(folder.startswith(f"{copy}/") for copy in copies):
+        inside = any(folder.startswith(f"{copy}/") for copy in copies)
+        if inside or root / folder in named:
             continue
         # The patterns are those of files: a folder has an empty ending.
         for original, least in _list_originals(folder, folders, dot="."):
