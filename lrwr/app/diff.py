@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -160,9 +160,11 @@ async def diff_manuscript(
             _ScratchLibrary(copy, targets, trees, emit), before, after
         )
     if request.of_git and after == DiffPoint(WORKING_TREE) and workspace.is_ingested:
-        missing = (await create_scanner(workspace).compare()).missing
-        remarks = [describe_missing_documents(missing)] if missing else []
-        return replace(compared, remarks=(*remarks, *compared.remarks))
+        # Without a recorded folder, nothing says which files should be there.
+        with suppress(NotFound):
+            missing = (await create_scanner(workspace).compare()).missing
+            remarks = [describe_missing_documents(missing)] if missing else []
+            return replace(compared, remarks=(*remarks, *compared.remarks))
     return compared
 
 

@@ -348,12 +348,14 @@ class WatchService:
             raise ManuscriptMissingError(MOVED) from error
         was_missing = self._missing
         changes = await self._scan_twice(service)
-        if was_missing and not changes.missing:
+        is_back = was_missing and not changes.missing
+        if is_back:
             self._reported_remarks = frozenset()
-            await emit(ManuscriptReturn())
         copies = describe_conflict_copies(service.skipped_files)
         has_news = changes.need_action or copies not in {"", *self._reported_remarks}
         if cause is WatchCause.SAVE and not has_news:
+            if is_back:
+                await emit(ManuscriptReturn())
             return 0
         async with self._reporter.reading, _unwrap_group():
             report = await service.read(self._progress)
@@ -373,6 +375,8 @@ class WatchService:
                     ),
                 )
             )
+        if is_back and not self._missing:
+            await emit(ManuscriptReturn())
         if cause in AT_ONCE:
             await self._reporter.report_all(emit)
         return report.found if cause is WatchCause.START else report.processed
