@@ -15,7 +15,9 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     seal_sql,
 )
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_database
+from lrwr.core.adapters.storage.sqlite.pages import StoredRow
 from lrwr.core.adapters.storage.sqlite.salvage import (
+    correct_row_numbers,
     merge_library,
     merge_unfinished_salvage,
     read_damaged_library,
@@ -122,6 +124,26 @@ def test_whatever_pages_are_zeroed_every_row_that_sql_reads_is_copied(
         zero_page(damaged, page)
     readable = read_still_readable(damaged, original)
     assert lacking(salvaged(damaged), readable) == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "corrected"),
+    [
+        ([1, 2, 3], [1, 2, 3]),
+        ([61, 63, 63, 64], [61, 62, 63, 64]),
+        ([62, 63, 63, 65], [62, 63, 64, 65]),
+        ([4, 900, 6], [4, 5, 6]),
+        ([4, 7, 9], [4, 7, 9]),
+        ([3, 4, 8, 2, 9], [3, 4, 8, 2, 9]),
+        ([0, 0, 0], [0, 0, 0]),
+        ([], []),
+    ],
+)
+def test_a_damaged_number_of_a_row_follows_from_its_neighbours(
+    stored: list[int], corrected: list[int]
+) -> None:
+    rows = correct_row_numbers([StoredRow(number, ()) for number in stored])
+    assert [row.rowid for row in rows] == corrected
 
 
 @pytest.mark.parametrize("seed", range(40))

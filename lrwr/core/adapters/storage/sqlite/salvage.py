@@ -8,7 +8,8 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
@@ -302,7 +303,7 @@ class _TableReader:
         undecodable = sum(scan.bad_rows for scan in scans)
         by_key: dict[object, Row] = {}
         key = _KEYS.get(table)
-        for stored in (stored for scan in scans for stored in scan.rows):
+        for stored in (row for scan in scans for row in correct_row_numbers(scan.rows)):
             row = self._to_row(table, stored, keys.get(stored.rowid, {}))
             if row is None:
                 undecodable += 1
@@ -394,6 +395,22 @@ class _TableReader:
                 for row in self._pages.scan_page(number).rows
             ]
         return self._stray_rows
+
+
+def correct_row_numbers(rows: Sequence[StoredRow]) -> list[StoredRow]:
+    """Return the rows of a table, in stored order, with damaged numbers replaced.
+
+    Numbers ascend. One that does not is replaced if a single number is free between its
+    neighbours.
+    """
+    corrected: list[StoredRow] = []
+    for row, following in zip_longest(rows, rows[1:]):
+        after = following.rowid if following else None
+        before = corrected[-1].rowid if corrected else 0
+        if after == before + 2 and row.rowid != before + 1:
+            row = replace(row, rowid=before + 1)
+        corrected.append(row)
+    return corrected
 
 
 def _is_better_id(id_: object, other: object) -> bool:
