@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lrwr.core.model.text import Span
@@ -140,6 +140,7 @@ def test_wrapped_lines_are_one_paragraph() -> None:
 PIECES = ["“", "”", '"', "‘", "’", "'", "—", "Nell", " said ", ", ", ". ", "\n\n", "oh"]
 
 
+@example("—Nell said ")
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_stretches_come_in_order_and_never_overlap(text: str) -> None:
     spans = [span for q in find_quotations(text, whole(text)) for span in q.spans]

@@ -32,15 +32,18 @@ def find_dash_quotations(
     """
     for paragraph in paragraphs:
         dash = _DASH.match(text, paragraph.start, paragraph.end)
-        if dash and dash.end() < paragraph.end:
-            yield _spoken_spans(text, dash.end(), paragraph.end)
+        if dash is None or dash.end() >= paragraph.end:
+            continue
+        spans = _spoken_spans(text, dash.end(), paragraph.end)
+        if spans:
+            yield spans
 
 
 def _spoken_spans(text: str, start: int, end: int) -> tuple[Span, ...]:
     tag = _TAG.search(text, start, end)
     if tag is None:
         return (Span(start, end),)
-    spans = [Span(start, tag.start())]
+    spans = [Span(start, tag.start())] if tag.start() > start else []
     over = _TAG_END.search(text, tag.end(), end)
     continuation = _WORDS_AGAIN.search(text, over.end(), end) if over else None
     if continuation:
