@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from lrwr.app.egress import ExternalAccess
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
 from lrwr.core.adapters.storage.sqlite.knowledge_store import (
@@ -22,6 +23,7 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import (
@@ -202,6 +204,7 @@ class Workspace:
         self.notify = say
         self._stack = stack
         self._session: AvatarSessionService | None = None
+        self._has_warned = False
 
     @property
     def is_ingested(self) -> bool:
@@ -217,6 +220,31 @@ class Workspace:
         if not self.is_ingested:
             refusal = self.egress.consent_refusal("supabase")
             raise _missing_library_error(self.settings, self.library, refusal)
+
+    async def require_text(self) -> None:
+        """Raise an error unless the library has text; warn once of documents without.
+
+        After a repair the text is missing until the next ingestion, though threads and
+        outlines are there.
+
+        Raises:
+            NotFound: Nothing was ingested here, or it must be ingested again.
+        """
+        counts = [await self.passages.counts(pipeline) for pipeline in Pipeline]
+        if not any(count.documents for count in counts):
+            raise NotFound(
+                f"The library in {self.library.root} contains no text of a manuscript",
+                hint="Run `lrwr ingest` with the folder of your manuscript, or without"
+                " one to ingest the same folders again.",
+            )
+        waiting = counts[0].waiting
+        if waiting and not self._has_warned and self.notify is not None:
+            self._has_warned = True
+            self.notify(
+                f"{format_count(waiting, 'document')} must be ingested again after a"
+                " repair: what is shown lacks this text, and chapter numbers may be off."
+                " Run `lrwr ingest`."
+            )
 
     def manuscript(self, *, named: bool = False) -> "tuple[Path, ...]":
         """Return the absolute paths of the manuscript's folders and files.

@@ -142,7 +142,7 @@ async def diff_manuscript(
     """
     settings, library = workspace.settings, workspace.library
     if not request.of_git:
-        workspace.require_library()
+        await workspace.require_text()
     before, after, trees = (
         DiffPoint(INGESTED),
         DiffPoint(WORKING_TREE),

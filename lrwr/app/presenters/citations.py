@@ -116,21 +116,33 @@ def describe_citation_freshness(anchored_citation: AnchoredCitation) -> Citation
 def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
     """Return a sentence that counts the passages of an answer that changed since.
 
-    `places` are the answer's citations. Empty if none changed; `NOT_LOOKED_UP` if any
-    was not checked.
+    `places` are the answer's citations. Those of which the stored text is damaged are
+    counted apart. Empty if none changed; `NOT_LOOKED_UP` if any was not checked.
     """
     if any(place.freshness is Freshness.NOT_EVALUATED for place in places):
         return NOT_LOOKED_UP
     changed, total = sum(place.changed for place in places), len(places)
-    if not changed:
-        return ""
+    damaged = sum(place.freshness is Freshness.DAMAGED for place in places)
+    sentences = []
+    if changed:
+        verb = "has" if changed == 1 else "have"
+        which = _count_passages(changed, total)
+        sentences.append(f"{which} {verb} changed since this answer.")
+    if damaged:
+        sentences.append(
+            f"{_count_passages(damaged, total)} cannot be compared with the text, because"
+            " stored data is damaged or missing. Run `lrwr ingest --verify`."
+        )
+    return " ".join(sentences)
+
+
+def _count_passages(number: int, total: int) -> str:
+    """Return "2 of 3 cited passages", or what says that it is all of them."""
     if total == 1:
-        return "The cited passage has changed since this answer."
-    how_many = f"{changed} of {total}"
-    if changed == total:
-        how_many = "Both" if total == 2 else f"All {total}"
-    verb = "has" if changed == 1 else "have"
-    return f"{how_many} cited passages {verb} changed since this answer."
+        return "The cited passage"
+    if number < total:
+        return f"{number} of {total} cited passages"
+    return "Both cited passages" if total == 2 else f"All {total} cited passages"
 
 
 def get_displayed_words(anchored_citation: AnchoredCitation) -> str:

@@ -352,7 +352,7 @@ async def load_bible(
         NotFound: Nothing has been ingested here, or there is no such point.
     """
     async with open_workspace(settings, say=output.info) as workspace:
-        workspace.require_library()
+        await workspace.require_text()
         service = workspace.bible()
         horizon = None if as_of is None else await service.horizon(as_of)
         return await service.read(horizon)

@@ -317,7 +317,7 @@ async def load_check_scope(workspace: Workspace, request: CheckRequest) -> Check
     Raises:
         NotFound: Nothing has been ingested here, or a file or point does not exist.
     """
-    workspace.require_library()
+    await workspace.require_text()
     service = workspace.bible()
     horizon = None if request.as_of is None else await service.horizon(request.as_of)
     knowledge = await service.knowledge(horizon)

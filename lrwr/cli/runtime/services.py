@@ -154,13 +154,15 @@ async def _has_only_pipeline_a(workspace: Workspace) -> bool:
 
 
 async def require_passages(workspace: Workspace) -> None:
-    """Raise an error if only the other pipeline, not the configured one, ingested text.
+    """Raise an error unless the configured pipeline ingested text.
 
     Otherwise a search would report that the text does not contain a word it contains.
 
     Raises:
-        NotFound: There is no library, or only the other pipeline ingested something.
+        NotFound: There is no library, it has no text, or only the other pipeline
+            ingested something.
     """
+    await workspace.require_text()
     pipeline = workspace.settings.pipeline
     counts = {
         candidate: await workspace.passages.counts(candidate) for candidate in Pipeline

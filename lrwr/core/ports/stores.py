@@ -187,7 +187,8 @@ class LibraryCounts:
 
     `spaces` counts chunks by the embedding space of their vector; those under "" have
     none. `newest` is when a document was last stored, in seconds since 1970, UTC; None
-    if never.
+    if never. `waiting` counts documents of which only the outline is stored, because
+    the rest was damaged; the next ingestion stores them again.
     """
 
     documents: int
@@ -195,6 +196,7 @@ class LibraryCounts:
     chunks: int
     spaces: Mapping[str, int]
     newest: float | None
+    waiting: int = 0
 
     @property
     def embedded(self) -> int:

@@ -283,7 +283,7 @@ class Freshness(StrEnum):
 
     `CURRENT`: unchanged, possibly at another location. `EDITED`: similar words are
     there. `GONE`: nothing similar is there. `NOT_EVALUATED`: the text could not be
-    read.
+    read, or the stored answer is damaged. `DAMAGED`: the stored text is.
     """
 
     CURRENT = "current"
@@ -293,7 +293,9 @@ class Freshness(StrEnum):
     GONE = "gone"
     """Nothing similar was found."""
     NOT_EVALUATED = "not evaluated"
-    """The text could not be read."""
+    """The text could not be read, or the stored answer is damaged."""
+    DAMAGED = "damaged"
+    """The stored text of the cited document is damaged, or must be stored again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,8 +315,8 @@ class AnchoredCitation:
     """A citation and the current state of its words.
 
     The text of `citation` is the old wording, which may no longer exist. `now` locates
-    the words, or the edited version of them; None if they are gone or were not
-    evaluated. `similarity` compares old and current wording, from 0.0 to 1.0; 0.0 if
+    the words, or what is most similar to them; None if they are gone or were not
+    compared. `similarity` compares old and current wording, from 0.0 to 1.0; 0.0 if
     there is none.
     """
 

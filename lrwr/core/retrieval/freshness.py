@@ -15,6 +15,7 @@ from lrwr.core.ports.stores import (
 )
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
+    Freshness,
     anchor_citations,
     find_citation_in_place,
     mark_unevaluated,
@@ -114,8 +115,11 @@ class FreshnessService:
         """Return the current state of the citations of each turn, by turn id.
 
         Those of a turn are in the order of its citation numbers. If the library cannot
-        be read, every citation is marked as not evaluated.
+        be read, every citation is marked as not evaluated. So are those of a damaged
+        turn whose words differ: the difference may be the damage.
         """
+        turns = list(turns)
+        damaged = {turn.id for turn in turns if turn.is_damaged}
         citations_by_turn = {turn.id: turn.output.citations for turn in turns}
         all_citations = [
             citation
@@ -124,7 +128,10 @@ class FreshnessService:
         ]
         anchored_citations = iter(await self.anchor(all_citations))
         return {
-            turn: tuple(next(anchored_citations) for _ in citations)
+            turn: tuple(
+                _withhold_judgement(next(anchored_citations), turn in damaged)
+                for _ in citations
+            )
             for turn, citations in citations_by_turn.items()
         }
 
@@ -142,10 +149,24 @@ class FreshnessService:
         ]
         if len(anchored_citations) == len(citations):
             return anchored_citations
-        outlines = await self._passages.outlines()
-        others = sorted({outline.id for outline in outlines} - texts.keys())
+        outlines = {outline.id for outline in await self._passages.outlines()}
+        others = sorted(outlines - texts.keys())
         texts |= await load_existing_texts(self._passages, others)
-        return await asyncio.to_thread(anchor_citations, citations, texts)
+        anchored = await asyncio.to_thread(anchor_citations, citations, texts)
+        # Without the text, nothing can be said of it: not even that it was moved.
+        return [
+            AnchoredCitation(found.citation, Freshness.DAMAGED)
+            if found.citation.document in outlines - texts.keys() or not texts
+            else found
+            for found in anchored
+        ]
+
+
+def _withhold_judgement(found: AnchoredCitation, is_damaged: bool) -> AnchoredCitation:
+    """Return `found`, not evaluated if its stored words differ and may be damaged."""
+    if not (is_damaged and found.changed):
+        return found
+    return replace(found, freshness=Freshness.NOT_EVALUATED)
 
 
 @dataclass(frozen=True, slots=True)

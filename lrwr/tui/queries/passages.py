@@ -176,7 +176,7 @@ def _describe_change(anchored_citation: AnchoredCitation) -> str:
             return "edited since"
         case Freshness.GONE:
             return "no longer in the text; it was:"
-        case Freshness.NOT_EVALUATED:
+        case Freshness.NOT_EVALUATED | Freshness.DAMAGED:
             return "not checked against the current text"
         case Freshness.CURRENT:
             return f"moved from {was}" if anchored_citation.moved else ""

@@ -65,6 +65,7 @@ async def load_story(workspace: "Workspace", as_of: str) -> Bible:
         NotFound: No manuscript was ingested, or the horizon does not exist.
     """
     require_ingested(workspace)
+    await workspace.require_text()
     bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     return await bible.read(horizon)

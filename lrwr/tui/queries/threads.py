@@ -224,9 +224,10 @@ async def stream_answer(
     See `AvatarSessionService.ask` for further errors.
 
     Raises:
-        NotFound: No manuscript was ingested.
+        NotFound: No manuscript was ingested, or it must be ingested again.
     """
     require_ingested(workspace)
+    await workspace.require_text()
     request = TurnRequest(
         text=text,
         thread=scope.thread,

@@ -106,13 +106,19 @@ def test_a_missing_row_is_noticed(
     assert len(verify_database(database).documents) == 1
 
 
-def test_only_the_damaged_document_is_deleted(
+def test_only_the_outline_of_a_damaged_document_stays(
     database: Path, connection: sqlite3.Connection
 ) -> None:
     connection.execute("update fact set value = 'blue' where document_id = '1.md'")
     report = discard_damaged_rows(database)
     assert dict(report.documents) == {"1.md": ("facts",)}
-    assert connection.execute("select id from document").fetchall() == [("2.md",)]
+    stored = "select document_id from processed"
+    assert connection.execute(stored).fetchall() == [("2.md",)]
+    assert connection.execute("select id, text <> '' from document").fetchall() == [
+        ("1.md", 0),
+        ("2.md", 1),
+    ]
+    assert verify_database(database).is_sound
     assert connection.execute("select count(*) from thread").fetchone() == (1,)
 
 

@@ -157,10 +157,11 @@ def _call(expressions: list[str], columns: tuple[str, ...]) -> str:
     return f"row_checksum({', '.join(casts)})"
 
 
+DOCUMENT_CHECKSUMS = f"{checksum_sql(OUTLINE_COLUMNS)}, {checksum_sql(TEXT_COLUMNS)}"
+"""SQL for the checksums of the outline and the text of a row of `document`."""
 _SEAL_DOCUMENT = f"""
 insert or replace into document_check (document_id, outline, text)
-select id, {checksum_sql(OUTLINE_COLUMNS)}, {checksum_sql(TEXT_COLUMNS)}
-from document where id = ?
+select id, {DOCUMENT_CHECKSUMS} from document where id = ?
 """
 _PARTS = ("fact", "seam", "reading")
 PROCESSED_ROWS = f"""(

@@ -39,7 +39,9 @@ select {outline_fits_sql("document")}, id, type, title, words, order_hint, chapt
 from document order by id
 """
 _TEXT = f"""
-select {text_fits_sql("document")}, text, paragraphs from document where id = ?
+select {text_fits_sql("document")}, text, paragraphs,
+  exists (select 1 from processed where document_id = document.id)
+from document where id = ?
 """
 _CHUNK = f"""
 {fits_sql("chunk", "c")}, c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first, c.line_last,
@@ -67,7 +69,8 @@ select
   (select json_group_object(space, chunks) from
      (select space, count(*) as chunks from chunk where pipeline = ?1 group by space)),
   (select max(d.updated_at) from processed p join document d
-     on d.id = p.document_id where p.pipeline = ?1)
+     on d.id = p.document_id where p.pipeline = ?1),
+  (select count(*) from document where id not in (select document_id from processed))
 """
 
 
@@ -156,15 +159,20 @@ class SqlitePassageStore:
 
         Raises:
             NotFound: The library does not contain the document.
-            DamagedDocument: Its stored text is damaged.
+            DamagedDocument: Its stored text is damaged, or was and is not stored again.
         """
-        rows, texts = await self._database.read(
+        is_stored, texts = await self._database.read(
             lambda connection: self._read_text(connection, document)
         )
-        if not rows:
+        if is_stored is None:
             raise NotFound(
                 f"{document} is not in the library",
                 hint="If it is in the manuscript folder, run `lrwr ingest`.",
+            )
+        if not is_stored:
+            raise DamagedDocument(
+                f"The text of {document} was damaged and is not stored again yet",
+                hint="Run `lrwr ingest`.",
             )
         if not texts:
             raise DamagedDocument(
@@ -175,11 +183,16 @@ class SqlitePassageStore:
 
     def _read_text(
         self, connection: sqlite3.Connection, document: DocumentId
-    ) -> tuple[int, list[DocumentText]]:
-        """Return the number of rows, and those that are not damaged."""
+    ) -> tuple[bool | None, list[DocumentText]]:
+        """Return whether the text is stored, and the text unless it is damaged.
+
+        The first is None if the library does not contain the document.
+        """
         rows = connection.execute(_TEXT, (document,)).fetchall()
-        return len(rows), self._database.decode_rows(
-            rows, lambda row: DocumentText(row[0], _lines(*row))
+        is_stored = bool(rows[0][-1]) if rows else None
+        return is_stored, self._database.decode_rows(
+            [row[:-1] for row in rows if is_stored],
+            lambda row: DocumentText(row[0], _lines(*row)),
         )
 
     async def counts(self, pipeline: Pipeline) -> LibraryCounts:
@@ -193,8 +206,10 @@ class SqlitePassageStore:
                 lambda: connection.execute(_COUNTS, (pipeline.value,)).fetchone(),
             )
         )
-        documents, words, chunks, spaces, newest = row
-        return LibraryCounts(documents, words, chunks, _decode_spaces(spaces), newest)
+        documents, words, chunks, spaces, newest, waiting = row
+        return LibraryCounts(
+            documents, words, chunks, _decode_spaces(spaces), newest, waiting
+        )
 
     async def _chunks(self, sql: str, *parameters: str) -> list[Chunk]:
         return await self._database.read(

@@ -18,10 +18,17 @@ from typing import Any
 from lrwr.core.adapters.storage.sqlite.checksums import (
     ATTRIBUTION_PARTS,
     DOCUMENT_PARTS,
-    PROCESSED_ROWS,
     decode_tolerantly,
     fits_sql,
     seal_sql,
+)
+from lrwr.core.adapters.storage.sqlite.damaged_rows import (
+    INVALID_JOBS,
+    NOT_IN_FEED,
+    WITHOUT_VECTOR,
+    DamageFindings,
+    bind_keys,
+    discard_findings,
 )
 from lrwr.core.adapters.storage.sqlite.database import (
     SCHEMA_VERSION,
@@ -36,7 +43,6 @@ from lrwr.core.adapters.storage.sqlite.errors import (
 )
 from lrwr.core.adapters.storage.sqlite.fts_index import (
     check_fts_consistency,
-    rebuild_fts_indexes,
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import decode_chunk_changes
 from lrwr.core.model.chunks import STATES_VERSION, Pipeline
@@ -57,12 +63,7 @@ _DAMAGED_VECTORS = f"""
 select space, text_hash from embedding where not {fits_sql("embedding")}
 union select space, text_hash from token_state where not {fits_sql("token_state")}
 """
-_DELETE_TOKEN_STATES = f"delete from token_state where not {fits_sql('token_state')}"
 _UNCHECKED_VECTORS = "select space, text_hash, vector from embedding where crc is null"
-_WITHOUT_VECTOR = """
-select document_id, pipeline from chunk c where space <> '' and not exists (
-  select 1 from embedding e where e.space = c.space and e.text_hash = c.text_hash)
-"""
 _WITHOUT_STATES = f"""
 select distinct document_id, pipeline from chunk c where space = ? and not exists (
   select 1 from token_state s where s.space = c.space and s.text_hash = c.text_hash
@@ -90,21 +91,6 @@ union select thread_id from turn where thread_id not in (select id from thread)
 select damaged.id, coalesce(title, '') from damaged
 left join thread on thread.id = damaged.id
 where deleted_at is null order by damaged.id
-"""
-_NOT_IN_FEED = """
-select id, pipeline from chunk except select chunk_id, pipeline from change
-"""
-_MAX_JOB = 2**53
-_INVALID_JOBS = f"""
-job where id not between 1 and {_MAX_JOB} or kind not in ('process', 'forget') or pipeline not in ('a', 'b')
-  or state not in ('pending', 'running', 'complete', 'failed') or stage not in (
-    'reading', 'splitting', 'analysing', 'embedding', 'storing')
-"""
-
-
-_LOWER_JOB_SEQUENCE = f"""
-update sqlite_sequence set seq = (select coalesce(max(id), 0) from job)
-where name = 'job' and seq > {_MAX_JOB}
 """
 _INDEXED = """
 select 0, c.id, c.document_id, c.char_end, c.kind, e.vector from chunk c
@@ -194,7 +180,7 @@ def discard_damaged_rows(path: Path) -> VerificationReport:
     derived again.
 
     The report describes the damage. The next ingestion stores what was deleted again.
-    A document without a file on this machine is not deleted. Threads with damaged rows
+    Of a document with damaged rows only the outline stays. One without a file on this machine is not changed. Threads with damaged rows
     keep what can be read, and stay marked as damaged: only a sound copy heals them.
 
     Raises:
@@ -209,7 +195,7 @@ def discard_damaged_rows(path: Path) -> VerificationReport:
             return _report(findings)
         connection.execute("BEGIN IMMEDIATE")
         try:
-            _discard(connection, findings)
+            discard_findings(connection, findings)
             connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):
@@ -235,8 +221,8 @@ def mark_documents_without_states(path: Path, space: str) -> int:
         keys = connection.execute(_WITHOUT_STATES, (space, STATES_VERSION)).fetchall()
         connection.execute("BEGIN IMMEDIATE")
         for key in keys:
-            connection.execute(_OUTDATE, _bind(*key))
-            connection.execute(_SEAL_OUTDATED, _bind(*key))
+            connection.execute(_OUTDATE, bind_keys(*key))
+            connection.execute(_SEAL_OUTDATED, bind_keys(*key))
         connection.execute("COMMIT")
         return len(keys)
 
@@ -266,28 +252,8 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
         raise translate_sqlite_error(error, path, patience=LOCK_TIMEOUT) from error
 
 
-@dataclass(slots=True)
-class _Findings:
-    """Keys of the damaged rows, by what they belong to; `damage` are messages."""
-
-    documents: dict[str, list[str]] = field(default_factory=dict)
-    attributions: dict[str, list[str]] = field(default_factory=dict)
-    vectors: list[tuple[str, str]] = field(default_factory=list)
-    unchecked_vectors: list[tuple[str, str]] = field(default_factory=list)
-    unembedded: list[tuple[str, str]] = field(default_factory=list)
-    replies: list[str] = field(default_factory=list)
-    threads: dict[str, str] = field(default_factory=dict)
-    unlisted: list[tuple[str, str]] = field(default_factory=list)
-    cast: bool = False
-    strays: int = 0
-    jobs: int = 0
-    unchecked: int = 0
-    words_fit: bool | None = None
-    damage: list[str] = field(default_factory=list)
-
-
-def _verify(connection: sqlite3.Connection) -> _Findings:
-    findings = _Findings()
+def _verify(connection: sqlite3.Connection) -> DamageFindings:
+    findings = DamageFindings()
     rows = partial(_fetch, connection, findings.damage)
     findings.damage += _check_file(rows)
     findings.documents = _find_parts(DOCUMENT_PARTS, rows)
@@ -298,14 +264,14 @@ def _verify(connection: sqlite3.Connection) -> _Findings:
         (
             findings.unchecked_vectors if _has_unit_length(vector) else findings.vectors
         ).append(key)
-    findings.unembedded = rows(_WITHOUT_VECTOR)
+    findings.unembedded = rows(WITHOUT_VECTOR)
     findings.replies = [key for (key,) in rows(_DAMAGED_REPLIES)]
     findings.cast = bool(rows(_DAMAGED_CAST))
     findings.threads = {str(id_): str(title) for id_, title in rows(_DAMAGED_THREADS)}
     findings.strays = len(rows("PRAGMA foreign_key_check"))
-    findings.unlisted = rows(_NOT_IN_FEED)
+    findings.unlisted = rows(NOT_IN_FEED)
     findings.jobs = sum(
-        count for (count,) in rows(f"select count(*) from {_INVALID_JOBS}")
+        count for (count,) in rows(f"select count(*) from {INVALID_JOBS}")
     )
     findings.unchecked = sum(count for (count,) in rows(_UNCHECKED))
     findings.words_fit = check_fts_consistency(connection)
@@ -349,7 +315,7 @@ def _has_unit_length(vector: bytes) -> bool:
     return length == 0.0 or abs(length - 1.0) < UNIT_TOLERANCE
 
 
-def _report(findings: _Findings) -> VerificationReport:
+def _report(findings: DamageFindings) -> VerificationReport:
     ids = sorted({*findings.documents, *findings.attributions})
     documents = {
         id_: (*findings.documents.get(id_, ()), *findings.attributions.get(id_, ()))
@@ -368,108 +334,6 @@ def _report(findings: _Findings) -> VerificationReport:
         unchecked=findings.unchecked,
         damage=tuple(findings.damage),
     )
-
-
-_DOCUMENT_TABLES = (
-    *("processed", "chunk", "seam", "reading", "fact", "woven", "quotation"),
-    *("first_seen", "document_check", "narration"),
-)
-_DELETE_STRAYS = (
-    "delete from appearance where chunk_id not in (select id from chunk)",
-    "delete from hosted_thread where thread_id not in (select id from thread)",
-    "delete from unsent_thread where thread_id not in (select id from thread)",
-    "delete from unsent_turn where turn_id not in (select id from turn)",
-)
-_DELETE_ATTRIBUTION = (
-    "delete from quotation where document_id = cast(? as text)",
-    "delete from first_seen where document_id = cast(? as text)",
-    """delete from appearance where chunk_id in
-       (select id from chunk where document_id = cast(? as text) and pipeline = 'b')""",
-    "delete from woven where document_id = cast(? as text)",
-    "delete from narration where document_id = cast(? as text)",
-)
-_DELETE_DOCUMENT = """
-delete from document where id = cast(?1 as text) and not exists (
-  select 1 from processed where document_id = cast(?1 as text) and revision = '')
-"""
-_MARK_STALE = """
-update processed set recipe = recipe || '/damaged'
-where document_id = cast(? as text) and pipeline = cast(? as text)
-"""
-_UNMARK_EMBEDDED = (
-    """update chunk set space = '', crc = null where space <> '' and not exists (
-      select 1 from embedding e
-      where e.space = chunk.space and e.text_hash = chunk.text_hash)""",
-    seal_sql("chunk", "crc is null and space = ''"),
-    seal_sql("processed", f"not {fits_sql('processed')}"),
-    f"update processed set rows = {PROCESSED_ROWS} where recipe like '%/damaged'",
-)
-_ADOPT_TURNS = """
-insert into thread (id, title, created_at, updated_at, state)
-select thread_id, 'Recovered thread', min(asked_at), max(asked_at), '{}' from turn
-where thread_id not in (select id from thread) group by thread_id
-"""
-_MEND_THREADS = (
-    _ADOPT_TURNS,
-    "update thread set state = '{}' where not json_valid(state)",
-    "update turn set state = 'complete' where state not in ('complete', 'stopped')",
-    "update turn set usage = '{}' where not json_valid(usage)",
-    "update turn set output = '{}' where not json_valid(output)",
-    seal_sql("thread", "crc is null"),
-    seal_sql("turn", "crc is null"),
-)
-
-
-def _discard(connection: sqlite3.Connection, findings: _Findings) -> None:
-    """Delete the damaged rows; must be called inside a transaction."""
-    # Triggers delete from a full-text index what the table has, so both must agree.
-    rebuild_fts_indexes(connection)
-    for table in _DOCUMENT_TABLES:
-        connection.execute(
-            f"delete from {table} where document_id not in (select id from document)"
-        )
-    for statement in _DELETE_STRAYS:
-        connection.execute(statement)
-    for statement in _DELETE_ATTRIBUTION:
-        connection.executemany(statement, map(_bind, findings.attributions))
-    connection.executemany(_DELETE_DOCUMENT, map(_bind, findings.documents))
-    _discard_vectors(connection, findings)
-    delete_reply = "delete from reply where key = cast(? as text)"
-    connection.executemany(delete_reply, map(_bind, findings.replies))
-    if findings.cast:
-        connection.execute("delete from story")
-        connection.execute("delete from attribution")
-    if findings.threads:
-        for statement in _MEND_THREADS:
-            connection.execute(statement)
-    connection.execute(f"delete from {_INVALID_JOBS}")
-    connection.execute(_LOWER_JOB_SEQUENCE)
-    connection.execute(
-        "insert into change (op, chunk_id, pipeline)"
-        f" select 'upsert', id, pipeline from ({_NOT_IN_FEED})"
-    )
-    connection.execute("REINDEX")
-
-
-def _discard_vectors(connection: sqlite3.Connection, findings: _Findings) -> None:
-    """Delete damaged vectors, and let the next ingestion embed their texts again."""
-    key = "space = cast(? as text) and text_hash = cast(? as text)"
-    damaged = [_bind(*vector) for vector in findings.vectors]
-    unchecked = [_bind(*vector) for vector in findings.unchecked_vectors]
-    connection.executemany(seal_sql("embedding", key), unchecked)
-    connection.executemany(f"delete from embedding where {key}", damaged)
-    connection.execute(_DELETE_TOKEN_STATES)
-    unembedded = connection.execute(_WITHOUT_VECTOR).fetchall()
-    connection.executemany(
-        _MARK_STALE, [_bind(*document) for document in dict.fromkeys(unembedded)]
-    )
-    for statement in _UNMARK_EMBEDDED:
-        connection.execute(statement)
-
-
-def _bind(*keys: str) -> tuple[bytes, ...]:
-    """Return keys as parameters; a damaged key need not be valid Unicode."""
-    return tuple(key.encode("utf-8", "surrogateescape") for key in keys)
 
 
 _SCHEMA_ROWS = """
