@@ -30,7 +30,7 @@ from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.model.documents import Document, DocumentId, DocumentOutline
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.canonical import infer_cast
+from lrwr.core.nlp.names.inference import infer_cast
 from lrwr.core.ports.models import Excerpt
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.ports.story_stores import DocumentFact

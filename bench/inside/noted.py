@@ -14,7 +14,7 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId, DocumentType
 from lrwr.core.nlp.facts.notes import NoteSubject, find_note_subjects
-from lrwr.core.nlp.names.canonical import infer_cast
+from lrwr.core.nlp.names.inference import infer_cast
 from lrwr.core.nlp.names.lookup import resolve_name
 
 SUFFIXES = (".md", ".docx", ".txt")

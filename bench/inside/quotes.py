@@ -24,7 +24,7 @@ from lrwr.core.nlp.dialogue.speakers import (
     gather_narrator_evidence,
     infer_narrators,
 )
-from lrwr.core.nlp.names.canonical import infer_cast
+from lrwr.core.nlp.names.inference import infer_cast
 from lrwr.core.nlp.names.mentions import find_mentions
 
 TYPES = ("all", "Explicit", "Anaphoric", "Implicit")

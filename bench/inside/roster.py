@@ -13,8 +13,8 @@ from typing import Any
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId
-from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
+from lrwr.core.nlp.names.inference import infer_cast
 from lrwr.core.nlp.names.mentions import find_mentions
 
 

@@ -75,7 +75,7 @@ class IngestLimits:
     are processed at Modal if the settings say so. With `forget_missing`, all documents
     without a file are deleted: also many at once, and those that another machine
     ingested. `absent` are the manuscript's paths that do not exist; their documents
-    count as missing.
+    count as missing. `attributor` is reused if it is not None.
     """
 
     calls: int = 0
@@ -86,6 +86,7 @@ class IngestLimits:
     run_remotely: bool = False
     forget_missing: bool = False
     absent: Sequence[Path] = ()
+    attributor: StoryAttributor | None = None
 
 
 UNBOUNDED = IngestLimits()
@@ -137,7 +138,7 @@ def create_processing_service(
         store=stores.knowledge,
         jobs=limits.jobs or workspace.jobs,
         worker=build_worker_name(uuid4().hex[:8]),
-        attributor=create_story_attributor(workspace),
+        attributor=limits.attributor or create_story_attributor(workspace),
         pause=stores.pause,
         complete=limits.attribute_now and may_complete(settings, access),
         forget_missing=limits.forget_missing,

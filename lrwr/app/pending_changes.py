@@ -165,8 +165,8 @@ def load_type_decisions(
 async def has_pending_names(workspace: Workspace) -> bool:
     """Return whether a decision about names, or its undoing, waits for an ingestion.
 
-    The cast is inferred again and compared with the stored one; nothing is stored and
-    no service is contacted. False in pipeline a and for a library in a Supabase project.
+    If anything changed since the last attribution, the cast is inferred again and
+    compared with the stored one; nothing is stored and no service is contacted. False in pipeline a and for a library in a Supabase project.
     """
     settings = workspace.settings
     if settings.records.keeper != "embedded" or settings.pipeline is Pipeline.NAIVE:
@@ -175,7 +175,8 @@ async def has_pending_names(workspace: Workspace) -> bool:
     if not any(isinstance(record.decision, NameDecision) for record in history):
         return False
     attributor = _import_ingestion().create_story_attributor(workspace)
-    return bool(await attributor.infer_cast() != await workspace.stories.cast())
+    cast = await attributor.infer_cast()
+    return cast is not None and bool(cast != await workspace.stories.cast())
 
 
 def is_model_allowed(workspace: Workspace) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +13,7 @@ from lrwr.app.continuity import ContradictionMonitor
 from lrwr.app.ingestion import (
     IngestLimits,
     create_processing_service,
+    create_story_attributor,
     resolve_manuscript,
 )
 from lrwr.app.maintenance.automatic_backup import back_up_if_due
@@ -80,6 +82,7 @@ def _create_dependencies(
     settings, watch = workspace.settings, workspace.settings.watch
     with_model = settings.model.use != "off"
     snapshots = SqliteSnapshotStore(workspace.database)
+    attributor = cache(partial(create_story_attributor, workspace))
 
     def may_ask(cause: WatchCause) -> bool:
         return cause is WatchCause.IDLE or watch.model == "on-save"
@@ -96,6 +99,7 @@ def _create_dependencies(
             calls=watch.calls,
             attribute_now=cause is WatchCause.IDLE or not with_model,
             jobs=jobs,
+            attributor=attributor(),
         )
         return create_processing_service(
             workspace, targets, may_ask=may_ask(cause), limits=limits

@@ -17,7 +17,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_path
 from lrwr.core.model.cast import Cast, Gender
@@ -27,8 +27,8 @@ from lrwr.core.nlp.dialogue.speakers import (
     gather_narrator_evidence,
     infer_narrators,
 )
-from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.inference import CastInference
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
 from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
@@ -63,9 +63,6 @@ NOT_ATTRIBUTED = "unwoven"
 OWN_VOICE = 0.005
 """Minimum share of the word "I" in the narration of a possible first-person story."""
 
-REMEMBERED = 4_096
-"""Documents whose parsed name evidence is cached: watch needs it after each save."""
-
 BATCH = 32
 """Documents whose texts are read at a time."""
 
@@ -87,7 +84,7 @@ class AttributionSummary:
 class StoryAttributor:
     """Infers the cast and attributes speakers in all documents. Deterministic.
 
-    `patterns` is the setting `manuscript.order`. `canon` loads the user's decisions and
+    It remembers the names of documents and the cast for its next run. `patterns` is the setting `manuscript.order`. `canon` loads the user's decisions and
     is called on every run.
     """
 
@@ -103,6 +100,7 @@ class StoryAttributor:
         self._passages = passages
         self._patterns = patterns
         self._canon = canon
+        self._names = _NameReader()
 
     async def attribute_all(self) -> AttributionSummary:
         """Update the cast, and the attribution of every document whose inputs changed.
@@ -121,9 +119,11 @@ class StoryAttributor:
         if state.digest == self._digest(snapshot, canon):
             return AttributionSummary(len(state.people), 0)
         evidence, order = await self._load(canon)
-        cast = await asyncio.to_thread(_build_cast, evidence, order, canon)
+        cast = await asyncio.to_thread(self._names.infer_cast, evidence, order, canon)
         await self._store.save_cast(cast)
-        run = _AttributionRun(self._store, canon, snapshot, state, cast)
+        run = _AttributionRun(
+            self._store, canon, snapshot, state, cast, self._names.may_be_first_person
+        )
         narrators = await run.attribute(evidence, order.numbers)
         after = await self._store.attribution_snapshot()
         if run.is_complete(after):
@@ -131,16 +131,22 @@ class StoryAttributor:
             await run.save_state(digest, narrators, after)
         return AttributionSummary(len(cast.characters), run.attributed_documents)
 
-    async def infer_cast(self) -> Cast:
+    async def infer_cast(self) -> Cast | None:
         """Return the cast that `attribute_all` would store; nothing is stored.
+
+        None if nothing changed since the last complete run.
 
         Raises:
             SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
         canon = await asyncio.to_thread(self._canon)
+        snapshot = await self._store.attribution_snapshot()
+        state = AttributionState.from_json(snapshot.state)
+        if state is not None and state.digest == self._digest(snapshot, canon):
+            return None
         evidence, order = await self._load(canon)
-        return await asyncio.to_thread(_build_cast, evidence, order, canon)
+        return await asyncio.to_thread(self._names.infer_cast, evidence, order, canon)
 
     def _digest(self, snapshot: AttributionSnapshot, canon: Canon) -> str:
         return digest_inputs(snapshot, canon, self._patterns, REVISION)
@@ -155,7 +161,8 @@ class _AttributionRun:
     """One run with the cast `cast`, after a complete run that left `state`.
 
     `snapshot` identifies the library's data before the run. `attributed_documents`
-    counts the documents that were attributed.
+    counts the documents that were attributed. `may_be_first_person` says whether the
+    narration of a document may be in the first person.
     """
 
     def __init__(
@@ -165,8 +172,10 @@ class _AttributionRun:
         snapshot: AttributionSnapshot,
         state: AttributionState,
         cast: Cast,
+        may_be_first_person: Callable[[DocumentEvidence], bool],
     ) -> None:
         self._store, self._canon = store, canon
+        self._may_be_first_person = may_be_first_person
         self._snapshot, self._state, self._cast = snapshot, state, cast
         self._lookup = CastLookup(cast)
         self._revisions = {d: r.attributed for d, r in snapshot.documents.items()}
@@ -268,7 +277,7 @@ class _AttributionRun:
         signs: dict[DocumentId, NarratorEvidence] = {}
         missing = []
         for item in documents:
-            if not _narrator(item, self._canon) and _may_be_first_person(item):
+            if not _narrator(item, self._canon) and self._may_be_first_person(item):
                 is_stored = item.document in unchanged and item.narration
                 stored = narration_from_json(item.narration) if is_stored else None
                 if stored is None:
@@ -413,28 +422,43 @@ def find_narrator_signs(
     return gather_narrator_evidence(text, scenes.parts, mentions)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _parse_evidence(written: str) -> NameEvidence:
-    return NameEvidence.from_json(written)
+class _NameReader:
+    """Parses the name evidence of documents and infers their cast.
 
+    What it made of documents that have not changed is reused at the next call.
+    """
 
-def _may_be_first_person(item: DocumentEvidence) -> bool:
-    """Return whether the narration may be in the first person."""
-    evidence = _parse_evidence(item.evidence)
-    return evidence.first_person > OWN_VOICE * evidence.words_read
+    def __init__(self) -> None:
+        self._parsed: dict[DocumentId, tuple[str, NameEvidence]] = {}
+        self._inference = CastInference()
 
+    def infer_cast(
+        self, evidence: Sequence[DocumentEvidence], order: StoryOrder, canon: Canon
+    ) -> Cast:
+        """Return the cast of a library with this evidence, order and canon."""
+        by_id = {item.document: item for item in evidence}
+        self._parsed = {d: v for d, v in self._parsed.items() if d in by_id}
+        story = [by_id[document] for document in order.story if document in by_id]
+        names = canon.names
+        return self._inference.infer(
+            {item.document: self._parse(item) for item in story},
+            noted=(*_note_people(evidence), *_narrator_people(story, canon)),
+            decided=NameOverrides(
+                names.merged, names.split, names.renamed, names.ignored
+            ),
+        )
 
-def _build_cast(
-    evidence: Sequence[DocumentEvidence], order: StoryOrder, canon: Canon
-) -> Cast:
-    by_id = {item.document: item for item in evidence}
-    story = [by_id[document] for document in order.story if document in by_id]
-    names = canon.names
-    return infer_cast(
-        [_parse_evidence(item.evidence) for item in story],
-        noted=(*_note_people(evidence), *_narrator_people(story, canon)),
-        decided=NameOverrides(names.merged, names.split, names.renamed, names.ignored),
-    )
+    def may_be_first_person(self, item: DocumentEvidence) -> bool:
+        """Return whether the narration may be in the first person."""
+        evidence = self._parse(item)
+        return evidence.first_person > OWN_VOICE * evidence.words_read
+
+    def _parse(self, item: DocumentEvidence) -> NameEvidence:
+        text, parsed = self._parsed.get(item.document, ("", NameEvidence()))
+        if text != item.evidence:
+            parsed = NameEvidence.from_json(item.evidence)
+            self._parsed[item.document] = item.evidence, parsed
+        return parsed
 
 
 def _note_people(evidence: Iterable[DocumentEvidence]) -> Iterable[NotePerson]:

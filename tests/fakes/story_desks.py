@@ -36,6 +36,7 @@ def unpriced(usage: Usage) -> None:
 class StoryDesk(Desk):
     """A desk whose passages end where the meaning turns.
 
+    `attributor`, if there is one, works in each ingestion, as in `lrwr watch`.
     `analyst` reads beside the rules. What it may cost is bounded anew in each
     ingestion: by `budget`, at the price that `price` says.
     """
@@ -45,6 +46,7 @@ class StoryDesk(Desk):
     price: Callable[[Usage], float | None] = unpriced
     budget: float = 0.0
     meters: list[ModelBudget] = field(default_factory=list)
+    attributor: StoryAttributor | None = None
 
     @property
     def pipeline(self) -> Pipeline:
@@ -71,7 +73,7 @@ class StoryDesk(Desk):
 
     def weaver(self) -> StoryAttributor:
         """What makes the cast."""
-        return StoryAttributor(
+        return self.attributor or StoryAttributor(
             store=self.library.casts,
             passages=self.library.passages,
             patterns=(),

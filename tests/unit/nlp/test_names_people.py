@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from lrwr.core.model.cast import Cast, Character, Gender
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import gather_name_evidence
+from lrwr.core.nlp.names.inference import infer_cast
 from lrwr.core.nlp.names.name_form import (
     GivenNameIndex,
     NameForm,

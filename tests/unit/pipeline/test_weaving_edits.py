@@ -42,6 +42,8 @@ PARAGRAPHS = [
     "“Will you?” asked Will. Will Finch was Orla’s brother.",
     "“The Hatmaker knows,” said the Hatmaker. The lamp burned low.",
     "Nell, called Wren, and Corin rowed to the Half House.",
+    "It rained. The lamp burned low, and nobody came.",
+    "They will wait, and will row. There is a finch at the marsh.",
 ]
 NOTE_TEXTS = [
     "---\ntype: character\nname: Nell Tallow\naliases: [Wren]\n---\n# Nell\nA keeper.",
@@ -113,9 +115,13 @@ def act(desk: StoryDesk, step: tuple[Any, ...]) -> None:
             return  # nothing is left to undo
 
 
-async def check_sequence(place: Path, sequence: list[tuple[Any, ...]]) -> None:
+async def check_sequence(
+    place: Path, sequence: list[tuple[Any, ...]], *, watches: bool
+) -> None:
     (place / "old").mkdir()
     async with a_story_desk(place / "old") as desk:
+        if watches:
+            desk.attributor = desk.weaver()
         for name in SCENES[:2]:
             desk.write(name, "\n\n".join(["# One", *PARAGRAPHS]))
         for step in sequence:
@@ -130,13 +136,13 @@ async def check_sequence(place: Path, sequence: list[tuple[Any, ...]]) -> None:
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(sequence=st.lists(steps, min_size=2, max_size=14))
+@given(sequence=st.lists(steps, min_size=2, max_size=14), watches=st.booleans())
 @pytest.mark.timeout(300)
 def test_any_sequence_of_edits_ends_in_the_story_of_a_fresh_reading(
-    sequence: list[tuple[Any, ...]],
+    sequence: list[tuple[Any, ...]], watches: bool
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(check_sequence(Path(folder), sequence))
+        asyncio.run(check_sequence(Path(folder), sequence, watches=watches))
 
 
 def telling(name: str, times: int) -> str:

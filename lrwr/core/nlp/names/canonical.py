@@ -1,4 +1,4 @@
-"""Cast inference: from name evidence to characters with names, aliases and gender."""
+"""Names of a cast: forms as they are counted, and the characters of clusters of forms."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -7,17 +7,11 @@ from itertools import count
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty
-from lrwr.core.nlp.names.clustering import (
-    NameClusters,
-    assign_shared_forms,
-    cluster_name_forms,
-)
+from lrwr.core.nlp.names.clustering import NameClusters
 from lrwr.core.nlp.names.evidence import (
-    NameEvidence,
     NameEvidenceTotals,
     NameFormTotals,
     add_counts,
-    sum_name_evidence,
 )
 from lrwr.core.nlp.names.lexicon import (
     CALENDAR,
@@ -33,19 +27,9 @@ from lrwr.core.nlp.names.name_form import (
     is_given_name,
     score_given_name_gender,
 )
-from lrwr.core.nlp.names.overrides import (
-    FROM_NOTES,
-    NameOverrides,
-    NotePerson,
-    apply_name_overrides,
-    match_split_pairs,
-    seed_name_clusters,
-)
+from lrwr.core.nlp.names.overrides import FROM_NOTES, NameOverrides
 from lrwr.core.nlp.names.person import (
     PersonCluster,
-    compute_min_mentions,
-    is_person_form,
-    is_worth_listing,
     score_person_cues,
     sum_person_cues,
 )
@@ -83,6 +67,15 @@ class CapitalizationCounts:
         if namely is None:
             namely = self._namely[word] = self._is_namely(word)
         return namely
+
+    def reads_alike(self, word: str, counts: tuple[int, int, int]) -> bool:
+        """Return whether `counts` as those of `word` would leave all names as they are."""
+        was, now = self.of.get(word, (0, 0, 0)), counts
+        if bool(was[0]) != bool(now[0]):
+            return False
+        return self._is_namely(word) == CapitalizationCounts(
+            {word: now}, self.sure
+        )._is_namely(word)
 
     def _is_namely(self, word: str) -> bool:
         if is_non_name(word):
@@ -405,89 +398,3 @@ def _build_alias(person: PersonCluster, name: str, n: int, because: str) -> Alia
         return Alias(name, n, Certainty.CONFIRMED, because or "set by you")
     weak = because.startswith(("short", "part", "most frequent"))
     return Alias(name, n, Certainty.PROBABLE if weak else Certainty.VERIFIED, because)
-
-
-def infer_narrator_name(
-    people: Sequence[PersonCluster], told_by: int, words: int
-) -> str:
-    """Return the name of the first-person narrator in one of its forms; "" if the
-    evidence is weak.
-
-    A narrator is often addressed by name in dialogue but hardly named in narration.
-    `told_by` is the number of "I" outside quotations, `words` the number of words of
-    the story.
-    """
-    if told_by < max(20, words / 200):
-        return ""
-    fits = [person for person in people if _may_narrate(person)]
-    cued_people = [person for person in fits if person.cue("narrator") >= 1]
-    chosen = cued_people or fits
-    chosen = sorted(chosen, key=lambda person: -person.cue("vocative"))
-    if not chosen:
-        return ""
-    clear = len(chosen) == 1 or (
-        chosen[0].cue("vocative") >= 2 * chosen[1].cue("vocative")
-    )
-    return next(iter(chosen[0].forms)) if clear else ""
-
-
-def _may_narrate(person: PersonCluster) -> bool:
-    counts = sum_person_cues(person)
-    narrated = counts["n"] - counts["quoted"]
-    return (
-        counts["vocative"] >= 4 and narrated <= counts["n"] / 5 and counts["tag"] <= 1
-    )
-
-
-def infer_cast(
-    evidence: Sequence[NameEvidence],
-    *,
-    noted: Sequence[NotePerson] = (),
-    decided: NameOverrides | None = None,
-) -> Cast:
-    """Infer the characters of a story from the name evidence of its documents.
-
-    `evidence` is in story order. People in `noted` (from notes) are confirmed;
-    `decided`, the user's canon decisions, outranks all other evidence.
-    """
-    decided = decided or NameOverrides()
-    totals = sum_name_evidence(evidence)
-    words = CapitalizationCounts.over(totals)
-    ignored = frozenset(fold_name(name) for name in decided.ignored)
-    counted = merge_name_forms(totals, words)
-    forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
-    apart = {
-        **sum_name_pairs(totals.apart, words),
-        **match_split_pairs(decided, forms),
-    }
-    alike = sum_name_pairs(totals.alike, words)
-    clusters = NameClusters(apart, alike, ignored)
-    seed_name_clusters(apply_name_overrides(noted, decided), forms, clusters)
-    cluster_name_forms(
-        [form for form in forms.values() if is_person_form(form, counted)], clusters
-    )
-    _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
-    assign_shared_forms(clusters)
-    return build_cast_from_clusters(
-        clusters,
-        decided,
-        infer_narrator_name(clusters.people, totals.first_person, totals.words_read),
-    )
-
-
-def _drop_unsupported(
-    clusters: NameClusters, decided: NameOverrides, least: int
-) -> None:
-    """Drop people with too little evidence, except those known to the user."""
-    decided_names = {
-        *decided.renamed,
-        *(name for pair in decided.split for name in pair),
-    }
-    plain_known = {fold_name(name) for name in decided_names}
-    clusters.people = [
-        person
-        for person in clusters.people
-        if person.noted
-        or is_worth_listing(person, least)
-        or not plain_known.isdisjoint(fold_name(name) for name in person.forms)
-    ]

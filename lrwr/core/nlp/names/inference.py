@@ -1,0 +1,264 @@
+"""Cast inference: from name evidence to characters with names, aliases and gender."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.cast import Cast
+from lrwr.core.nlp.names.canonical import (
+    CapitalizationCounts,
+    build_cast_from_clusters,
+    merge_name_forms,
+    sum_name_pairs,
+)
+from lrwr.core.nlp.names.clustering import (
+    NameClusters,
+    assign_shared_forms,
+    cluster_name_forms,
+)
+from lrwr.core.nlp.names.evidence import (
+    NameEvidence,
+    NameEvidenceTotals,
+    sum_name_evidence,
+)
+from lrwr.core.nlp.names.lexicon import fold_name
+from lrwr.core.nlp.names.overrides import (
+    NameOverrides,
+    NotePerson,
+    apply_name_overrides,
+    match_split_pairs,
+    seed_name_clusters,
+)
+from lrwr.core.nlp.names.person import (
+    PersonCluster,
+    compute_min_mentions,
+    is_person_form,
+    is_worth_listing,
+    sum_person_cues,
+)
+
+
+def infer_narrator_name(
+    people: Sequence[PersonCluster], told_by: int, words: int
+) -> str:
+    """Return the name of the first-person narrator in one of its forms; "" if the
+    evidence is weak.
+
+    A narrator is often addressed by name in dialogue but hardly named in narration.
+    `told_by` is the number of "I" outside quotations, `words` the number of words of
+    the story.
+    """
+    if not _is_in_first_person(told_by, words):
+        return ""
+    fits = [person for person in people if _may_narrate(person)]
+    cued_people = [person for person in fits if person.cue("narrator") >= 1]
+    chosen = cued_people or fits
+    chosen = sorted(chosen, key=lambda person: -person.cue("vocative"))
+    if not chosen:
+        return ""
+    clear = len(chosen) == 1 or (
+        chosen[0].cue("vocative") >= 2 * chosen[1].cue("vocative")
+    )
+    return next(iter(chosen[0].forms)) if clear else ""
+
+
+def _is_in_first_person(told_by: int, words: int) -> bool:
+    return told_by >= max(20, words / 200)
+
+
+def _may_narrate(person: PersonCluster) -> bool:
+    counts = sum_person_cues(person)
+    narrated = counts["n"] - counts["quoted"]
+    return (
+        counts["vocative"] >= 4 and narrated <= counts["n"] / 5 and counts["tag"] <= 1
+    )
+
+
+def infer_cast(
+    evidence: Sequence[NameEvidence],
+    *,
+    noted: Sequence[NotePerson] = (),
+    decided: NameOverrides | None = None,
+) -> Cast:
+    """Infer the characters of a story from the name evidence of its documents.
+
+    `evidence` is in story order. People in `noted` (from notes) are confirmed;
+    `decided`, the user's canon decisions, outranks all other evidence.
+    """
+    totals = sum_name_evidence(evidence)
+    words = CapitalizationCounts.over(totals)
+    return _infer_from_totals(totals, words, noted, decided or NameOverrides())
+
+
+def _infer_from_totals(
+    totals: NameEvidenceTotals,
+    words: CapitalizationCounts,
+    noted: Sequence[NotePerson],
+    decided: NameOverrides,
+) -> Cast:
+    ignored = frozenset(fold_name(name) for name in decided.ignored)
+    counted = merge_name_forms(totals, words)
+    forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
+    apart = {
+        **sum_name_pairs(totals.apart, words),
+        **match_split_pairs(decided, forms),
+    }
+    alike = sum_name_pairs(totals.alike, words)
+    clusters = NameClusters(apart, alike, ignored)
+    seed_name_clusters(apply_name_overrides(noted, decided), forms, clusters)
+    cluster_name_forms(
+        [form for form in forms.values() if is_person_form(form, counted)], clusters
+    )
+    _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
+    assign_shared_forms(clusters)
+    return build_cast_from_clusters(
+        clusters,
+        decided,
+        infer_narrator_name(clusters.people, totals.first_person, totals.words_read),
+    )
+
+
+def _drop_unsupported(
+    clusters: NameClusters, decided: NameOverrides, least: int
+) -> None:
+    """Drop people with too little evidence, except those known to the user."""
+    decided_names = {
+        *decided.renamed,
+        *(name for pair in decided.split for name in pair),
+    }
+    plain_known = {fold_name(name) for name in decided_names}
+    clusters.people = [
+        person
+        for person in clusters.people
+        if person.noted
+        or is_worth_listing(person, least)
+        or not plain_known.isdisjoint(fold_name(name) for name in person.forms)
+    ]
+
+
+@dataclass(slots=True)
+class _Inferred:
+    """A cast, and what it was inferred from.
+
+    `totals` and `evidence` follow later changes that leave the cast as it is. `stated`
+    are the names from notes and decisions, in their order.
+    """
+
+    evidence: dict[str, NameEvidence]
+    stated: str
+    totals: NameEvidenceTotals
+    words: CapitalizationCounts
+    cast: Cast
+
+
+class CastInference:
+    """Infers the cast of a story again and again, as its documents change.
+
+    A change that leaves all names as they are, as most do that add or remove no name,
+    costs next to nothing.
+    """
+
+    def __init__(self) -> None:
+        self._last: _Inferred | None = None
+
+    def infer(
+        self,
+        evidence: Mapping[str, NameEvidence],
+        *,
+        noted: Sequence[NotePerson] = (),
+        decided: NameOverrides,
+    ) -> Cast:
+        """Return what `infer_cast` returns for the values of `evidence`.
+
+        Its keys are ids of documents, in story order. An unchanged document must have
+        the same object as at the last call.
+        """
+        last, stated = self._last, repr((noted, decided))
+        if (
+            last is not None
+            and last.stated == stated
+            and list(last.evidence) == list(evidence)
+            and _follow_changes(last, evidence)
+        ):
+            return last.cast
+        totals = sum_name_evidence(list(evidence.values()))
+        words = CapitalizationCounts.over(totals)
+        cast = _infer_from_totals(totals, words, noted, decided)
+        self._last = _Inferred(dict(evidence), stated, totals, words, cast)
+        return cast
+
+
+def _follow_changes(last: _Inferred, evidence: Mapping[str, NameEvidence]) -> bool:
+    """Update `last` to `evidence`, if the cast is the same; return whether it is."""
+    changed = [
+        (document, last.evidence[document], new)
+        for document, new in evidence.items()
+        if new is not last.evidence[document]
+    ]
+    if not all(_has_same_forms(old, new) for _, old, new in changed):
+        return False
+    words: dict[str, tuple[int, int, int]] = {}
+    totals = last.totals
+    read, first_person = totals.words_read, totals.first_person
+    for _, old, new in changed:
+        _add_differences(words, totals.words, old.words, new.words)
+        read += new.words_read - old.words_read
+        first_person += new.first_person - old.first_person
+    length = _describe_length(totals.words_read, totals.first_person)
+    if length != _describe_length(read, first_person) or not all(
+        last.words.reads_alike(word, counts) for word, counts in words.items()
+    ):
+        return False
+    totals.words.update(words)
+    totals.words_read, totals.first_person = read, first_person
+    last.evidence.update({document: new for document, _, new in changed})
+    return True
+
+
+def _has_same_forms(old: NameEvidence, new: NameEvidence) -> bool:
+    """Return whether both have the same forms and pairs as often and in one order."""
+    return all(
+        list(a.items()) == list(b.items())
+        for a, b in (
+            (_rank_offsets(old), _rank_offsets(new)),
+            (old.apart, new.apart),
+            (old.alike, new.alike),
+        )
+    )
+
+
+def _rank_offsets(evidence: NameEvidence) -> dict[str, dict[str, int]]:
+    """Return the counts of each form with the rank of its first offset, not the offset.
+
+    Only the order of offsets matters, so text without names changes nothing.
+    """
+    offsets = sorted({counts.get("first", 0) for counts in evidence.forms.values()})
+    ranks = {offset: rank for rank, offset in enumerate(offsets)}
+    return {
+        form: {**counts, "first": ranks[counts.get("first", 0)]}
+        for form, counts in evidence.forms.items()
+    }
+
+
+def _add_differences(
+    sums: dict[str, tuple[int, int, int]],
+    totals: Mapping[str, tuple[int, int, int]],
+    old: Mapping[str, tuple[int, int, int]],
+    new: Mapping[str, tuple[int, int, int]],
+) -> None:
+    """Set in `sums` the new sums of the words whose counts differ in `old` and `new`."""
+    none = 0, 0, 0
+    for word in old.keys() | new.keys():
+        before, after = old.get(word, none), new.get(word, none)
+        if before != after:
+            inside, initial, small = sums.get(word, totals.get(word, none))
+            sums[word] = (
+                inside + after[0] - before[0],
+                initial + after[1] - before[1],
+                small + after[2] - before[2],
+            )
+
+
+def _describe_length(words_read: int, first_person: int) -> tuple[int, bool]:
+    """Return all that an inference uses of the numbers of words and of "I"."""
+    is_told = _is_in_first_person(first_person, words_read)
+    return compute_min_mentions(words_read), is_told
