@@ -12,6 +12,9 @@ from tools.bad_input import InputTrial, try_inputs
 if sys.platform != "linux":
     pytest.skip("its names and rights are made for Linux", allow_module_level=True)
 
+pytestmark = pytest.mark.timeout(240)
+"""The first test waits for all files of the fixture."""
+
 SLOW = frozenset({"10 MB in a single line", "picture bomb .docx"})
 
 NO_TEXT = "is not a text file: it contains binary data"

@@ -65,6 +65,16 @@ async def test_nobody_brings_the_analyst_back(book: Path) -> None:
         assert room.screen.scope.mode is AnswerMode.ANALYTICAL
 
 
+async def test_the_chosen_row_is_in_view_when_a_list_opens(book: Path) -> None:
+    async with a_room(book, size=(60, 24), opening=ChatOptions(as_of="ch5")) as room:
+        await room.press("f3")
+        rows = room.app.screen.query_one(RowList)
+        assert rows.highlighted is not None
+        assert rows.highlighted in range(
+            rows.scroll_offset.y, rows.scroll_offset.y + rows.size.height
+        )
+
+
 async def test_escape_changes_nothing(book: Path) -> None:
     async with a_room(book) as room:
         before = room.screen.scope

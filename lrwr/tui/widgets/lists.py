@@ -231,6 +231,8 @@ class RowList(BrowseList):
         first = BATCH + (highlighted or 0)
         self.set_options(map(_option, self._shown[:first]))
         self.highlighted = highlighted
+        # Textual scrolls at once, with the sizes from before the rows were added.
+        self.call_after_refresh(self.scroll_to_highlight)
         self._add_options_from(first)
 
     @work(exclusive=True, group="rows", exit_on_error=False)
