@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
+from lrwr.cli.main import app
 from lrwr.core.model.errors import ExitCode
+from tests.e2e.test_folder_addresses import walk_commands
 from tests.fakes.pty_terminal import PtyTerminal
 from tests.fakes.repositories import Kept
 from tests.fakes.terminal import LRWR, Terminal, check_refusal
@@ -267,6 +270,54 @@ def test_answers_from_stored_text_say_once_that_files_are_missing(
         assert ran.code == 0
         assert ran.err.count("missing; what is shown is the text of the last") == 1
     assert "missing" not in shelf.run("search", "ledger").err
+
+
+NOT_ABOUT_THE_STORY = {
+    *("ingest", "watch", "jobs", "config", "config show", "config path", "config keys"),
+    *("repair", "backup", "restore", "forget", "privacy", "whoami", "push", "pull"),
+    *("eval", "eval compare", "eval review", "eval runs", "eval show"),
+    *("canon", "canon check", "canon order", "threads", "threads search"),
+}
+"""Commands with `--json` that show no text or data of the manuscript."""
+READ = {
+    "ask": ["Who walked along dyke number 3?"],
+    "search": ["dyke"],
+    "threads show": ["1"],
+}
+"""The arguments of commands that need some."""
+
+
+def test_every_reading_command_says_once_that_files_are_missing(
+    shelf: Terminal,
+) -> None:
+    reading = [
+        " ".join(words)
+        for words, command in walk_commands(typer.main.get_command(app))
+        if any("--json" in parameter.opts for parameter in command.params)
+    ]
+    assert set(reading) >= {"check", "export bible"} | NOT_ABOUT_THE_STORY
+    shelf.run(*"ask Who?".split())
+    shelf.run("ask", *READ["ask"], "--thread", "1")
+    empty_the_folder(shelf)
+    for name in sorted({*reading} - NOT_ABOUT_THE_STORY):
+        words = [*name.split(), *READ.get(name, [])]
+        ran = shelf.run(*words)
+        assert (ran.out + ran.err).count("missing") >= 1, name
+        assert ran.err.count("missing; what is shown") <= 1, name
+        shown = shelf.run(*words, "--json")
+        assert "missing" in shown.out + shown.err, name
+
+
+def test_what_ask_says_of_missing_files_is_a_line_of_its_own(shelf: Terminal) -> None:
+    empty_the_folder(shelf)
+    words = [str(LRWR), "ask", *READ["ask"]]
+    with PtyTerminal(words, folder=shelf.folder, env=shelf.env) as screen:
+        assert screen.leave() == 0
+        lines = [line.strip() for line in screen.text.splitlines()]
+    (warning,) = [line for line in lines if "missing;" in line]
+    assert warning.startswith("warning: book/03.md")
+    together = shelf.command(["sh", "-c", f"'{LRWR}' ask '{words[-1]}' 2>&1"])
+    assert "\nwarning: book/03.md" in together.out
 
 
 def test_diff_says_first_that_files_are_missing(shelf: Terminal) -> None:

@@ -137,17 +137,18 @@ async def _ask(
         # What is sent to OpenAI is said before; an own server may turn out to be off.
         is_sent = settings.model.use == "openai"
         turn_done = await live.watch(sessions.ask(request), note if is_sent else "")
+        if as_json:
+            output.json(turn_done_as_json(turn_done))
+        else:
+            live.end(turn_done.turn)
+            is_canon = parse_canon_command(request.text) is not None
+            if settings.model.use == "off" and not is_canon:
+                output.answer(StyledText(NO_MODEL, "faint"))
+        # Only now: the text of the answer may not end with a line break.
         if turn_done.turn.output.model and not is_sent:
             output.info(note)
         citations = turn_done.turn.output.citations
         warn_of_missing_files(workspace, {c.document for c in citations}, output.warn)
-        if as_json:
-            output.json(turn_done_as_json(turn_done))
-            return
-        live.end(turn_done.turn)
-        is_canon = parse_canon_command(request.text) is not None
-        if settings.model.use == "off" and not is_canon:
-            output.answer(StyledText(NO_MODEL, "faint"))
 
 
 async def _resolve_thread(

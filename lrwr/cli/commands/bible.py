@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from lrwr.app.container import open_workspace
 from lrwr.app.presenters import story, story_json
 from lrwr.app.presenters.text import StyledLine, StyledTable
 from lrwr.cli.commands.canon import (
@@ -21,7 +20,7 @@ from lrwr.cli.commands.canon import (
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
+from lrwr.cli.runtime.services import open_story_services, run_async
 from lrwr.core.bible.gaps import find_gap_by_id
 from lrwr.core.bible.horizon import normalize_character_name
 from lrwr.core.bible.service import find_profile_by_name
@@ -351,8 +350,7 @@ async def load_bible(
     Raises:
         NotFound: Nothing has been ingested here, or there is no such point.
     """
-    async with open_workspace(settings, say=output.info) as workspace:
-        await workspace.require_text()
+    async with open_story_services(settings, output) as workspace:
         service = workspace.bible()
         horizon = None if as_of is None else await service.horizon(as_of)
         return await service.read(horizon)

@@ -25,6 +25,7 @@ from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     MODEL_SERVICES,
     announce_first_use,
+    open_story_services,
     prompt_for_consent,
     run_async,
 )
@@ -259,7 +260,7 @@ async def run_rule_check(
     Raises:
         NotFound: Nothing has been ingested here, or a file or point does not exist.
     """
-    async with open_workspace(settings, say=output.info) as workspace:
+    async with open_story_services(settings, output) as workspace:
         scope = await load_check_scope(workspace, request)
         rule_findings, judge = await scope.find_by_rules(), None
         with suppress(SettingsProblem):  # without a model, the rules are enough
@@ -284,7 +285,7 @@ async def run_model_check(
         NotFound: Nothing has been ingested here, or a file or point does not exist.
         SettingsProblem: No model is configured, or its key or name is missing.
     """
-    async with open_workspace(settings, say=output.info) as workspace:
+    async with open_story_services(settings, output) as workspace:
         scope = await load_check_scope(workspace, request)
         prompt_for_consent(workspace, output, *MODEL_SERVICES, as_json=output.as_json)
         judge = _require_judge(create_pair_judge(workspace))
@@ -305,7 +306,7 @@ async def estimate_model_check(
         NotFound: Nothing has been ingested here, or a file or point does not exist.
         SettingsProblem: No model is configured, or its name is missing.
     """
-    async with open_workspace(settings, say=output.info) as workspace:
+    async with open_story_services(settings, output) as workspace:
         scope = await load_check_scope(workspace, request)
         judge = _require_judge(create_pair_judge(workspace, may_ask=False))
         return await judge.estimate(await scope.find_pairs()), judge.name
@@ -315,9 +316,8 @@ async def load_check_scope(workspace: Workspace, request: CheckRequest) -> Check
     """Return the story data to check, limited to the files and the point of `request`.
 
     Raises:
-        NotFound: Nothing has been ingested here, or a file or point does not exist.
+        NotFound: A file or the point does not exist.
     """
-    await workspace.require_text()
     service = workspace.bible()
     horizon = None if request.as_of is None else await service.horizon(request.as_of)
     knowledge = await service.knowledge(horizon)

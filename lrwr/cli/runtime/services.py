@@ -136,6 +136,24 @@ async def open_search_services(
             _show_ranking_cost(workspace, output)
 
 
+@asynccontextmanager
+async def open_story_services(
+    settings: Settings, output: Output
+) -> AsyncIterator[Workspace]:
+    """Yield the workspace for a command that reads the whole story; close it on exit.
+
+    First, a warning is printed if files of ingested documents are missing.
+
+    Raises:
+        NotFound: There is no library, or it has no text.
+    """
+    async with open_workspace(settings, say=output.info) as workspace:
+        await workspace.require_text()
+        documents = [outline.id for outline in await workspace.passages.outlines()]
+        warn_of_missing_files(workspace, documents, output.warn)
+        yield workspace
+
+
 def _show_ranking_cost(workspace: Workspace, output: Output) -> None:
     """Print what reranking by the language model took, if it ran."""
     ranker = workspace.retrieval.ranker
