@@ -179,9 +179,17 @@ def main(
         str | None,
         typer.Option(help="Use colours: auto, always or never.", metavar="WHEN"),
     ] = None,
+    no_pager: Annotated[
+        bool,
+        typer.Option(
+            "--no-pager",
+            help="Print long output at once, not in PAGER; LRWR_OUTPUT_PAGER=false and"
+            " PAGER=cat do the same.",
+        ),
+    ] = False,
 ) -> None:
     """The Little Red Writing Room: reads your manuscript and answers questions from it."""
-    context.obj = {"output.color": color}
+    context.obj = {"output.color": color, "output.pager": False if no_pager else None}
     if context.invoked_subcommand is None:
         # Imported by name, as other commands are, to keep `lrwr --help` fast.
         import_module("lrwr.cli.commands.status").show_overview(context)

@@ -135,7 +135,9 @@ def describe_shared_positions(outlines: Iterable[DocumentOutline], canon: Canon)
         return ""
     position, (first, second, *_) = shared[0]
     others = sum(len(ids) for _, ids in shared) - 2
-    more = f" So do {others:,} more documents." if others else ""
+    more = f" {others:,} other documents share theirs, too." if others else ""
+    if others == 1:
+        more = f" {shared[0][1][2]} has it, too."
     return (
         f"{first} and {second} have the same `order: {position:g}` in their front"
         f" matter; chapters after them may be in the wrong order.{more} Change one, or"

@@ -121,6 +121,13 @@ def test_after_a_restore_without_the_manuscript_nothing_is_deleted(
     assert there.run("status", "--json").json["documents"] == 4
 
 
+def test_the_path_of_a_backup_is_shown_without_dots(read_sample: Terminal) -> None:
+    folder = read_sample.folder.parent
+    shown = read_sample.run("backup", "../b1.zip").out
+    assert shown == f"{folder / 'b1.zip'}\n"
+    (folder / "b1.zip").unlink()
+
+
 def test_a_backup_without_a_name_stays_out_of_the_manuscript(empty: Terminal) -> None:
     write_chapters(empty.folder / "part")
     assert empty.run("ingest", ".").code == 0

@@ -154,6 +154,10 @@ def test_the_same_order_twice_is_a_warning(empty: Terminal) -> None:
     assert said in ran.out
     assert said in empty.run("status").out
     assert said in str(json.loads(empty.run("status", "--json").out)["remarks"])
+    third = empty.folder / "04-tide.md"
+    third.write_text("---\norder: 6\n---\n# Tide\n\nMags lit a lamp.\n")
+    assert "wrong order. 04-tide.md has it, too. Change one" in empty.run("ingest").out
+    third.unlink()
     assert empty.run("canon", "order", "02-line.md", "01-fog.md").code == 0
     assert "same `order" not in empty.run("ingest").out
     assert "same `order" not in empty.run("status").out

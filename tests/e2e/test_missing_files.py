@@ -296,7 +296,7 @@ def test_every_reading_command_says_once_that_files_are_missing(
         if any("--json" in parameter.opts for parameter in command.params)
     ]
     assert set(reading) >= {"check", "export bible"} | NOT_ABOUT_THE_STORY
-    shelf.run(*"ask Who?".split())
+    shelf.run(*["ask", "Who?"])
     shelf.run("ask", *READ["ask"], "--thread", "1")
     empty_the_folder(shelf)
     for name in sorted({*reading} - NOT_ABOUT_THE_STORY):

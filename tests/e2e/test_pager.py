@@ -1,6 +1,7 @@
 import contextlib
 import os
 import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,22 +13,39 @@ fcntl = pytest.importorskip("fcntl")
 termios = pytest.importorskip("termios")
 
 
+def control() -> None:
+    """Make the terminal of stdin the one that controls this process."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def on_a_terminal(
     folder: Path, *words: str, lines: int, columns: int = 100, **env: str
+) -> str:
+    return show(folder, words, (lines, columns), env, control)
+
+
+def show(
+    folder: Path,
+    words: Sequence[str],
+    size: tuple[int, int],
+    env: Mapping[str, str],
+    begin: Callable[[], None] | None,
 ) -> str:
     import struct
 
     ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
     seen = b""
     kept = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "xterm"}
     with subprocess.Popen(
         [LRWR, *words],
         cwd=folder,
-        env=kept | env,
+        env={**kept, **env},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
+        start_new_session=True,
+        preexec_fn=begin,
     ):
         os.close(theirs)
         with contextlib.suppress(OSError):  # the terminal is gone with its last user
@@ -67,6 +85,36 @@ def test_the_pager_can_be_turned_off(tmp_path: Path) -> None:
     )
     assert "pipeline" in shown
     assert "PAGED" not in shown
+
+
+@pytest.mark.parametrize("pager", ["", "cat", " "])
+def test_no_pager_is_started_if_the_variable_names_none(
+    tmp_path: Path, pager: str
+) -> None:
+    shown = on_a_terminal(tmp_path, "config", "show", lines=5, PAGER=pager)
+    assert "pipeline" in shown
+
+
+def test_an_option_turns_the_pager_off(tmp_path: Path) -> None:
+    words = ("--no-pager", "config", "show")
+    shown = on_a_terminal(tmp_path, *words, lines=5, PAGER=PAGER)
+    assert "pipeline" in shown
+    assert "PAGED" not in shown
+
+
+def test_a_pager_of_manual_pages_is_not_used(tmp_path: Path) -> None:
+    shown = on_a_terminal(
+        tmp_path, "config", "show", lines=5, PAGER=PAGER, MANPAGER="sed s/^/MAN/"
+    )
+    assert "PAGED" in shown
+    assert "MANpipeline" not in shown
+
+
+@pytest.mark.timeout(30)
+def test_without_a_keyboard_nothing_waits_for_a_key(tmp_path: Path) -> None:
+    shown = show(tmp_path, ["config", "show"], (5, 100), {}, None)
+    assert "pipeline" in shown
+    assert "Space shows more" not in shown
 
 
 def test_an_answer_is_wrapped_at_words(read_sample: Terminal) -> None:

@@ -71,6 +71,10 @@ def test_conflict_markers_are_named_and_an_ingest_is_not_advised(
         assert "Run `lrwr ingest`" not in said
         assert "process what changed" not in said
     assert "up to date" not in answers[0]
+    checked = book.run("check").out
+    assert "Only the earlier version was checked: 2.md has git conflict" in checked
+    (book.folder / "9.md").write_text(CONFLICT, encoding="utf-8")
+    assert "Not checked: 9.md has git conflict markers" in book.run("check").out
     findings = book.run("doctor", "--json").json["findings"]
     found = next(f for f in findings if f["part"] == "manuscript")
     assert found["state"] == "warning"

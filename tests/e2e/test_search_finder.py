@@ -46,6 +46,8 @@ def test_filters_without_words_list_scenes_in_story_order(book: Terminal) -> Non
     together = ["--present", "Nell", "--present", "Corin"]
     assert places(book, *together) == [("1.md", 1), ("3.md", 1)]
     assert "2 scenes." in book.run("search", *together).out
+    shown = book.run("search", *together, "--limit", "1").out
+    assert "2 scenes; the first is shown (`--limit`)." in shown
 
 
 def test_a_list_of_scenes_ends_at_the_horizon(book: Terminal) -> None:

@@ -299,7 +299,7 @@ def backup_library(
         )
     if target is None:
         target = _new_file(choose_backup_folder(library, manuscript), now)
-    target = target.absolute()
+    target = target.parent.resolve() / target.name
     _check_outside(target, library, manuscript)
     if target.exists():
         raise StoreProblem(

@@ -226,13 +226,18 @@ def _check_by_rules(
 
 
 async def _warn_of_changes(settings: Settings, output: Output) -> None:
-    """Print which documents changed since the text that was checked was ingested."""
+    """Print which documents differ from the text that was checked."""
     async with open_workspace(settings) as workspace:
         pending = await count_pending(workspace)
-    if pending.conflicted:
-        output.answer(
-            f"Not checked: {describe_conflicted_documents(pending.conflicted)}"
-        )
+        ingested = {outline.id for outline in await workspace.passages.outlines()}
+    earlier = [d for d in pending.conflicted if d in ingested]
+    unread = [d for d in pending.conflicted if d not in ingested]
+    for label, documents in (
+        ("Only the earlier version was checked", earlier),
+        ("Not checked", unread),
+    ):
+        if documents:
+            output.answer(f"{label}: {describe_conflicted_documents(documents)}")
     if pending.changed:
         output.answer(
             f"Not checked: {format_count(pending.changed, 'document')} changed since the last"

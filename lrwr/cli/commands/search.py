@@ -457,7 +457,7 @@ def _show_summary(output: Output, request: SearchRequest, result: SearchResult) 
     if result.total is not None:
         total = format_count(result.total, "passage" if request.question else "scene")
         shown = len(result.passages)
-        more = f"; the first {shown} are shown (`--limit`)"
+        more = f"; the first {'is' if shown == 1 else f'{shown} are'} shown (`--limit`)"
         summary = f"{total}{more if shown < result.total else ''}."
     # The confidence was measured with questions; it says little about a single word.
     elif len(request.question.split()) > 1 and result.confidence is not None:

@@ -321,10 +321,9 @@ class Stream:
         It is long if it exceeds the height of the terminal.
         """
         text, self._buffer = "".join(self._buffer or ()), None
-        if text.count("\n") < _height(self._file):
+        is_long = text.count("\n") >= _height(self._file)
+        if not (is_long and self.renderer.page(text, self._file.encoding)):
             self.write(text)
-            return
-        self.renderer.page(replace_unencodable(text, self._file.encoding))
 
     def _redirect_to_devnull(self) -> None:
         # Python flushes stdout again at exit, which would raise a second time.

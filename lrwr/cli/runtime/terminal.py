@@ -2,10 +2,12 @@
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
-from pydoc import pager
 from typing import Literal, TextIO
 
 from rich.cells import cell_len
@@ -108,6 +110,30 @@ class ProgressBar:
         self._display.update(self._task, advance=steps, total=total)
 
 
+def find_pager(env: Mapping[str, str]) -> str:
+    """Return the command of the pager: PAGER, else less or more; empty for none.
+
+    None if PAGER is empty or `cat`, if the terminal cannot move its cursor, or if no
+    key press would reach the pager: then it would wait for ever.
+    """
+    if env.get("TERM") in ("dumb", "emacs") or not _has_keyboard():
+        return ""
+    if "PAGER" in env:
+        command = env["PAGER"].strip()
+        return "" if command == "cat" else command
+    return next((name for name in ("less", "more") if shutil.which(name)), "")
+
+
+def _has_keyboard() -> bool:
+    """Return whether lrwr runs in the foreground of the terminal of stdin."""
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except AttributeError:  # Windows
+        return True
+    except (OSError, ValueError):  # not the terminal that controls this process
+        return False
+
+
 class TerminalRenderer:
     """Renders text that is already sanitized, with the colours and width of a stream."""
 
@@ -120,7 +146,7 @@ class TerminalRenderer:
         width: int,
         env: Mapping[str, str],
     ) -> None:
-        self._terminal, self._width = terminal, width
+        self._terminal, self._width, self._env = terminal, width, env
         system: Literal["auto", "standard"] = "auto" if terminal else "standard"
         self._console = Console(
             file=file,
@@ -195,15 +221,27 @@ class TerminalRenderer:
         with display:
             yield ProgressBar(display, label, total)
 
-    def page(self, text: str) -> None:
-        """Show `text` in the user's pager; return when the user leaves it.
+    def page(self, text: str, encoding: str | None) -> bool:
+        """Show `text`, encoded as `encoding`, in the user's pager, and return when the user leaves it.
 
-        Adds `_PAGER_PROMPT` to the options of less in the environment variable `LESS`.
+        False, and nothing is shown, if there is no pager; see `find_pager`. Adds `_PAGER_PROMPT` to the options of less in the environment variable `LESS`.
         """
-        options = os.environ.get("LESS", "-RFX")  # colours, and no screen of its own
-        if _PAGER_PROMPT not in options:
-            os.environ["LESS"] = f"{_PAGER_PROMPT} {options}"
-        pager(text)
+        pager = find_pager(self._env)
+        if not pager:
+            return False
+        options = self._env.get("LESS", "-RFX")  # colours, and no screen of its own
+        process = subprocess.Popen(
+            pager,
+            shell=True,  # PAGER may have options
+            stdin=subprocess.PIPE,
+            env={**self._env, "LESS": f"{_PAGER_PROMPT} {options}"},
+        )
+        with suppress(OSError, KeyboardInterrupt):  # the user left before the end
+            process.communicate(text.encode(encoding or "utf-8", errors="replace"))
+        while process.poll() is None:
+            with suppress(KeyboardInterrupt):  # the pager handles it
+                process.wait()
+        return True
 
     def _paragraph(self, pieces: Sequence[StyledText], indent: int) -> Text:
         lines = list(_line(pieces).split("\n", allow_blank=True))

@@ -334,7 +334,7 @@ class OutputSettings:
     pager: bool = declare_setting(
         True,
         "Whether an answer longer than the terminal opens in the program that PAGER"
-        " names.",
+        " names, else in less; `lrwr --no-pager` turns it off for one command.",
     )
 
 

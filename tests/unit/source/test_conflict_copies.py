@@ -1,5 +1,6 @@
 """Copies that sync programs leave beside a chapter are skipped; chapters never are."""
 
+import os
 import random
 from pathlib import Path
 
@@ -141,6 +142,50 @@ async def test_a_copy_without_its_original_is_read(book: Path, name: str) -> Non
     (book / "other").mkdir()
     (book / "other" / "fog.md").write_text(chapter(1))
     assert name in found(await listed(book))
+
+
+SYNCTHING = "fog.sync-conflict-20261123-101500-ABCDEFG.md"
+DROPBOX = "fog (Nell's conflicted copy 2026-11-23).md"
+ONEDRIVE = "fog-DESKTOP-4F5G6H7.md"
+
+
+async def test_of_copies_without_their_original_the_most_ordinary_name_is_read(
+    book: Path,
+) -> None:
+    for number, name in enumerate((DROPBOX, SYNCTHING, ONEDRIVE)):
+        (book / name).write_text(f"{chapter(1)} {number}")
+    listing = await listed(book)
+    assert found(listing) == [ONEDRIVE]
+    assert [file.path for file in listing.skipped] == [DROPBOX, SYNCTHING]
+    for file in listing.skipped:
+        assert file.cause == SkipCause.CONFLICT_COPY
+        assert f"looks like a copy of {ONEDRIVE}" in file.reason
+        assert "is missing" in file.reason
+
+
+@pytest.mark.parametrize("newest", [DROPBOX, SYNCTHING])
+async def test_of_equally_odd_names_the_newest_is_read(book: Path, newest: str) -> None:
+    for name in (DROPBOX, SYNCTHING):
+        (book / name).write_text(chapter(1))
+        os.utime(book / name, (1, 2 if name == newest else 1))
+    assert found(await listed(book)) == [newest]
+
+
+async def test_copies_of_a_missing_file_with_other_texts_are_read(book: Path) -> None:
+    names = ["fog 2.md", "fog 3.md", SYNCTHING]
+    for number, name in enumerate(names):
+        (book / name).write_text(chapter(number))
+    assert found(await listed(book)) == sorted(names)
+
+
+async def test_chapters_beside_a_copy_without_original_are_read(book: Path) -> None:
+    for number in range(1, 5):
+        (book / f"Chapter {number}.md").write_text(chapter(number))
+    copy = "Chapter (Nell's conflicted copy 2026-11-23).md"
+    (book / copy).write_text(edited(chapter(2), 50))
+    listing = await listed(book)
+    assert found(listing) == [f"Chapter {number}.md" for number in range(1, 5)]
+    assert "copy of Chapter 2.md" in listing.skipped[0].reason
 
 
 @pytest.mark.parametrize(

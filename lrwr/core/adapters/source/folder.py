@@ -10,8 +10,10 @@ from pathlib import Path, PurePosixPath
 from lrwr.core.adapters.source.ignore_patterns import IgnorePatterns, InvalidPattern
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.adapters.source.skipped_content import (
+    describe_copy,
     find_conflict_copies,
     find_folder_copies,
+    find_orphaned_copies,
     is_marked_ignored,
 )
 from lrwr.core.model.documents import DocumentFormat, DocumentId
@@ -270,21 +272,25 @@ class FolderSource:
         inside = tuple(f"{folder}/" for folder in folders)
         revisions = {p: r for p, r in revisions.items() if not p.startswith(inside)}
         copies = find_conflict_copies(self._root, revisions)
+        orphans = find_orphaned_copies(self._root, revisions, copies)
         skipped_files = [
             SkippedFile(p, reason, _CAUSES.get(reason, SkipCause.OTHER))
             for p, reason in skipped.items()
             if p not in revisions and not p.startswith(inside)
         ]
-        skipped_files += [_conflict_copy(*paths) for paths in copies.items()]
+        skipped_files += [describe_copy(*paths) for paths in copies.items()]
         skipped_files += [
-            _conflict_copy(f"{copy}/", f"{original}/")
+            describe_copy(f"{copy}/", f"{original}/")
             for copy, original in folders.items()
+        ]
+        skipped_files += [
+            describe_copy(*paths, is_orphan=True) for paths in orphans.items()
         ]
         return SourceListing(
             found=tuple(
                 ManuscriptFile(DocumentId(p), revisions[p])
                 for p in sorted(revisions)
-                if p not in copies
+                if p not in copies and p not in orphans
             ),
             skipped=tuple(sorted(skipped_files, key=lambda file: file.path)),
             folders=tuple(_relative(target, self._root) for target in self._covered),
@@ -299,14 +305,6 @@ class FolderSource:
             ):
                 return path
         raise _missing_error(document)
-
-
-def _conflict_copy(path: str, original: str) -> SkippedFile:
-    reason = (
-        f"looks like a copy of {original}, made by a sync program or by hand; merge what"
-        " differs and delete the copy"
-    )
-    return SkippedFile(path, reason, SkipCause.CONFLICT_COPY)
 
 
 _ListedFile = tuple[str, str, str]

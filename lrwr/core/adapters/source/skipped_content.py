@@ -9,8 +9,10 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
+
+from lrwr.core.ports.sources import SkipCause, SkippedFile
 
 CERTAIN_SIMILARITY = 0.0
 """Similarity from which a file is a copy if only a program writes such a name: the
@@ -143,6 +145,59 @@ def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, 
     return copies
 
 
+def find_orphaned_copies(
+    root: Path, revisions: Mapping[str, str], copies: Collection[str]
+) -> dict[str, str]:
+    """Return the conflict copies whose original does not exist, except the one of each
+    original that is read in its place; each with the path of that one.
+
+    A copy is one if the name of it or of the other says that there was a conflict, both
+    names derive from the same file, and the texts are similar. The one with the most
+    ordinary name is read, of several the newest. `copies` are known copies, which are
+    left out. For `revisions`, see `find_conflict_copies`.
+    """
+    groups: dict[str, dict[str, float]] = {}
+    for path in sorted(revisions.keys() - copies):
+        folder, slash, name = path.rpartition("/")
+        for original in list_original_names(name):
+            group = groups.setdefault(f"{folder}{slash}{original.name}", {})
+            group.setdefault(path, original.similarity)
+    orphans: dict[str, str] = {}
+    seeds = [
+        (group, path)
+        for original, group in sorted(groups.items())
+        for path, least in group.items()
+        if original not in revisions and least in _CONFLICTS
+    ]
+    remaining = COMPARED_LIMIT
+    for group, seed in seeds:
+        others = sorted(group.keys() - {seed, *orphans})
+        alike = [seed]
+        for path in others if seed not in orphans and remaining > 0 else ():
+            versions = revisions[seed], revisions[path]
+            similarity, size = _compare(root, seed, path, versions)
+            remaining -= size
+            if similarity >= max(group[path], STRONG_SIMILARITY):
+                alike.append(path)
+        read = max(alike, key=partial(_rank_copy, root, group))
+        orphans |= {path: read for path in alike if path != read}
+    return orphans
+
+
+_CONFLICTS = (CERTAIN_SIMILARITY, STRONG_SIMILARITY)
+
+
+def _rank_copy(
+    root: Path, group: Mapping[str, float], path: str
+) -> tuple[float, float, str]:
+    """Return a key that is greatest for the most ordinary name, then for the newest."""
+    try:
+        time = (root / path).stat().st_mtime
+    except OSError:
+        time = 0.0
+    return group[path], time, path
+
+
 def find_folder_copies(
     root: Path, revisions: Mapping[str, str], named: Collection[Path] = ()
 ) -> dict[str, str]:
@@ -246,6 +301,23 @@ def _extract_text(content: bytes, path: str) -> str:
     ):
         xml = part.read(_XML_BYTES).decode(errors="replace")
     return re.sub(r"<[^>]*>", "", xml.replace("</w:p>", "\n"))[:COMPARED_BYTES]
+
+
+def describe_copy(path: str, original: str, *, is_orphan: bool = False) -> SkippedFile:
+    """Return the conflict copy `path` as a skipped file.
+
+    With `is_orphan`, `original` is itself a copy, read because the true original is
+    missing.
+    """
+    reason = f"looks like a copy of {original}"
+    if is_orphan:
+        reason += (
+            ", which is read because the file that both are copies of is missing; keep"
+            " one of them under the old name"
+        )
+    else:
+        reason += ", made by a sync program or by hand; merge what differs and delete the copy"
+    return SkippedFile(path, reason, SkipCause.CONFLICT_COPY)
 
 
 def measure_similarity(one: str, other: str) -> float:
