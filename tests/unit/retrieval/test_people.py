@@ -100,7 +100,7 @@ def scored(
             ],
         ),
         ("what is said by corin?", [("Corin Vale", AppearanceRole.SPEAKS)]),
-        ("What does Corin Tallow say?", [("Corin Vale", AppearanceRole.SPEAKS)]),
+        ("What does Corin Tallow say?", []),
         ("Where does Corin sleep?", []),
         ("Who keeps the lantern?", []),
         ("What happened after Nell spoke to Corin?", []),

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from lrwr.core.model.cast import Cast, Character
+from lrwr.core.model.cast import Cast, Character, Gender
 from lrwr.core.model.facts import (
     WRITER_KEEPER,
     ElementType,
@@ -18,10 +19,20 @@ from lrwr.core.nlp.names.lexicon import (
     NAME_EPITHETS,
     NON_NAME_WORDS,
     fold_name,
+    infer_title_gender,
+    is_non_name,
     normalize_name_title,
+)
+from lrwr.core.nlp.names.name_form import (
+    FEMALE_NAMES,
+    MALE_NAMES,
+    is_given_name,
+    is_same_given_name,
+    parse_name_form,
 )
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
+_SENTENCE_START = re.compile(r"(?:^|[.?!…:;\n])[\s\"'“‘(]*\Z")
 _BLANK = re.compile(r"[^\S\n]*\n?[^\S\n]*")
 _MAX_NAME_WORDS = 6
 """Maximum words of a name in a question."""
@@ -39,7 +50,9 @@ def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
 
     Ignores case, full stops and a leading article. Tries in this order: the exact name
     (a shared one gives several characters), words of a longer name, and spelling errors
-    of one or two letters.
+    of one or two letters. A name of several words that nobody has whole means whom it
+    agrees with in one part and contradicts in none; never somebody with another first
+    name or surname.
     """
     return _index_names(cast).resolve(name)
 
@@ -72,7 +85,8 @@ def find_names_in_question(
     characters it may mean, most likely first.
 
     Pairs are in text order. Small spelling errors are tolerated. Case is ignored if the
-    whole question is in lower case.
+    whole question is in lower case. A full name is never resolved by one of its parts:
+    it is left out if it means nobody.
     """
     index = _index_names(cast)
     tokens = list(_TOKEN.finditer(question))
@@ -84,7 +98,11 @@ def find_names_in_question(
         size, people = _longest_match(
             question, stretch, index.people_by_name, lowercase=lowercase
         )
-        if not people:
+        whole = _count_full_name_tokens(stretch, index, question, lowercase=lowercase)
+        if whole > size and len(_join_words(stretch[:size])) < 2:
+            full_name = question[tokens[at].start() : _end_of(stretch[whole - 1])]
+            size, people = whole, index.resolve(full_name)
+        elif not people:
             size, people = _nearest_match(question, stretch, index, lowercase=lowercase)
         if people:
             end = _end_of(tokens[at + size - 1])
@@ -150,12 +168,51 @@ def _nearest_match(
     for number in range(size, 0, -1):
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
         folded = fold_name(_strip_possessive(stretch))
-        if folded not in NON_NAME_WORDS and (people := index.match_words(folded)):
+        if folded not in NON_NAME_WORDS and (
+            people := index.match_words(_split_bare_words(folded))
+        ):
             return number, people
     first = tokens[0][0]
     if _is_used_as_name(first, lowercase=lowercase) and (lowercase or size):
         return 1, index.match_misspelled(fold_name(_strip_possessive(first)))
     return 1, ()
+
+
+def _count_full_name_tokens(
+    tokens: Sequence[re.Match[str]],
+    index: "_CastNames",
+    question: str,
+    *,
+    lowercase: bool,
+) -> int:
+    """Return the number of leading tokens that are one full name; 0 if they are none.
+
+    A full name has two words or more besides titles. The first word of a sentence may
+    be capitalised for another reason: it must be known as a name.
+    """
+    size = 0
+    starts_sentence = _SENTENCE_START.search(question, 0, tokens[0].start())
+    for token in tokens:
+        word = _strip_possessive(token[0])
+        is_title = bool(normalize_name_title(word))
+        is_known = is_title or index.has_word(word) or is_given_name(word)
+        may_be_name = token[0][:1].isupper() and (
+            not is_non_name(word) or (word == "Of" and size > 0)
+        )
+        needs_evidence = lowercase or (starts_sentence and size == 0)
+        if not (is_known if needs_evidence else may_be_name):
+            break
+        if is_title and _join_words(tokens[:size]):
+            break  # the next name
+        size += 1
+        if word != token[0]:
+            break
+    return size if len(_join_words(tokens[:size])) > 1 else 0
+
+
+def _join_words(tokens: Sequence[re.Match[str]]) -> tuple[str, ...]:
+    """Return the folded words of a name without titles and epithets, in text order."""
+    return _split_bare_words(" ".join(_strip_possessive(token[0]) for token in tokens))
 
 
 def _is_used_as_name(stretch: str, *, lowercase: bool) -> bool:
@@ -191,19 +248,72 @@ class _CastNames:
             return ()
         if folded in self.people_by_name:
             return self.people_by_name[folded]
-        return self.match_words(folded) or self.match_misspelled(folded)
-
-    def match_words(self, folded: str) -> tuple[str, ...]:
-        """Return the characters with an alias that has all words of a folded name, or
-        of which it has all words; titles and epithets do not count.
-        """
-        words = _bare_words(folded)
-        numbers = {n for word in words for n in self._characters_by_word.get(word, ())}
-        return tuple(
-            self._characters[n].name
-            for n in sorted(numbers)
-            if any(words <= others or others <= words for others in self._words[n])
+        if " of " in folded:
+            # "The King of Hearts" may be "the King", never the Queen of Hearts.
+            rank = folded.partition(" of ")[0]
+            return self.people_by_name.get(rank, ()) or self.match_misspelled(folded)
+        words = _split_bare_words(folded)
+        return (
+            self.match_words(words)
+            or self._match_misspelled_full_name(folded, words)
+            or self._match_compatible(words)
         )
+
+    def has_word(self, word: str) -> bool:
+        """Return whether a word, in any case, is part of the name of a character."""
+        return fold_name(word) in self._characters_by_word
+
+    def match_words(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return the characters with an alias that has all of the folded `words` of a
+        name, else those whose aliases together have them all.
+        """
+        if not words:
+            return ()
+        by_word = self._characters_by_word
+        numbers = sorted(set.intersection(*(by_word.get(w, set()) for w in words)))
+        in_one_alias = [
+            n for n in numbers if any(own.issuperset(words) for own in self._words[n])
+        ]
+        return tuple(self._characters[n].name for n in in_one_alias or numbers)
+
+    def _match_misspelled_full_name(
+        self, folded: str, words: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Return what `match_misspelled` does, without the characters whose first name is
+        another one: "Jane Vale" is no misspelled "June Vale".
+        """
+        people = self.match_misspelled(folded)
+        if len(words) < 2 or not is_given_name(words[0]):
+            return people
+        return tuple(
+            character.name
+            for character in self._characters
+            if character.name in people
+            and _NameParts.of(character).has_first_name(words[:1])
+        )
+
+    def _match_compatible(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return the characters that agree with one part of a full name and contradict
+        none, at most one for each part.
+
+        That is the only one with the last word as surname, and the only one called by
+        the first name alone. If the former is a man, the latter is left out: a woman
+        with this surname may be called by her first name, a man has no other surname.
+        """
+        numbers = {n for word in words for n in self._characters_by_word.get(word, ())}
+        parts = {n: _NameParts.of(self._characters[n]) for n in sorted(numbers)}
+        fitting = [
+            n
+            for n, known in parts.items()
+            if any(own.issubset(words) for own in self._words[n])
+            and known.may_be_called(words)
+        ]
+        family = [n for n in fitting if words[-1] in parts[n].surnames]
+        others = [n for n in fitting if n not in family]
+        if len(family) == 1 and parts[family[0]].gender is Gender.MALE:
+            others = []
+        single = [group[0] for group in (others, family) if len(group) == 1]
+        return tuple(self._characters[n].name for n in sorted(single))
 
     def match_misspelled(self, folded: str) -> tuple[str, ...]:
         """Return the characters whose names are spelled most like a folded name."""
@@ -245,6 +355,58 @@ class _CastNames:
         return names
 
 
+@dataclass(frozen=True, slots=True)
+class _NameParts:
+    """The first names and surnames of a character, folded, and the gender."""
+
+    givens: frozenset[str]
+    surnames: frozenset[str]
+    gender: Gender
+
+    @classmethod
+    def of(cls, character: Character) -> "_NameParts":
+        """Split all names of a character into their parts.
+
+        A single word is a surname after a title such as "Mr.", else a first name, unless
+        it is the surname in another of the names.
+        """
+        givens, singles, surnames = set[str](), set[str](), set[str]()
+        gender = character.gender
+        for name in _name_forms(character):
+            title, _, _ = parse_name_form(name)
+            words = _split_bare_words(name)
+            if gender is Gender.UNKNOWN:
+                gender = infer_title_gender(title)
+            if len(words) > 1:
+                givens.add(words[0])
+            if len(words) > 1 or (words and title):
+                surnames.add(words[-1])
+            else:
+                singles.update(words)
+        surnames -= givens
+        return cls(frozenset(givens | singles - surnames), frozenset(surnames), gender)
+
+    def may_be_called(self, words: Sequence[str]) -> bool:
+        """Return whether no part contradicts a name of folded words, surname last."""
+        has_other_surname = self.surnames and self.surnames.isdisjoint(words)
+        has_other_gender = (
+            self.gender is Gender.MALE and words[0] in FEMALE_NAMES - MALE_NAMES
+        ) or (self.gender is Gender.FEMALE and words[0] in MALE_NAMES - FEMALE_NAMES)
+        return (
+            not has_other_surname
+            and not has_other_gender
+            and self.has_first_name(words)
+        )
+
+    def has_first_name(self, words: Sequence[str]) -> bool:
+        """Return whether a first name, or a short form of one, is among folded words;
+        true if no first name is known.
+        """
+        return not self.givens or any(
+            is_same_given_name(own, word) for own in self.givens for word in words
+        )
+
+
 class CastIdentity:
     """Hashes a cast by its identity: one that is read again has a new index."""
 
@@ -284,10 +446,14 @@ def _name_forms(character: Character) -> tuple[str, ...]:
 
 
 def _bare_words(name: str) -> frozenset[str]:
-    words = fold_name(name).split()
-    return frozenset(
+    return frozenset(_split_bare_words(name))
+
+
+def _split_bare_words(name: str) -> tuple[str, ...]:
+    """Return the folded words of a name without titles and epithets, in their order."""
+    return tuple(
         word
-        for word in words
+        for word in fold_name(name).split()
         if not normalize_name_title(word) and word not in NAME_EPITHETS
     )
 
