@@ -304,9 +304,9 @@ class _CastNames:
         parts = {n: _NameParts.of(self._characters[n]) for n in sorted(numbers)}
         fitting = [
             n
-            for n, known in parts.items()
+            for n, part in parts.items()
             if any(own.issubset(words) for own in self._words[n])
-            and known.may_be_called(words)
+            and part.may_be_called(words)
         ]
         family = [n for n in fitting if words[-1] in parts[n].surnames]
         others = [n for n in fitting if n not in family]
