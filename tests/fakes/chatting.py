@@ -149,7 +149,7 @@ class BookWords:
     def __init__(self, book: Book) -> None:
         self._told = [
             {normalize_word(word) for word in WORD_PATTERN.findall(paragraph)}
-            for text in book.texts().values()
+            for text in book.all_texts().values()
             for paragraph in text.text.split("\n\n")
         ]
 

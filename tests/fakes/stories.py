@@ -1,6 +1,7 @@
 """Small books for tests, and what is known of them: the story ports, in memory."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from lrwr.core.adapters.source.parser import ManuscriptParser
@@ -62,6 +63,16 @@ class Book:
         kept = self.documents[document]
         return DocumentText(kept.text, kept.lines)
 
+    async def texts(
+        self, documents: Collection[DocumentId]
+    ) -> dict[DocumentId, DocumentText]:
+        """Return the texts of those of `documents` that exist."""
+        texts = {}
+        for document in documents:
+            with suppress(NotFound):
+                texts[document] = await self.text(document)
+        return texts
+
     async def counts(self, pipeline: Pipeline) -> LibraryCounts:
         """Return how much there is."""
         return LibraryCounts(len(self.documents), 0, 0, {}, None)
@@ -71,7 +82,7 @@ class Book:
         start = self.documents[DocumentId(path)].text.index(words)
         return Span(start, start + len(words))
 
-    def texts(self) -> dict[DocumentId, DocumentText]:
+    def all_texts(self) -> dict[DocumentId, DocumentText]:
         """Return every text."""
         return {d.id: DocumentText(d.text, d.lines) for d in self.documents.values()}
 
@@ -86,7 +97,7 @@ class Book:
 @dataclass
 class Stories:
     """What is known of a book; keeps the ports `StoryStore` and `BiblePartStore`.
-    Filled by the tests, so the content is another at each call.
+    Filled by the tests, also between two calls.
     """
 
     book: Book
@@ -96,11 +107,15 @@ class Stories:
     said: list[DocumentQuotation] = field(default_factory=list)
     there: list[Appearance] = field(default_factory=list)
     version: int = 0
+    content: str = ""
     index: tuple[str, str] = ("", "")
 
     async def content_version(self) -> int:
-        """Return another number at each call."""
-        self.version += 1
+        """Return another number whenever the content differs from that of last time."""
+        known = self.people, self.seen, self.known, self.said, self.there
+        content = repr((self.book, *self.book.all_texts().values(), *known))
+        if content != self.content:
+            self.version, self.content = self.version + 1, content
         return self.version
 
     async def load_index(self, key: str) -> str:
@@ -246,7 +261,7 @@ class Stories:
         canon = canon or Canon()
         return StoryKnowledge(
             order=build_story_order(self.book.outline_list(), (), canon),
-            texts=self.book.texts(),
+            texts=self.book.all_texts(),
             cast=self.people,
             first_seen=tuple(self.seen),
             facts=tuple(self.known),

@@ -14,7 +14,6 @@ from lrwr.cli.runtime.question_file import read_input_file
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.settings.library import resolve_library, write_private_file
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.evaluation.questions import (
@@ -57,7 +56,7 @@ async def load_manuscript_texts(settings: Settings, output: Output) -> Manuscrip
         except NotFound:
             return {}
         outlines = await passages.outlines()
-        return await load_existing_texts(passages, [outline.id for outline in outlines])
+        return await passages.texts([outline.id for outline in outlines])
 
 
 def resolve_question_file(settings: Settings, given_file: Path | None) -> Path:

@@ -28,7 +28,6 @@ from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
 from lrwr.core.ports.story_stores import BiblePartStore, DocumentFact, StoryStore
-from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_story_order,
@@ -178,7 +177,7 @@ class BibleService:
         knowledge = await self._add_part_rows(knowledge, index, parts, horizon)
         if horizon is None:
             documents = list_part_documents(knowledge, index, parts)
-            texts = await load_existing_texts(self._passages, documents)
+            texts = await self._passages.texts(documents)
             knowledge = replace(knowledge, texts=texts)
         return project_bible_parts(knowledge, index, indexed.names, parts, horizon)
 
@@ -283,21 +282,22 @@ class BibleService:
         return build_story_order(await self._passages.outlines(), self._patterns, canon)
 
     async def _texts(self, order: StoryOrder) -> dict[DocumentId, DocumentText]:
-        return await load_existing_texts(self._passages, order.outlines)
+        return await self._passages.texts(order.outlines)
 
     async def _texts_with_facts(
         self, order: StoryOrder
     ) -> tuple[dict[DocumentId, DocumentText], list[DocumentFact]]:
         """Return texts and the character facts in them, consistent with each other.
 
-        Another process may store a save in between, so the facts are read before and
-        after the texts until both are equal.
+        Another process may store a save in between, so both are read again if the
+        library's content is another one afterwards.
         """
-        facts = await self._stories.facts({FactAbout.CHARACTER})
+        version = await self._parts.content_version()
         while True:
+            facts = await self._stories.facts({FactAbout.CHARACTER})
             texts = await self._texts(order)
-            before, facts = facts, await self._stories.facts({FactAbout.CHARACTER})
-            if facts == before:
+            before, version = version, await self._parts.content_version()
+            if version == before:
                 return texts, facts
 
 

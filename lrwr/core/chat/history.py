@@ -17,7 +17,7 @@ from lrwr.core.model.turns import Turn, TurnId
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
-from lrwr.core.retrieval.freshness import FreshnessService, load_existing_texts
+from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_search_scope,
@@ -378,7 +378,7 @@ async def describe_later_names(
     """
     if not names:
         return ""
-    texts = await load_existing_texts(store, order.story)
+    texts = await store.texts(order.story)
     later = HorizonView(order, texts, horizon).list_unseen_names(names)
     if not later:
         return ""

@@ -163,6 +163,17 @@ class PassageStore(Protocol):
         """
         ...
 
+    async def texts(
+        self, documents: Collection[DocumentId]
+    ) -> "dict[DocumentId, DocumentText]":
+        """Return what `text` returns for each of `documents`, all from one point in
+        time; leave out those that are not stored or are damaged.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
     async def counts(self, pipeline: Pipeline) -> "LibraryCounts":
         """Return the numbers of documents, words, chunks and vectors that `pipeline` has
         stored.

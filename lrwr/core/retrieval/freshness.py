@@ -23,25 +23,6 @@ from lrwr.core.retrieval.anchors import (
 from lrwr.core.retrieval.search_model import SearchResult
 
 
-async def load_existing_texts(
-    store: PassageStore, documents: Iterable[DocumentId]
-) -> dict[DocumentId, DocumentText]:
-    """Return the stored text of each of `documents` that exists and is not damaged.
-
-    Each is read once.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    texts = {}
-    for document in dict.fromkeys(documents):
-        try:
-            texts[document] = await store.text(document)
-        except NotFound:  # deleted since the caller learned of it, or damaged
-            continue
-    return texts
-
-
 async def drop_deleted_passages(
     store: PassageStore, result: SearchResult
 ) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
@@ -101,8 +82,8 @@ class FreshnessService:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        texts = await load_existing_texts(
-            self._passages, sorted({citation.document for citation in citations})
+        texts = await self._passages.texts(
+            sorted({citation.document for citation in citations})
         )
         return [
             find_citation_in_place(citation, texts) is not None
@@ -136,8 +117,8 @@ class FreshnessService:
         }
 
     async def _anchor(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
-        texts = await load_existing_texts(
-            self._passages, sorted({citation.document for citation in citations})
+        texts = await self._passages.texts(
+            sorted({citation.document for citation in citations})
         )
         citations_in_place = [
             find_citation_in_place(citation, texts) for citation in citations
@@ -151,7 +132,7 @@ class FreshnessService:
             return anchored_citations
         outlines = {outline.id for outline in await self._passages.outlines()}
         others = sorted(outlines - texts.keys())
-        texts |= await load_existing_texts(self._passages, others)
+        texts |= await self._passages.texts(others)
         anchored = await asyncio.to_thread(anchor_citations, citations, texts)
         # Without the text, nothing can be said of it: not even that it was moved.
         return [

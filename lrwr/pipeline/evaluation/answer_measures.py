@@ -12,7 +12,6 @@ from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.models import Answerer, AnswerJudge, GroundedAnswer
 from lrwr.core.retrieval.anchors import is_same_wording
-from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.pipeline.evaluation.answers import (
     ContextReader,
     ReaderInput,
@@ -370,8 +369,8 @@ class AnswerMeasure:
         gold = await self.spans.gold(question)  # before anything is paid for
         answered = await own.answer(question, arm, retrieved_context)
         store = self.spans.indexed_library.store
-        texts = await load_existing_texts(
-            store, [citation.document for citation in answered.citations]
+        texts = await store.texts(
+            [citation.document for citation in answered.citations]
         )
         counted = compute_answer_figures(
             answered,
@@ -432,7 +431,7 @@ def build_reader_answer_method(
         del arm
         pieces = cut_to_token_budget(retrieved_context.pieces, budget)
         documents = [piece.document for piece in pieces]
-        texts = await load_existing_texts(spans.indexed_library.store, documents)
+        texts = await spans.indexed_library.store.texts(documents)
         return await reader.read(
             ReaderInput(question.text, question.as_of, pieces, texts)
         )

@@ -63,7 +63,7 @@ def in_numbers(
     budget: int = MATERIAL_TOKEN_BUDGET,
 ) -> NumberedMaterial:
     return number_material(
-        result, book.texts(), find_sentence_spans, words=words, budget=budget
+        result, book.all_texts(), find_sentence_spans, words=words, budget=budget
     )
 
 
@@ -73,7 +73,7 @@ def document(text: str) -> DocumentText:
 
 def verbatim(material: NumberedMaterial, book: Book) -> None:
     for citation in material.citations:
-        kept = book.texts()[citation.document]
+        kept = book.all_texts()[citation.document]
         assert kept.text[citation.span.start : citation.span.end] == citation.text
         assert kept.lines.lines_of(citation.span) == citation.lines
 
@@ -151,7 +151,7 @@ def test_of_many_lines_few_are_given_and_verified_ones_first() -> None:
 
 def test_what_a_document_no_longer_says_has_no_number(story: Stories) -> None:
     result = everything(story)
-    texts = story.book.texts() | {DocumentId(ONE): document("# One\n\nNothing.\n")}
+    texts = story.book.all_texts() | {DocumentId(ONE): document("# One\n\nNothing.\n")}
     material = number_material(result, texts, find_sentence_spans)
     assert {citation.document for citation in material.citations} == {TWO}
 

@@ -301,7 +301,7 @@ async def test_a_page_that_gives_orders_is_read_and_nothing_more(
         assert put.narrative_state_delta.entities == ()
         assert put.resolved_characters == ()
         assert [one.url for one in put.web] == [EVIL.url]
-    assert story.book.texts() == a_story().book.texts()
+    assert story.book.all_texts() == a_story().book.all_texts()
 
 
 def _nobody(event: TurnEvent) -> None:

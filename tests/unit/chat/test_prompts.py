@@ -58,7 +58,7 @@ def told(
     question: TurnQuestion = ASKED,
     plan: QuestionPlan | None = None,
 ) -> tuple[list[ChatMessage], NumberedMaterial, str]:
-    material = number_material(result, book.texts(), find_sentence_spans)
+    material = number_material(result, book.all_texts(), find_sentence_spans)
     mark = generate_fence_mark(*list_fenced_texts(question, material))
     plan = plan or a_plan()
     return build_avatar_messages(question, plan, result, material, mark), material, mark
@@ -245,7 +245,7 @@ def test_a_mark_never_stands_in_a_page(story: Stories) -> None:
     drawn = iter(["ghost", "Hamlet", "example", "good"])
     question = TurnQuestion("Like Hamlet?")
     result = replace(everything(story), pages=(HAMLET,))
-    material = number_material(result, story.book.texts(), find_sentence_spans)
+    material = number_material(result, story.book.all_texts(), find_sentence_spans)
     web = select_prompt_pages(question, result)
     mark = generate_fence_mark(
         *list_fenced_texts(question, material, web), draw=lambda: next(drawn)

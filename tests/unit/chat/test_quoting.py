@@ -65,7 +65,7 @@ async def test_every_citation_is_verbatim_and_every_line_is_borne_out(
     plan = a_plan(SourceIntention.TRAITS, SourceIntention.WHAT_HAPPENED)
     said = await answer(story, "What happened in the fog?", plan, result)
     for citation in said.citations:
-        kept = story.book.texts()[citation.document]
+        kept = story.book.all_texts()[citation.document]
         assert kept.text[citation.span.start : citation.span.end] == citation.text
         assert kept.lines.lines_of(citation.span) == citation.lines
     checked = check_citations(said.text, said.citations, find_sentence_spans)

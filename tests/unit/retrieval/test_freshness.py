@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
@@ -85,8 +86,10 @@ class Unreadable:
     def __getattr__(self, name: str) -> object:
         return getattr(self._library.passages, name)
 
-    async def text(self, document: DocumentId) -> DocumentText:
-        raise StoreProblem(f"{document} cannot be read.")
+    async def texts(
+        self, documents: Collection[DocumentId]
+    ) -> dict[DocumentId, DocumentText]:
+        raise StoreProblem(f"{documents} cannot be read.")
 
 
 async def test_of_a_library_that_cannot_be_read_nothing_is_said(desk: Desk) -> None:

@@ -1,6 +1,6 @@
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.retrieval.freshness import drop_deleted_passages, load_existing_texts
+from lrwr.core.retrieval.freshness import drop_deleted_passages
 from lrwr.core.retrieval.search_model import SearchRequest
 from tests.fakes.desks import Desk
 
@@ -36,6 +36,4 @@ async def test_nothing_is_said_where_all_is_still_there(desk: Desk) -> None:
 
 async def test_a_document_that_never_was_has_no_text(desk: Desk) -> None:
     await read(desk)
-    assert set(
-        await load_existing_texts(desk.library.passages, [LAMP, DocumentId("no.md")])
-    ) == {LAMP}
+    assert set(await desk.library.passages.texts([LAMP, DocumentId("no.md")])) == {LAMP}

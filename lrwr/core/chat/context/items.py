@@ -32,7 +32,6 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText, PassageStore
-from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 
 _INNER_LABELS = frozenset(
@@ -345,7 +344,7 @@ async def load_result_texts(
     """
     of_pieces = (e.document for p in collect_context_items(result) for e in p.evidence)
     of_passages = (passage.chunk.document for passage in result.ranked_chunks)
-    return await load_existing_texts(store, (*of_pieces, *of_passages))
+    return await store.texts((*of_pieces, *of_passages))
 
 
 def number_material(

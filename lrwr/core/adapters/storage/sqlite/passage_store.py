@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
@@ -180,6 +180,21 @@ class SqlitePassageStore:
                 hint="Run `lrwr ingest --verify` to store it again.",
             )
         return texts[0]
+
+    async def texts(
+        self, documents: Collection[DocumentId]
+    ) -> dict[DocumentId, DocumentText]:
+        """Return the stored texts of `documents` that are not damaged, from one point
+        in time.
+        """
+        texts = await self._database.read(
+            lambda connection: [
+                (document, text)
+                for document in dict.fromkeys(documents)
+                for text in self._read_text(connection, document)[1]
+            ]
+        )
+        return dict(texts)
 
     def _read_text(
         self, connection: sqlite3.Connection, document: DocumentId
