@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,133 @@ def test_damage_of_an_answer_is_not_blamed_on_the_manuscript(book: Terminal) -> 
     assert "has changed since" not in ran.out
     assert f"“{changed}”" not in ran.out
     assert "damaged on disk" in ran.out
+
+
+def back_up(book: Terminal) -> None:
+    """Write an automatic backup, as if none had been written today."""
+    for file in (book.folder / ".lrwr" / "backups").glob("*"):
+        file.unlink()
+    assert book.run("ingest").code == 0
+
+
+def test_a_thread_that_no_backup_holds_leads_to_a_command_that_helps(
+    book: Terminal,
+) -> None:
+    book.run("ask", "Who keeps the ledger?")
+    back_up(book)
+    book.run("ask", "Who lights the lamps?")
+    damage_the_answer_of(book, "Who lights the lamps?")
+    (id_,) = (
+        thread["id"]
+        for thread in book.run("threads", "--json").json
+        if "lamps" in thread["title"]
+    )
+    advice = f"`lrwr threads delete {id_[:6]}`"
+    commands = (
+        "threads show 1",
+        "doctor --verify",
+        "ingest --verify",
+        "repair",
+        "restore --latest",
+    )
+    for words in commands:
+        said = " ".join(run(book, words).split())
+        assert "No automatic backup has a sound copy of" in said, words
+        assert advice in said, words
+        assert (
+            "Run `lrwr restore --latest` to put back the copy in your automatic backups."
+            not in said
+        ), words
+    assert "Twemve" in book.run("threads", "show", "1").out
+    book.run("threads", "delete", id_[:6])
+    assert book.run("doctor", "--verify").code == 0
+
+
+def damage_the_answer_of(book: Terminal, question: str) -> None:
+    change(
+        book,
+        f"update turn set answer = answer || ' Twemve' where question = '{question}'",
+    )
+
+
+def test_a_thread_in_a_backup_is_restored_and_nothing_else_is_advised(
+    book: Terminal,
+) -> None:
+    book.run("ask", "Who lights the lamps?")
+    back_up(book)
+    damage_the_answer_of(book, "Who lights the lamps?")
+    assert "lrwr threads delete" not in run(book, "threads show 1")
+    assert "lrwr restore --latest" in run(book, "doctor --verify")
+    assert "No automatic backup" not in run(book, "restore --latest")
+    assert "Twemve" not in run(book, "threads show 1")
+
+
+def test_restore_says_up_to_when_and_what_to_do_next(book: Terminal) -> None:
+    book.run("ask", "Who lights the lamps?")
+    back_up(book)
+    (file,) = (book.folder / ".lrwr" / "backups").glob("*.jsonl.*")
+    at = datetime.fromtimestamp(file.stat().st_mtime)
+    assert "lrwr ingest" not in run(book, "restore --latest")
+    (book.folder / ".lrwr" / "library.db").unlink()
+    said = run(book, "restore --latest")
+    assert f"{at:%Y-%m-%d %H:%M}" in said
+    assert "Run `lrwr ingest` now" in said
+
+
+def test_threads_without_turns_are_marked(book: Terminal) -> None:
+    book.run("ask", "Who lights the lamps?")
+    change(book, "delete from turn")
+    for words in ("threads", "threads show 1"):
+        assert "were lost with a damaged library" in run(book, words), words
+    assert "Who lights the lamps? (turns lost)" in run(book, "threads")
+    (thread,) = book.run("threads", "--json").json
+    assert (thread["turns"], thread["turns_lost"]) == (0, True)
+
+
+def test_damage_that_a_command_has_met_is_not_passed_over_by_ingest(
+    book: Terminal,
+) -> None:
+    change(book, f"update document set text = replace(text, 'Nine', 'Ninf') {IN_FIRST}")
+    assert "is damaged" in book.run("search", "rungs").err
+    for words in ("ingest", "doctor"):
+        said = run(book, words)
+        assert "lrwr ingest --verify" in said, words
+        assert "lrwr repair" not in said, words
+    book.run("ingest", "--verify")
+    for words in ("ingest", "doctor"):
+        assert "lrwr ingest --verify" not in run(book, words), words
+
+
+def test_a_damaged_word_index_leads_to_ingest_verify(book: Terminal) -> None:
+    change(book, "update chunk set text = 'x' || text where pipeline = 'b' and n = 1")
+    file = book.folder / ".lrwr" / "library.db"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("delete from chunk_fts_b_docsize where id = 2")
+    said = run(book, "doctor")
+    assert "lrwr ingest --verify" in said
+    assert "lrwr repair" not in said
+    book.run("ingest", "--verify")
+    assert book.run("doctor").code == 0
+    assert book.run("doctor", "--verify").code == 0
+
+
+def test_a_passage_that_is_left_out_does_not_count_towards_the_limit(
+    book: Terminal,
+) -> None:
+    question = ("search", "nineteen rungs ladder", "--limit")
+    first, second = (
+        passage["file"]
+        for passage in book.run(*question, "2", "--json").json["passages"]
+    )
+    assert first != second
+    change(book, f"update document set text = text || 'x' where id = '{first}'")
+    (passage,) = book.run(*question, "1", "--json").json["passages"]
+    assert passage["file"] == second
+
+
+def test_of_a_file_with_a_damaged_passage_only_some_are_said_to_be_left_out(
+    book: Terminal,
+) -> None:
+    change(book, f"update chunk set text = text || 'x' where document_id = '{FIRST}'")
+    said = book.run("search", "rungs").err
+    assert f"left out: some passages or story data of {FIRST}. Run" in said

@@ -18,7 +18,10 @@ from datetime import date, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.row_replacement import keep_sound_rows
+from lrwr.core.adapters.storage.sqlite.row_replacement import (
+    find_lost_threads,
+    keep_sound_rows,
+)
 from lrwr.core.adapters.storage.sqlite.user_rows import (
     Row,
     UserRows,
@@ -132,6 +135,23 @@ def describe_lost_threads(library: Library) -> str:
                 f" {library.state_dir.name}/{FOLDER}. Run `lrwr restore --latest` to bring them back."
             )
     return ""
+
+
+def list_lost_threads(library: Library, threads: Collection[str]) -> list[str]:
+    """Return those of the damaged `threads`, by id, of which no backup has a sound copy.
+
+    Empty if the library cannot be read. Backups that cannot be read are left out.
+    """
+    copies = []
+    for file in reversed(list_backup_files(library)):
+        with suppress(StoreProblem):
+            copies.append(load_backup_rows(file))
+    with suppress(StoreProblem):
+        lost = find_lost_threads(
+            load_user_rows(library.database, ("thread", "turn")), copies
+        )
+        return [thread for thread in threads if thread in lost]
+    return []
 
 
 def load_backup_rows(file: Path) -> UserRows:

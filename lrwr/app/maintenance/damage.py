@@ -1,14 +1,20 @@
 """Damaged rows of a library: deletes them for a new derivation, and describes them."""
 
-from pathlib import Path
+from collections.abc import Mapping
 
+from lrwr.app.maintenance.automatic_backup import list_lost_threads
 from lrwr.app.presenters.text import format_count, sanitize_line
 from lrwr.app.presenters.threads import SHORTEST_ID
+from lrwr.core.adapters.storage.sqlite.checksums import (
+    clear_damage_mark,
+    is_marked_damaged,
+)
 from lrwr.core.adapters.storage.sqlite.verification import (
     VerificationReport,
     discard_damaged_rows,
     mark_documents_without_states,
 )
+from lrwr.core.settings.library import Library
 
 SHOWN_DOCUMENTS = 5
 """Damaged documents that are named; of others only the number is given."""
@@ -52,13 +58,47 @@ def describe_damage(report: VerificationReport) -> list[str]:
 
 def describe_damaged_threads(report: VerificationReport) -> list[str]:
     """Return the title and shortened id of each damaged thread."""
-    return [
-        f"thread “{sanitize_line(title) or '(no title)'}” ({id_[:SHORTEST_ID]})"
-        for id_, title in report.threads.items()
-    ]
+    return [_name_thread(id_, title) for id_, title in report.threads.items()]
 
 
-def discard_damage(database: Path, states_space: str = "") -> list[str]:
+def _name_thread(id_: str, title: str) -> str:
+    return f"thread “{sanitize_line(title) or '(no title)'}” ({id_[:SHORTEST_ID]})"
+
+
+def advise_on_threads(library: Library, threads: Mapping[str, str]) -> str:
+    """Return what to do about the damaged `threads`, titles by id, as sentences.
+
+    That depends on whether an automatic backup has a sound copy. Empty without threads.
+    """
+    lost = list_lost_threads(library, threads)
+    sentences = [RESTORE_LATEST] if len(lost) < len(threads) else []
+    sentences += [describe_lost_thread(id_, threads[id_]) for id_ in lost]
+    return " ".join(sentences)
+
+
+def describe_lost_thread(id_: str, title: str) -> str:
+    """Return what to do about a damaged thread of which no backup has a sound copy."""
+    return (
+        f"No automatic backup has a sound copy of the {_name_thread(id_, title)}. What"
+        " can be read of it stays readable; `lrwr threads delete"
+        f" {id_[:SHORTEST_ID]}` deletes it."
+    )
+
+
+def describe_known_damage(library: Library) -> str:
+    """Return a sentence if a command has met damaged data since the last verification.
+
+    Else an empty text.
+    """
+    if not is_marked_damaged(library.database):
+        return ""
+    return (
+        "Some stored data is damaged and is left out. Run `lrwr ingest --verify` to"
+        " rebuild it from your manuscript."
+    )
+
+
+def discard_damage(library: Library, states_space: str = "") -> list[str]:
     """Delete stored data that does not match its checksums; return sentences about it.
 
     The next ingestion derives the data again. Empty if nothing was damaged. With
@@ -68,7 +108,9 @@ def discard_damage(database: Path, states_space: str = "") -> list[str]:
     Raises:
         StoreProblem: The database cannot be read or written.
     """
+    database = library.database
     report = discard_damaged_rows(database)
+    clear_damage_mark(database)
     lacking = (
         mark_documents_without_states(database, states_space) if states_space else 0
     )
@@ -86,7 +128,8 @@ def discard_damage(database: Path, states_space: str = "") -> list[str]:
         *upgrades,
         *sentences,
         *(
-            f"The {name} was damaged on disk and is kept. {RESTORE_LATEST}"
-            for name in describe_damaged_threads(report)
+            f"The {_name_thread(id_, title)} was damaged on disk and is kept."
+            f" {advise_on_threads(library, {id_: title})}"
+            for id_, title in report.threads.items()
         ),
     ]

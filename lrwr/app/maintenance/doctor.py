@@ -61,6 +61,7 @@ from lrwr.app.maintenance.checks.remote_services import (
 )
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
+from lrwr.app.maintenance.damage import advise_on_threads
 from lrwr.app.pending_changes import create_scanner
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection
@@ -79,6 +80,7 @@ from lrwr.core.adapters.embed.minilm import (
     EmbeddingModelReport,
     inspect_embedding_model,
 )
+from lrwr.core.adapters.storage.sqlite.checksums import is_marked_damaged
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
     DatabaseCounts,
@@ -271,12 +273,11 @@ def _check_records(
         findings = [check_database(facts, backup.day if backup else None)]
         if facts.counts is None:
             return findings
+        is_marked = is_marked_damaged(library.database)
         findings.append(
-            check_verification(
-                verify_database(library.database), is_log_damaged=is_log_damaged
-            )
+            _verify(library, is_log_damaged=is_log_damaged)
             if context.verify
-            else check_sample(facts)
+            else check_sample(facts, is_marked=is_marked)
         )
     except StoreProblem as error:
         return [finding_from_error("database", error)]
@@ -293,6 +294,15 @@ def _check_records(
     if model is not None:
         findings.append(_check_index(settings, library, model, context))
     return findings
+
+
+def _verify(library: Library, *, is_log_damaged: bool) -> HealthFinding:
+    report = verify_database(library.database)
+    return check_verification(
+        report,
+        is_log_damaged=is_log_damaged,
+        thread_advice=advise_on_threads(library, report.threads),
+    )
 
 
 def _inspect_feed(

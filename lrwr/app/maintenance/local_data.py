@@ -46,7 +46,13 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("canon-history.jsonl", "canon-history.jsonl.*", "canon.lock"),
     ),
     ("the record of your manuscript's folders", ("library.json", "library.json.*")),
-    (RECORDS, ("library.db-wal", "library.db-shm", "library.db-journal", "library.db")),
+    (
+        RECORDS,
+        (
+            *("library.db.damaged", "library.db-wal", "library.db-shm"),
+            *("library.db-journal", "library.db"),
+        ),
+    ),
 )
 """Kinds of files in the state folder, with name patterns, in the order of deletion.
 

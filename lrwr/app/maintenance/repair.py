@@ -7,8 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from lrwr.app.maintenance.automatic_backup import list_backup_files, load_backup_rows
-from lrwr.app.maintenance.damage import discard_damage
+from lrwr.app.maintenance.damage import describe_lost_thread, discard_damage
 from lrwr.app.presenters.text import format_count
+from lrwr.app.presenters.threads import format_local_time
+from lrwr.core.adapters.storage.sqlite.checksums import clear_damage_mark
 from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
 from lrwr.core.adapters.storage.sqlite.salvage import (
     DamagedLibrary,
@@ -18,6 +20,8 @@ from lrwr.core.adapters.storage.sqlite.salvage import (
     read_damaged_library,
     salvage_library,
 )
+from lrwr.core.adapters.storage.sqlite.user_rows import load_user_rows
+from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.model.turns import KEPT_DAYS
@@ -33,6 +37,7 @@ _NOUNS = {
     "job": ("job", ""),
 }
 _DAY_SECONDS = 86_400.0
+INGEST = "Run `lrwr ingest` now: the library has no text of your manuscript."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ def _repair(library: Library, now: float) -> RepairReport:
     if damage:
         report = _salvage(library, damage[0], now, expired)
         if library.database.exists():
-            discard_damage(library.database)  # rows of which the words differ
+            discard_damage(library)  # rows of which the words differ
     other_steps = [*_clear_vector_index(library), *_check_folder_record(library, now)]
     if report is not None:
         return RepairReport(
@@ -100,7 +105,7 @@ def _repair(library: Library, now: float) -> RepairReport:
     if not has_database:
         return RepairReport((*steps, *other_steps), "Run `lrwr ingest FOLDER` now.")
     done = "The database is intact. Its indexes and the word index were rebuilt."
-    discarded = discard_damage(library.database)
+    discarded = discard_damage(library)
     is_derived = any(not line.startswith("The thread ") for line in discarded)
     remedy = "Run `lrwr ingest` now." if is_derived else ""
     return RepairReport((done, *steps, *discarded, *other_steps), remedy)
@@ -167,7 +172,8 @@ def recover_from_backups(library: Library, *, now: float) -> RepairReport:
 
     All of them are read, the newest first, because a newer one may have been written
     after a loss. Rows of the library are overwritten only if damaged. Idempotent. `now` is in
-    seconds since 1970.
+    seconds since 1970. The report names the damaged threads of which no backup has a
+    sound copy.
 
     Raises:
         NotFound: There is no automatic backup.
@@ -182,6 +188,7 @@ def recover_from_backups(library: Library, *, now: float) -> RepairReport:
         )
     totals: dict[str, SalvageCounts] = {}
     read: list[str] = []
+    times: list[float] = []
     failed: list[StoreProblem] = []
     with _repair_lock(library):
         for file in files:
@@ -194,11 +201,28 @@ def recover_from_backups(library: Library, *, now: float) -> RepairReport:
             counts = merge_library(library.database, source, expired_before=expired)
             totals = _add_counts(totals, counts)
             read.append(file.name.partition(".")[0])
+            times.append(file.stat().st_mtime)
     if not read:
         raise failed[0]
-    steps = [f"Automatic backups of {', '.join(read)} were read."]
+    newest = format_local_time(max(times))
+    steps = [
+        f"Automatic backups of {', '.join(read)} were read. They have what was saved up"
+        f" to {newest}."
+    ]
     steps += [f"{error}." for error in failed]
-    return RepairReport((*steps, *describe_recovery(totals)), "", None, totals)
+    steps += [*describe_recovery(totals), *_describe_unhealed_threads(library)]
+    remedy = INGEST if not _has_text(library) else ""
+    return RepairReport(tuple(steps), remedy, None, totals)
+
+
+def _describe_unhealed_threads(library: Library) -> list[str]:
+    """Return a sentence for each thread that the backups could not heal."""
+    damaged = find_damaged_threads(library.database)
+    return [describe_lost_thread(id_, title) for id_, title in damaged.items()]
+
+
+def _has_text(library: Library) -> bool:
+    return bool(load_user_rows(library.database, ["processed"])["processed"])
 
 
 def _add_counts(
@@ -280,6 +304,7 @@ def rename_database_aside(database: Path, ending: str) -> Path:
             beside = database.with_name(database.name + suffix)
             if beside.exists():
                 beside.rename(target.with_name(target.name + suffix))
+        clear_damage_mark(database)
     except OSError as error:
         raise StoreProblem(
             f"{database} cannot be renamed: {error.strerror}",

@@ -69,7 +69,8 @@ class AnswerNote:
 
 DAMAGED_ANSWER = (
     "This saved answer was damaged on disk; words in it may be wrong. Run"
-    " `lrwr restore --latest` to put back the copy in your automatic backups."
+    " `lrwr restore --latest` to put back the copy in your automatic backups, if they"
+    " have one."
 )
 
 

@@ -51,7 +51,12 @@ BEFORE = 60
 """Characters shown before the first matching word."""
 DAMAGED_TITLE = (
     "The title or state of this thread was damaged on disk. Run"
-    " `lrwr restore --latest` to put back the copy in your automatic backups."
+    " `lrwr restore --latest` to put back the copy in your automatic backups, if they"
+    " have one."
+)
+LOST_TURNS = (
+    "The questions and answers of this thread were lost with a damaged library."
+    " `lrwr threads delete` deletes the rest."
 )
 SHORTEST_ID = 6
 """Minimum number of characters of a thread id that are shown."""
@@ -175,8 +180,7 @@ def thread_to_blocks(
     that is missing in it has the locations that were cited.
     """
     blocks = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
-    if thread.is_damaged:
-        blocks.append(Block(BlockKind.TEXT, DAMAGED_TITLE))
+    blocks += [Block(BlockKind.TEXT, remark) for remark in _describe_damage([thread])]
     for turn in turns:
         blocks += _turn(turn, get_citation_places(turn, places))
     return [
@@ -231,7 +235,16 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 
 def _mark_damaged(thread: Thread) -> str:
-    return " (damaged)" if thread.is_damaged else ""
+    marks = [" (damaged)"] * thread.is_damaged + [" (turns lost)"] * (not thread.turns)
+    return "".join(marks)
+
+
+def _describe_damage(threads: Sequence[Thread]) -> Iterator[str]:
+    """Yield a remark if any of `threads` is damaged, and one if any has lost its turns."""
+    if any(thread.is_damaged for thread in threads):
+        yield DAMAGED_TITLE
+    if not all(thread.turns for thread in threads):
+        yield LOST_TURNS
 
 
 def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable | StyledLine]:
@@ -262,8 +275,8 @@ def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable | StyledLine
     character_heading = ["In character"] if has_characters else []
     headings = ["No.", "Title", "Turns", "When", *character_heading, "Id"]
     yield StyledTable(headings, rows, right={"No.", "Turns"})
-    if any(thread.is_damaged for thread in threads):
-        yield styled_line(StyledText(DAMAGED_TITLE, "bad"))
+    for remark in _describe_damage(threads):
+        yield styled_line(StyledText(remark, "bad"))
 
 
 def render_thread_turns(
@@ -282,8 +295,8 @@ def render_thread_turns(
         StyledText(title, "strong"),
         StyledText(f"  {thread.id[:SHORTEST_ID]}", "place"),
     )
-    if thread.is_damaged:
-        yield styled_line(StyledText(DAMAGED_TITLE, "bad"))
+    for remark in _describe_damage([thread]):
+        yield styled_line(StyledText(remark, "bad"))
     for turn in turns:
         is_title = turn.number == 1 and turn.question == title
         yield styled_line()
@@ -382,8 +395,8 @@ def render_thread_matches(
 def thread_as_json(thread: Thread) -> dict[str, object]:
     """Return a thread without its turns as JSON.
 
-    `turns` is their number. `damaged` says that the title or the state does not match
-    its checksum. `created` and `updated` are in seconds since 1970.
+    `turns` is their number; `turns_lost` says that damage has left none. `damaged` says
+    that the title or the state does not match its checksum. `created` and `updated` are in seconds since 1970.
     `character`, `mode`, `as_of` (the horizon as typed, None for the whole story) and
     `witnessed` are the state after the last turn.
     """
@@ -399,6 +412,7 @@ def thread_as_json(thread: Thread) -> dict[str, object]:
         "as_of": state.as_of or None,
         "witnessed": state.witnessed,
         "damaged": thread.is_damaged,
+        "turns_lost": not thread.turns,
     }
 
 

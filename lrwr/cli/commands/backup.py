@@ -149,3 +149,5 @@ def _restore_latest(
         return
     for step in report.steps:
         output.answer(step)
+    if report.remedy:
+        output.info(report.remedy)

@@ -18,7 +18,7 @@ from lrwr.app.ingestion import (
     ingest_manuscript,
 )
 from lrwr.app.maintenance.automatic_backup import describe_lost_threads
-from lrwr.app.maintenance.damage import discard_damage
+from lrwr.app.maintenance.damage import describe_known_damage, discard_damage
 from lrwr.app.pending_changes import IngestTargets, select_targets
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
@@ -231,6 +231,8 @@ async def _ingest(
                 verify=verify,
             )
         counts = await _count_and_remark(workspace, report)
+        if known_damage := describe_known_damage(workspace.library):
+            report.remarks.append(known_damage)
         seconds = time.monotonic() - began
         if not as_json and not (report.found or report.forgotten):
             _print_nothing_found(targets.existing, output)
@@ -260,7 +262,7 @@ def _warn_of_unsafe_folder(library: Library, output: Output) -> None:
 
 def _discard_damage(workspace: Workspace, output: Output) -> None:
     space = workspace.embedders.states_space
-    for sentence in discard_damage(workspace.library.database, space):
+    for sentence in discard_damage(workspace.library, space):
         output.info(sentence)
 
 

@@ -33,7 +33,7 @@ from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.retrieval.freshness import drop_deleted_passages
+from lrwr.core.retrieval.freshness import find_existing_passages
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder
@@ -315,8 +315,9 @@ async def _search(
         _require_story_data(request.filters, request.pipeline)
         finder = services.retrieval.finder(may_ask=True)
         order = await finder.story_order()
-        search_result = await _find(finder, request, order, as_of)
-        result, texts = await drop_deleted_passages(services.passages, search_result)
+        result, texts = await find_existing_passages(
+            lambda wider: _find(finder, wider, order, as_of), request, services.passages
+        )
         warn_of_missing_files(services, texts, output.warn)
         if display.as_json:
             output.json(
@@ -484,9 +485,8 @@ async def _batch(
         with output.progress("Searching", len(lines)) as advance:
             for line in lines:
                 line_request = replace(request, question=str(line["question"]))
-                result = await _find(
-                    finder, line_request, order, read_as_of(line) or as_of
-                )
+                until = read_as_of(line) or as_of
+                result = await _find(finder, line_request, order, until)
                 ranked = [passage_as_json(passage) for passage in result.passages]
                 output.json_line(
                     {

@@ -9,7 +9,11 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.maintenance.automatic_backup import describe_lost_threads
+from lrwr.app.maintenance.automatic_backup import (
+    describe_lost_threads,
+    list_lost_threads,
+)
+from lrwr.app.maintenance.damage import describe_lost_thread
 from lrwr.app.presenters.text import StyledText, format_count
 from lrwr.app.presenters.threads import (
     find_thread,
@@ -276,6 +280,10 @@ async def _read(
     turns = await workspace.threads.turns(found_thread.id)
     cited = {c.document for turn in turns for c in turn.output.citations}
     warn_of_missing_files(workspace, cited, workspace.notify)
+    if found_thread.is_damaged or any(turn.is_damaged for turn in turns):
+        lost = list_lost_threads(workspace.library, [found_thread.id])
+        if lost and workspace.notify is not None:
+            workspace.notify(describe_lost_thread(found_thread.id, found_thread.title))
     return (
         found_thread,
         turns,

@@ -1,9 +1,17 @@
 """Checks whether stored answers and search results still match the manuscript."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import DamagedDocument, NotFound, StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
@@ -20,7 +28,10 @@ from lrwr.core.retrieval.anchors import (
     find_citation_in_place,
     mark_unevaluated,
 )
-from lrwr.core.retrieval.search_model import SearchResult
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+
+_MAX_REPEATED_SEARCHES = 3
+"""Further searches at most, if passages of one were left out."""
 
 
 async def drop_deleted_passages(
@@ -54,6 +65,46 @@ async def drop_deleted_passages(
         ),
     )
     return existing_result, texts
+
+
+async def find_existing_passages(
+    find: Callable[[SearchRequest], Awaitable[SearchResult]],
+    request: SearchRequest,
+    store: PassageStore,
+) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
+    """Return what `find` returns for `request`, as `drop_deleted_passages` does.
+
+    If passages had to be left out, more are searched, so that others take their place.
+    `find` must then return at least the passages that it returned with a lower limit.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    found = await find(request)
+    result, texts = await drop_deleted_passages(store, found)
+    for _ in range(_MAX_REPEATED_SEARCHES):
+        left_out = len(found.passages) - len(result.passages)
+        if not left_out or len(_select_story(result.passages)) >= request.limit:
+            break
+        wider = replace(request, limit=request.limit + 2 * left_out)
+        found = await find(wider)
+        result, texts = await drop_deleted_passages(store, found)
+    story = _select_best(_select_story(result.passages), request.limit)
+    notes = [passage for passage in result.passages if passage.chapter is None]
+    most_notes = -(-request.limit // 3) if story else request.limit
+    passages = (*story, *_select_best(notes, most_notes))
+    return replace(result, passages=passages), texts
+
+
+def _select_story(passages: Iterable[Passage]) -> list[Passage]:
+    return [passage for passage in passages if passage.chapter is not None]
+
+
+def _select_best(passages: Sequence[Passage], limit: int) -> list[Passage]:
+    """Return the `limit` passages with the best scores, in the order of `passages`."""
+    best = sorted(passages, key=lambda passage: -passage.score)[:limit]
+    ids = {passage.chunk.id for passage in best}
+    return [passage for passage in passages if passage.chunk.id in ids]
 
 
 class FreshnessService:

@@ -98,11 +98,17 @@ STORED = "stored data"
 INGEST_VERIFY = "Run `lrwr ingest --verify` to rebuild it from your manuscript."
 
 
-def check_sample(facts: DatabaseReport) -> HealthFinding:
-    """Check the sample of documents that was compared with its checksums."""
+def check_sample(facts: DatabaseReport, *, is_marked: bool = False) -> HealthFinding:
+    """Check the sample of documents that was compared with its checksums.
+
+    `is_marked` says that a command has read damaged rows since the last verification.
+    """
     if facts.damaged_documents:
         names = ", ".join(facts.damaged_documents)
         detail = f"It does not match its checksums: {names}."
+        return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
+    if is_marked:
+        detail = "A command has left out damaged data."
         return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
     detail = (
         "A sample of it matches its checksums; `lrwr doctor --verify` checks all of it."
@@ -111,12 +117,16 @@ def check_sample(facts: DatabaseReport) -> HealthFinding:
 
 
 def check_verification(
-    report: VerificationReport, *, is_log_damaged: bool = False
+    report: VerificationReport,
+    *,
+    is_log_damaged: bool = False,
+    thread_advice: str = RESTORE_LATEST,
 ) -> HealthFinding:
     """Check that everything stored fits its checksums.
 
     Damage is `BROKEN`. Documents without checksums are a `WARNING`. `is_log_damaged`
-    says that SQLite has ignored part of the `-wal` file.
+    says that SQLite has ignored part of the `-wal` file. `thread_advice` is what to do
+    about damaged threads.
     """
     if is_log_damaged:
         detail = "The database's `-wal` file was damaged: what was stored last is lost."
@@ -129,7 +139,7 @@ def check_verification(
         derived, threads = describe_damage(report), describe_damaged_threads(report)
         detail = f"Damaged: {'; '.join([*derived, *threads])}."
         remedies = [INGEST_VERIFY] if derived else []
-        remedies += [RESTORE_LATEST] if threads else []
+        remedies += [thread_advice] if threads else []
         return HealthFinding(STORED, HealthState.BROKEN, detail, " ".join(remedies))
     if report.unchecked:
         documents = format_count(report.unchecked, "document")
@@ -147,7 +157,7 @@ def check_word_index(facts: DatabaseReport) -> HealthFinding:
     part = "word index"
     if facts.words_fit is False:
         detail = "It does not match the passages, facts or threads."
-        return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
+        return HealthFinding(part, HealthState.BROKEN, detail, INGEST_VERIFY)
     if facts.words_fit is None:
         detail = "The database is in use, read-only or damaged."
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)

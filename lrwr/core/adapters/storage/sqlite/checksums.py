@@ -8,7 +8,11 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
+
+from lrwr.core.adapters.storage.sqlite.errors import describe_skipped_rows
+from lrwr.core.settings.library import create_private_file
 
 Result = TypeVar("Result")
 END_OF_TIMES = 253_402_214_400.0
@@ -245,20 +249,51 @@ ATTRIBUTION_PARTS = {
 """The same for the attribution of a document's quotations and mentions."""
 
 
-def find_damaged_documents(connection: sqlite3.Connection) -> list[str]:
-    """Return the ids of all documents with damaged rows, sorted.
+def report_damaged_rows(connection: sqlite3.Connection, path: Path) -> str:
+    """Return the notice that damaged rows of the library at `path` are left out.
+
+    This is recorded in a file beside the library, so that `lrwr ingest` can say it, too.
+    """
+    with suppress(OSError):
+        create_private_file(_get_damage_mark(path))
+    return describe_skipped_rows(*_find_damaged_documents(connection))
+
+
+def is_marked_damaged(path: Path) -> bool:
+    """Return whether a command has met damaged rows of the library at `path` since all
+    were verified.
+    """
+    return _get_damage_mark(path).exists()
+
+
+def clear_damage_mark(path: Path) -> None:
+    """Record that the damaged rows of the library at `path` were deleted."""
+    with suppress(OSError):
+        _get_damage_mark(path).unlink(missing_ok=True)
+
+
+def _get_damage_mark(path: Path) -> Path:
+    return path.with_name(f"{path.name}.damaged")
+
+
+def _find_damaged_documents(
+    connection: sqlite3.Connection,
+) -> tuple[list[str], list[str]]:
+    """Return the ids of documents that are damaged as a whole, and of those with other
+    damaged rows, both sorted.
 
     Parts of the file that cannot be read are left out.
     """
     text_factory, connection.text_factory = connection.text_factory, _decode_visibly
-    found = set[str]()
+    whole, others = set[str](), set[str]()
     try:
-        for sql in (*DOCUMENT_PARTS.values(), *ATTRIBUTION_PARTS.values()):
+        for part, sql in (*DOCUMENT_PARTS.items(), *ATTRIBUTION_PARTS.items()):
+            found = whole if part in ("text", "outline") else others
             with suppress(sqlite3.DatabaseError):
                 found.update(str(row[0]) for row in connection.execute(sql))
     finally:
         connection.text_factory = text_factory
-    return sorted(found)
+    return sorted(whole), sorted(others - whole)
 
 
 def has_damaged_rows(connection: sqlite3.Connection) -> bool:
@@ -277,7 +312,7 @@ def has_damaged_rows(connection: sqlite3.Connection) -> bool:
             return True
     except sqlite3.DatabaseError:
         return True
-    return bool(find_damaged_documents(connection))
+    return any(_find_damaged_documents(connection))
 
 
 def _decode_visibly(text: bytes) -> str:

@@ -17,15 +17,14 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     DECODING_ERRORS,
     decode_checked_rows,
     decode_tolerantly,
-    find_damaged_documents,
     has_damaged_rows,
     register_row_checksum,
+    report_damaged_rows,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
     build_damaged_entry_error,
     build_older_library_error,
     build_unknown_schema_error,
-    describe_skipped_rows,
     report_schema_damage,
     translate_sqlite_error,
 )
@@ -399,8 +398,7 @@ class SqliteDatabase:
         if self._damage_noticed:
             return
         self._damage_noticed = True
-        documents = find_damaged_documents(self._open().connection)
-        self._say(describe_skipped_rows(documents))
+        self._say(report_damaged_rows(self._open().connection, self._path))
 
     async def aclose(self) -> None:
         """Close the file and stop the thread. Idempotent."""

@@ -135,13 +135,23 @@ def translate_sqlite_error(
     return StoreProblem(message.format(path=path, patience=patience), hint=hint)
 
 
-def describe_skipped_rows(documents: Sequence[str]) -> str:
-    """Return the notice that damaged rows are left out, which are those of `documents`
-    or, if there are none, of no document.
+def describe_skipped_rows(whole: Sequence[str], partial: Sequence[str]) -> str:
+    """Return the notice that damaged rows are left out.
+
+    `whole` are the documents of which everything is left out, `partial` those of which
+    only some rows are. Both may be empty.
     """
-    names = ", ".join(documents[:NAMED_DOCUMENTS])
-    more = len(documents) - NAMED_DOCUMENTS
-    named = f": {names}{f' and {more:,} more' if more > 0 else ''}" if documents else ""
+    documents = [*whole, *partial]
+    shown = [
+        *whole[:NAMED_DOCUMENTS],
+        *(
+            f"some passages or story data of {document}"
+            for document in partial[: max(0, NAMED_DOCUMENTS - len(whole))]
+        ),
+    ]
+    more = len(documents) - len(shown)
+    named = f": {', '.join(shown)}" if shown else ""
+    named += f" and {more:,} more" if more else ""
     return (
         f"Part of the library is damaged and was left out{named}. Run `lrwr ingest"
         " --verify` to rebuild it."

@@ -88,6 +88,25 @@ def keep_sound_rows(
     return completed
 
 
+def find_lost_threads(rows: _Rows, copies: Sequence[_Rows]) -> set[object]:
+    """Return the ids of threads with damaged rows of which no copy is sound.
+
+    Arguments are as in `keep_sound_rows`.
+    """
+    threads = {"thread": rows["thread"], "turn": rows["turn"], "reply": ()}
+    healed = keep_sound_rows(threads, copies, adds_missing=False)
+    lost: set[object] = set()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        register_row_checksum(connection)
+        for table, id_ in (("thread", "id"), ("turn", "thread_id")):
+            lost.update(
+                row[id_]
+                for row in healed[table]
+                if row["crc"] is not None and not _is_sound(connection, table, row)
+            )
+    return lost
+
+
 def _is_sound(
     connection: sqlite3.Connection, table: str, row: Mapping[str, Any]
 ) -> bool:

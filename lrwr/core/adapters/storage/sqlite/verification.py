@@ -154,6 +154,20 @@ def verify_database(path: Path) -> VerificationReport:
         return _report(_verify(connection))
 
 
+def find_damaged_threads(path: Path) -> dict[str, str]:
+    """Return the titles, by id, of the threads with damaged rows in the library's file.
+
+    Raises:
+        StoreProblem: The file cannot be opened.
+    """
+    with _open(path) as connection:
+        return _list_damaged_threads(partial(_fetch, connection, []))
+
+
+def _list_damaged_threads(rows: Callable[[str], list[Any]]) -> dict[str, str]:
+    return {str(id_): str(title) for id_, title in rows(_DAMAGED_THREADS)}
+
+
 def verify_sample(connection: sqlite3.Connection, seed: float) -> tuple[str, ...]:
     """Return the ids of the damaged documents among `SAMPLED_DOCUMENTS` random ones.
 
@@ -267,7 +281,7 @@ def _verify(connection: sqlite3.Connection) -> DamageFindings:
     findings.unembedded = rows(WITHOUT_VECTOR)
     findings.replies = [key for (key,) in rows(_DAMAGED_REPLIES)]
     findings.cast = bool(rows(_DAMAGED_CAST))
-    findings.threads = {str(id_): str(title) for id_, title in rows(_DAMAGED_THREADS)}
+    findings.threads = _list_damaged_threads(rows)
     findings.strays = len(rows("PRAGMA foreign_key_check"))
     findings.unlisted = rows(NOT_IN_FEED)
     findings.jobs = sum(
