@@ -271,3 +271,10 @@ def test_of_a_file_with_a_damaged_passage_only_some_are_said_to_be_left_out(
     change(book, f"update chunk set text = text || 'x' where document_id = '{FIRST}'")
     said = book.run("search", "rungs").err
     assert f"left out: some passages or story data of {FIRST}. Run" in said
+
+
+def test_ingest_notices_damage_in_a_sample_of_what_is_unchanged(book: Terminal) -> None:
+    change(book, "update document set text = text || 'x'")
+    said = run(book, "ingest")
+    assert "Some stored data is damaged" in said
+    assert "lrwr ingest --verify" in said

@@ -1,6 +1,7 @@
 """Damaged rows of a library: deletes them for a new derivation, and describes them."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from lrwr.app.maintenance.automatic_backup import list_lost_threads
 from lrwr.app.presenters.text import format_count, sanitize_line
@@ -12,8 +13,10 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
 from lrwr.core.adapters.storage.sqlite.verification import (
     VerificationReport,
     discard_damaged_rows,
+    has_damaged_sample,
     mark_documents_without_states,
 )
+from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.library import Library
 
 SHOWN_DOCUMENTS = 5
@@ -85,13 +88,20 @@ def describe_lost_thread(id_: str, title: str) -> str:
     )
 
 
-def describe_known_damage(library: Library) -> str:
-    """Return a sentence if a command has met damaged data since the last verification.
+def describe_known_damage(library: Library, seed: float) -> str:
+    """Return a sentence if a command has met damaged data since the last verification,
+    or if there is some in a sample of documents, which `seed` selects.
 
-    Else an empty text.
+    Else an empty text, also if the library cannot be read.
     """
-    if not is_marked_damaged(library.database):
+    if not library.database.exists():
         return ""
+    if not is_marked_damaged(library.database):
+        is_damaged = False
+        with suppress(StoreProblem):
+            is_damaged = has_damaged_sample(library.database, seed)
+        if not is_damaged:
+            return ""
     return (
         "Some stored data is damaged and is left out. Run `lrwr ingest --verify` to"
         " rebuild it from your manuscript."

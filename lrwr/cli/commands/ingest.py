@@ -231,7 +231,7 @@ async def _ingest(
                 verify=verify,
             )
         counts = await _count_and_remark(workspace, report)
-        if known_damage := describe_known_damage(workspace.library):
+        if known_damage := describe_known_damage(workspace.library, began):
             report.remarks.append(known_damage)
         seconds = time.monotonic() - began
         if not as_json and not (report.found or report.forgotten):

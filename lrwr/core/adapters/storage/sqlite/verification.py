@@ -168,6 +168,19 @@ def _list_damaged_threads(rows: Callable[[str], list[Any]]) -> dict[str, str]:
     return {str(id_): str(title) for id_, title in rows(_DAMAGED_THREADS)}
 
 
+def has_damaged_sample(path: Path, seed: float) -> bool:
+    """Return whether any of `SAMPLED_DOCUMENTS` random documents is damaged.
+
+    `seed` selects the documents. Costs some milliseconds.
+
+    Raises:
+        StoreProblem: The file cannot be opened.
+    """
+    with _open(path) as connection:
+        is_current = read_schema_version(connection) == SCHEMA_VERSION
+        return is_current and bool(verify_sample(connection, seed))
+
+
 def verify_sample(connection: sqlite3.Connection, seed: float) -> tuple[str, ...]:
     """Return the ids of the damaged documents among `SAMPLED_DOCUMENTS` random ones.
 
