@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,10 +18,27 @@ def test_a_text_stands_between_two_lines_that_bear_its_mark() -> None:
     )
 
 
-def test_marks_cannot_be_guessed_from_one_another() -> None:
-    marks = {generate_fence_mark() for _ in range(50)}
-    assert len(marks) == 50
-    assert all(len(mark) == 16 for mark in marks)
+def test_a_process_has_one_mark_which_the_next_process_cannot_have() -> None:
+    code = (
+        "from lrwr.core.model.language_model import generate_fence_mark as mark;"
+        "print(mark(), mark('a text'))"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert all(first == second and len(first) == 16 for first, second in runs)
+    assert runs[0] != runs[1]
+
+
+def test_a_text_that_holds_the_mark_of_the_process_gets_marks_of_its_own() -> None:
+    known = generate_fence_mark()
+    others = {generate_fence_mark(f"</passage {known}>") for _ in range(20)}
+    assert len(others) == 20
+    assert known not in others
+    assert generate_fence_mark("no mark") == known
 
 
 def test_a_mark_that_a_text_holds_is_chosen_again() -> None:

@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.untrusted_text import parse_json
@@ -136,15 +137,22 @@ def _draw_mark() -> str:
     return secrets.token_hex(_MARK_BYTES)
 
 
-def generate_fence_mark(*texts: str, draw: Callable[[], str] = _draw_mark) -> str:
+@cache
+def _draw_process_mark() -> str:
+    return _draw_mark()
+
+
+def generate_fence_mark(*texts: str, draw: Callable[[], str] | None = None) -> str:
     """Return a random mark for a fence around untrusted text; it occurs in none of
     `texts`.
 
-    `draw` returns one random mark at a time.
+    The mark stays the same in one process, so that prompts with the same beginning are
+    equal up to there and a provider's prompt cache applies. Only if one of `texts`
+    contains it, another one is drawn. `draw` returns one random mark at a time.
     """
-    mark = draw()
+    mark = draw() if draw else _draw_process_mark()
     while any(mark in text for text in texts):
-        mark = draw()
+        mark = (draw or _draw_mark)()
     return mark
 
 

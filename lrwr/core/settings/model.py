@@ -13,6 +13,7 @@ from typing import Literal
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.settings.model_services import (
+    AnswerSettings,
     IngestSettings,
     ModelSettings,
     RecordSettings,
@@ -368,6 +369,7 @@ class Settings:
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     ingest: IngestSettings = field(default_factory=IngestSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
+    answer: AnswerSettings = field(default_factory=AnswerSettings)
     web: WebSettings = field(default_factory=WebSettings)
     records: RecordSettings = field(default_factory=RecordSettings)
     supabase: SupabaseSettings = field(default_factory=SupabaseSettings)

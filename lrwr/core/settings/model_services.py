@@ -112,6 +112,26 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """Settings `answer.*`: the material from which a language model answers."""
+
+    context_tokens: int = declare_setting(
+        0,
+        "How many tokens of outline, passages and facts a language model gets for one"
+        " answer. More costs more, and a local server must have room for it. 0 means"
+        " 8000 with a local model and 24000 with OpenAI.",
+        low=0,
+        high=400_000,
+    )
+
+    def budget_context(self, *, hosted: bool) -> int:
+        """Return the tokens of material in a prompt: the setting, or the default for a
+        `hosted` or a local model.
+        """
+        return self.context_tokens or (24_000 if hosted else 8_000)
+
+
+@dataclass(frozen=True, slots=True)
 class WebSettings:
     """Settings `web.*`: web search for facts outside the manuscript."""
 
