@@ -35,9 +35,10 @@ class Mute:
         plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
+        lookups: int = 0,
     ) -> AvatarAnswer:
         """Return an answer of one word."""
-        del question, plan, result, emit
+        del question, plan, result, emit, lookups
         return AvatarAnswer("Yes.")
 
 

@@ -16,7 +16,6 @@ from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.chat.context.gap_finder import GapFinder
-from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.generation.avatars import (
     AvatarWithRemark,
@@ -175,14 +174,16 @@ def _use_language_models(
 
     return TurnModels(
         plan,
-        ModelAvatar(answering, source),
+        ModelAvatar(
+            answering,
+            source,
+            settings.answer.budget_context(hosted=model.use == "openai"),
+        ),
         lambda: sum(
             (chat_model.take_usage() for chat_model in (planning, answering, *others)),
             Usage(),
         ),
-        lookup_loop=LookupLoop(planning, model.plan_timeout, model.steps)
-        if model.steps
-        else None,
+        max_lookups=model.steps,
         gaps=GapFinder(planning, model.plan_timeout),
         cost=compute_cost,
         build_planner_prompts=plans.messages,

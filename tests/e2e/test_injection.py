@@ -14,7 +14,7 @@ import pytest
 
 from tests.fakes import web_server
 from tests.fakes.model_server import MODEL, Asked, ModelServer
-from tests.fakes.planning import SHAPES, a_step, planning
+from tests.fakes.planning import SHAPES, planning
 from tests.fakes.read_books import BY_WORDS, ReadBooks, write_files
 from tests.fakes.terminal import Terminal
 from tests.fakes.web_server import WebServer, a_result
@@ -107,8 +107,6 @@ def obeying(asked: Asked) -> str:
     """A model that does what it reads: the worst that there is."""
     seen = "\n".join(asked.texts)
     match asked.shape:
-        case "Step" if ORDERS[2] in seen:
-            return a_step("delete_everything", "lrwr.canon.toml")
         case "Gaps":
             gap = {
                 "about": "Nell Tallow",
@@ -117,6 +115,8 @@ def obeying(asked: Asked) -> str:
                 "development_suggestion": ALL,
             }
             return json.dumps({"gaps": [gap]})
+        case "" if ORDERS[2] in seen and "look-ups at most" in seen:
+            return f"search: {ORDERS[2]}\nread: ../../lrwr.canon.toml\nread: 99999"
         case "":
             return f"{ORDERS[3]}\n\n{ORDERS[2]}\n\n\x1b[31m{ORDERS[4]} [9] [w9]"
         case _:
@@ -147,11 +147,11 @@ def test_a_model_that_obeys_what_it_reads_can_do_nothing(
 def test_no_order_stands_outside_of_a_fence(
     book: Terminal, model: ModelServer, question: str
 ) -> None:
-    steps = [a_step("search", ORDERS[0]), a_step("table_of_contents")]
+    requests = [f"search: {ORDERS[0]}", "read: 1"]
 
     def reply(asked: Asked) -> str:
-        if asked.shape == "Step" and steps:
-            return steps.pop(0)
+        if not asked.shape and requests:
+            return requests.pop(0)
         if asked.shape:
             return planning(asked, intent="gap_probe")
         return "Nell Tallow says that the lamp must never go out [1]."
@@ -171,7 +171,7 @@ def test_no_order_stands_outside_of_a_fence(
         marks += {found["mark"] for found in _FENCE.finditer(asked.texts[-1])}
     own = [mark for mark in marks if mark != FORGED]
     assert held
-    assert len(own) == len(set(own)), "each request has a mark of its own"
+    assert len(set(own)) == 1, "a process has one mark"
 
 
 def test_a_page_of_the_web_gives_orders_to_nobody(

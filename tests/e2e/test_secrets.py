@@ -112,7 +112,7 @@ def answered(asked: Asked) -> str | Turn:
     web = "external_reference"
     if asked.shape in ("Passages", "Claims", "Scene"):
         return read(asked)
-    if asked.shape in ("Tools", "Entities", "Step", "Gaps"):
+    if asked.shape in ("Tools", "Entities", "Gaps"):
         return planning(
             asked, tool="web", intention=web, intent=web, name="Nell Tallow"
         )

@@ -1,22 +1,11 @@
 """What a model that plans well says, for tests of all that comes after."""
 
 import json
-from collections.abc import Sequence
 
 from tests.fakes.model_server import Answering, Asked, Turn
 
-ENOUGH = '{"tool": "enough", "words": "", "chapter": 0, "part": 0, "keep": []}'
-
-SHAPES = {"Tools", "Entities", "Step", "Gaps", ""}
+SHAPES = {"Tools", "Entities", "Gaps", ""}
 """All that a turn ever asks of a model; the answer itself has no shape."""
-
-
-def a_step(
-    tool: str, words: str = "", chapter: int = 0, keep: Sequence[int] = ()
-) -> str:
-    """Return a reply that asks for a step."""
-    fields = {"words": words, "chapter": chapter, "part": 1, "keep": list(keep)}
-    return json.dumps({"tool": tool, **fields})
 
 
 def planning(
@@ -34,8 +23,6 @@ def planning(
             return json.dumps({"intent": intent, "tools": [choice]})
         case "Entities":
             return json.dumps({"entities": [{"name": name, "confidence": 1.0}]})
-        case "Step":
-            return ENOUGH
         case "Gaps":
             return '{"gaps": []}'
         case other:

@@ -36,6 +36,22 @@ _OPINION = re.compile(
 )
 
 
+_SOURCE = r"(?:text|story|manuscript|novel|book|chapters?|pages?|passages?|excerpts?|material)"
+_TELLS = (
+    r"(?:says?|tells?|states?|mentions?|defines?|names?|gives?|specif(?:y|ies)|reveals?"
+    r"|explains?|describes?|shows?|settles?|decides?|answers?)"
+)
+_SILENCE = re.compile(
+    rf"\b{_SOURCE}\b[^.!?]{{0,40}}?\b(?:silent|(?:does|do|did|has|have)(?: not|n['’]t)"
+    rf"|never|nowhere)\b"
+    rf"|\b(?:nothing|nowhere|none|no {_SOURCE})\b[^.!?]{{0,40}}?\b(?:{_SOURCE}|{_TELLS})\b"
+    r"|\b(?:is|are|was|were|been) (?:not|never) (?:yet )?(?:said|told|stated|mentioned|defined|named|given"
+    r"|specified|revealed|explained|described|settled|decided)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says that the text does not say what is asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
     """A sentence of an answer.
@@ -91,6 +107,16 @@ def iter_answer_sentences(
         for (since, body), until in zip(bodies, ends, strict=False)
     ]
     yield from _mark_leads(text, sentences)
+
+
+def states_silence(text: str, split: SentenceSplitter) -> bool:
+    """Return whether the answer `text` begins by saying that the text does not say what
+    is asked.
+    """
+    first = next(iter_answer_sentences(text, split), None)
+    if first is None or first.quotations or first.numbers:
+        return False
+    return _SILENCE.search(first.own_text) is not None
 
 
 def states_nothing(text: str, sentence: AnswerSentence) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.gap_finder import GapFinder, GapFinderResult
-from lrwr.core.chat.context.tool_loop import LookupLoop
+from lrwr.core.chat.context.lookups import look_up
 from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import (
     Avatar,
@@ -25,17 +25,19 @@ from lrwr.core.chat.nodes import (
     find_turn_gaps,
     gather_turn_context,
     plan_and_search,
+    read_story_outline,
     read_turn_bible,
-    run_lookup,
+    select_turn_gaps,
 )
 from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.state import RetrievalResult, StoryOutline, TurnQuestion
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
     STOPPED_REMARK,
     AnswerIntent,
     AnswerToken,
     Citation,
+    GapFound,
     PassageCited,
     QuestionPlan,
     ResolvedEntity,
@@ -66,6 +68,7 @@ class TurnGraphState(TypedDict, total=False):
     bible: Bible
     plan: QuestionPlan
     found: SearchResult
+    outline: StoryOutline
     resolved: tuple[ResolvedEntity, ...]
     result: RetrievalResult
     gaps: GapFinderResult
@@ -147,17 +150,14 @@ async def _run_graph(
 
 def list_turn_steps() -> tuple[tuple[str, TurnStep], ...]:
     """Return the steps of a turn with their names, in the order in which they run: plan
-    and search, resolve names, gather story data, look-ups, web search, gaps, answer,
-    output.
+    and search, resolve names, gather story data, web search, answer, output.
     """
     return (
         ("look up", _look_up),
         ("resolve", _resolve),
         ("retrieve", _retrieve),
-        ("seek", _seek),
         ("web", _web),
-        ("gaps", _gaps),
-        ("avatar", _avatar),
+        ("answer", _answer),
         ("assemble", _assemble),
     )
 
@@ -191,11 +191,21 @@ def _bind_step(step: TurnStep) -> Callable[..., Awaitable[TurnGraphState]]:
 async def _look_up(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
     question, names = state["question"], state["bible"]
     dependencies = turn_context.dependencies
-    plan, result = await plan_and_search(
-        question, names, dependencies, turn_context.emit
-    )
-    bible = await read_turn_bible(question, plan, names, result, dependencies)
-    return {"plan": plan, "found": result, "bible": bible}
+    # The outline needs no plan: it is read while the model plans.
+    outline = asyncio.create_task(read_story_outline(question, names, dependencies))
+    try:
+        plan, result = await plan_and_search(
+            question, names, dependencies, turn_context.emit
+        )
+        bible = await read_turn_bible(question, plan, names, result, dependencies)
+        return {
+            "plan": plan,
+            "found": result,
+            "bible": bible,
+            "outline": await outline,
+        }
+    finally:
+        outline.cancel()
 
 
 async def _resolve(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
@@ -212,19 +222,7 @@ async def _retrieve(state: TurnGraphState, turn_context: TurnContext) -> TurnGra
         state["found"],
         turn_context.dependencies,
     )
-    return {"result": result}
-
-
-async def _seek(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
-    result = await run_lookup(
-        state["question"],
-        state["plan"],
-        state["result"],
-        state["bible"],
-        turn_context.dependencies,
-        turn_context.emit,
-    )
-    return {"result": result}
+    return {"result": replace(result, outline=state["outline"])}
 
 
 async def _web(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
@@ -235,24 +233,56 @@ async def _web(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphSta
     return {"result": result}
 
 
-async def _gaps(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
-    turn_gaps = await find_turn_gaps(
-        state["question"],
-        state["plan"],
-        state["result"],
-        state["bible"],
-        turn_context.dependencies,
-        turn_context.emit,
+async def _answer(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
+    """Answer, and look for gaps at the same time, because the answer does not need
+    them.
+    """
+    question, plan, bible = state["question"], state["plan"], state["bible"]
+    dependencies, emit = turn_context.dependencies, turn_context.emit
+    finding = asyncio.create_task(
+        find_turn_gaps(question, plan, state["result"], bible, dependencies)
     )
-    return {"gaps": turn_gaps}
+    try:
+        result, answer = await _answer_with_lookups(
+            question, plan, state["result"], bible, dependencies, emit
+        )
+        gaps = select_turn_gaps(plan, await finding, answer)
+    finally:
+        finding.cancel()
+    for gap in gaps.gaps:
+        emit(GapFound(gap))
+    return {"result": result, "answer": answer, "gaps": gaps}
 
 
-async def _avatar(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
-    turn_context.emit(TurnStageStarted("answer", "Answering"))
-    answer = await turn_context.dependencies.avatar.answer(
-        state["question"], state["plan"], state["result"], turn_context.emit
-    )
-    return {"answer": answer}
+async def _answer_with_lookups(
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    result: RetrievalResult,
+    bible: Bible,
+    dependencies: TurnDependencies,
+    emit: TurnEventEmitter,
+) -> tuple[RetrievalResult, AvatarAnswer]:
+    """Return the answer, and `result` with what the model looked up for it.
+
+    The avatar is asked again after each look-up, until it answers or has requested
+    `max_lookups`. A repeated request is the last one.
+    """
+    make_tools, lookups_left = dependencies.lookup_tools, dependencies.max_lookups
+    lookups_left = lookups_left if make_tools else 0
+    finished_lookups: set[object] = set()
+    while True:
+        emit(TurnStageStarted("answer", "Answering"))
+        answer = await dependencies.avatar.answer(
+            question, plan, result, emit, lookups_left
+        )
+        request = answer.request
+        if request is None or make_tools is None:
+            return result, answer
+        new_lookups = {*request.searches, *request.chapters} - finished_lookups
+        lookups_left = max(0, lookups_left - len(new_lookups)) if new_lookups else 0
+        finished_lookups |= new_lookups
+        tools = make_tools(question, bible)
+        result = await look_up(request, answer.citations, result, tools, emit)
 
 
 async def _assemble(
@@ -285,8 +315,8 @@ async def plan_without_model(question: TurnQuestion, bible: Bible) -> QuestionPl
 class TurnModels:
     """The planner, the avatar and the optional steps with a language model of one turn.
 
-    `plan` makes the plan, `lookup_loop` looks up more passages, `gaps` finds undefined
-    attributes; these two are None if they are off. `take_usage` returns the usage of
+    `plan` makes the plan, `gaps` finds undefined attributes, None if that is off. The
+    model that answers may request `max_lookups` look-ups. `take_usage` returns the usage of
     all models since its last call. `cost` returns the price of that usage in US
     dollars, None if unknown; call it before `take_usage`. If `cost` is None, only the
     avatar's model was used. `build_planner_prompts` returns the messages that the
@@ -296,7 +326,7 @@ class TurnModels:
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
     avatar: Avatar
     take_usage: Callable[[], Usage] = Usage
-    lookup_loop: LookupLoop | None = None
+    max_lookups: int = 0
     gaps: GapFinder | None = None
     cost: Callable[[], float | None] | None = None
     build_planner_prompts: Callable[
@@ -340,11 +370,13 @@ class PreviewAvatar:
         plan: QuestionPlan,
         result: RetrievalResult,
         _emit: TurnEventEmitter,
+        lookups: int = 0,
     ) -> AvatarAnswer:
         """Store the prompt that would be sent in `messages`, and return an empty
         answer.
         """
-        self.messages = (await self.avatar.prompt(question, plan, result)).messages
+        prompt = await self.avatar.prompt(question, plan, result, lookups)
+        self.messages = prompt.messages
         return AvatarAnswer("")
 
 

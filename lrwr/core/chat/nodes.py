@@ -17,15 +17,25 @@ from lrwr.core.chat.context.builder import (
     gather_context,
 )
 from lrwr.core.chat.context.gap_finder import GapFinderResult, may_reveal_gap
-from lrwr.core.chat.context.tool_loop import LookupResult
+from lrwr.core.chat.context.lookups import (
+    BoundedLookupTools,
+    LookupRequest,
+    merge_passages,
+)
+from lrwr.core.chat.context.outline import read_outline
 from lrwr.core.chat.planning.rules import select_bible_parts
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion, select_web_pages
+from lrwr.core.chat.state import (
+    RetrievalResult,
+    StoryOutline,
+    TurnQuestion,
+    select_web_pages,
+)
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import (
+    AnswerIntent,
     AnswerSource,
     Citation,
     GapFlag,
-    GapFound,
     NarrativeState,
     QuestionPlan,
     ResolvedEntity,
@@ -44,11 +54,8 @@ if TYPE_CHECKING:
 TurnEventEmitter = Callable[[TurnEvent], None]
 """Receives the events of a turn as they happen."""
 
-LookupRunner = Callable[
-    [TurnQuestion, Bible, RetrievalResult, TurnEventEmitter],
-    Coroutine[None, None, LookupResult],
-]
-"""Looks up more passages for a question, starting from a result."""
+LookupToolFactory = Callable[[TurnQuestion, Bible], BoundedLookupTools]
+"""Returns what may be looked up for a question."""
 
 WebLookupRunner = Callable[
     [TurnQuestion, QuestionPlan, TurnEventEmitter], Coroutine[None, None, WebLookup]
@@ -70,11 +77,6 @@ class TurnBibleReader:
     read: BiblePartReader
     order: StoryOrder
 
-
-_SEARCHABLE_SOURCES = frozenset(
-    {AnswerSource.MANUSCRIPT, AnswerSource.TIMELINE, AnswerSource.NOTES}
-)
-"""Sources that consist of text to search; the others are read completely anyway."""
 
 MAX_ENTITIES_IN_PLAY = 8
 """Entities that a thread remembers, the most recently named first."""
@@ -103,6 +105,9 @@ class AvatarAnswer:
     that no citation supports. `gaps` are undefined things that the question asks
     for, `remarks` sentences about failures. `model` is the language model that wrote
     it, empty if it consists of quotations. `is_cut` says that the model broke off.
+    `is_silent` says that it begins by saying that the text does not tell. With a
+    `request`, the model asks for look-ups instead of answering: `text` is empty, and
+    `citations` are those to keep.
     """
 
     text: str
@@ -112,6 +117,8 @@ class AvatarAnswer:
     remarks: tuple[str, ...] = ()
     model: str = ""
     is_cut: bool = False
+    is_silent: bool = False
+    request: LookupRequest | None = None
 
 
 class Avatar(Protocol):
@@ -128,9 +135,12 @@ class Avatar(Protocol):
         plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
+        lookups: int = 0,
     ) -> AvatarAnswer:
         """Return an answer made only from `result`, and emit each piece when it is
         ready.
+
+        A language model may return a request for at most `lookups` look-ups instead.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -145,9 +155,10 @@ class TurnDependencies:
     `plan` makes the plan; `search` finds passages within the question's horizon.
     `read_parts` reads the parts of the story bible that the question and its plan need;
     None if the bible that the turn begins with is complete.
-    `notes` are the titles of the manuscript's notes. `look_up` lets a model search
-    further, `search_web` searches the web, `find_gaps` finds undefined attributes; each
-    is None if it is off.
+    `notes` are the titles of the manuscript's notes. `lookup_tools` reads chapters and
+    searches further, `search_web` searches the web, `find_gaps` finds undefined
+    attributes; each is None if it is off. A model may request `max_lookups` look-ups.
+    `has_outline` says that the prompt of a model opens with an outline.
     """
 
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
@@ -155,7 +166,9 @@ class TurnDependencies:
     avatar: Avatar
     read_parts: TurnBibleReader | None = None
     notes: tuple[str, ...] = ()
-    look_up: LookupRunner | None = None
+    lookup_tools: LookupToolFactory | None = None
+    max_lookups: int = 0
+    has_outline: bool = False
     search_web: WebLookupRunner | None = None
     find_gaps: GapFinderRunner | None = None
 
@@ -205,34 +218,33 @@ async def gather_turn_context(
     search_result: SearchResult,
     dependencies: TurnDependencies,
 ) -> RetrievalResult:
-    """Return the story data and passages for `question`; see `gather_context`."""
+    """Return the story data and passages for `question`; see `gather_context`.
+
+    The chapters that the plan asks for come first, whole.
+    """
     result = gather_context(question, plan, resolved_entities, bible, search_result)
     reader = dependencies.read_parts
-    return await complete_moments(result, reader.read) if reader else result
-
-
-async def run_lookup(
-    question: TurnQuestion,
-    plan: QuestionPlan,
-    result: RetrievalResult,
-    bible: Bible,
-    dependencies: TurnDependencies,
-    emit: TurnEventEmitter,
-) -> RetrievalResult:
-    """Let a model look up more passages, and return `result` with them.
-
-    Unchanged if look-ups are off or the plan needs no text. If the model found passages
-    sufficient, the confidence of the search no longer applies and becomes None.
-    """
-    if dependencies.look_up is None or not plan.sources & _SEARCHABLE_SOURCES:
+    if reader is not None:
+        result = await complete_moments(result, reader.read)
+    if dependencies.lookup_tools is None or not plan.chapters:
         return result
-    lookup_result = await dependencies.look_up(question, bible, result, emit)
-    return replace(
-        result,
-        ranked_chunks=lookup_result.passages,
-        low_confidence=None if lookup_result.sufficient else result.low_confidence,
-        remarks=(*result.remarks, *lookup_result.remarks),
-    )
+    tools = dependencies.lookup_tools(question, bible)
+    chapters = [await tools.chapter(number) for number in plan.chapters]
+    passages = merge_passages(*chapters, result.ranked_chunks)
+    return replace(result, ranked_chunks=passages)
+
+
+async def read_story_outline(
+    question: TurnQuestion, names: Bible, dependencies: TurnDependencies
+) -> StoryOutline:
+    """Return the outline and cast for the prompt; empty without a language model."""
+    reader, make_tools = dependencies.read_parts, dependencies.lookup_tools
+    if not dependencies.has_outline or reader is None or make_tools is None:
+        return StoryOutline()
+    # The scenes that limit a witness are read with the outline, so the titles are not
+    # limited yet.
+    titles = make_tools(replace(question, witnessed=False), names).contents()
+    return await read_outline(question, names, titles, reader.read)
 
 
 async def add_web_pages(
@@ -263,19 +275,26 @@ async def find_turn_gaps(
     result: RetrievalResult,
     bible: Bible,
     dependencies: TurnDependencies,
-    emit: TurnEventEmitter,
 ) -> GapFinderResult:
-    """Return what the question needs and the text leaves undefined, and emit each gap.
+    """Return what the question needs and the text leaves undefined.
 
     Empty without asking a model if that step is off or there is no sign of a gap.
     """
     if dependencies.find_gaps is None or not may_reveal_gap(question, plan, result):
         return GapFinderResult()
-    emit(TurnStageStarted("gaps", "Looking for open questions"))
-    gap_result = await dependencies.find_gaps(question, result, bible)
-    for gap in gap_result.gaps:
-        emit(GapFound(gap))
-    return gap_result
+    return await dependencies.find_gaps(question, result, bible)
+
+
+def select_turn_gaps(
+    plan: QuestionPlan, gaps: GapFinderResult, answer: AvatarAnswer
+) -> GapFinderResult:
+    """Return `gaps` without those that the answer contradicts: it has citations, does
+    not say that the text is silent, and the question does not ask for open questions.
+    """
+    is_answered = bool(answer.citations) and not answer.is_silent
+    if is_answered and plan.intent is not AnswerIntent.GAP_PROBE:
+        return replace(gaps, gaps=())
+    return gaps
 
 
 def assemble_output(
@@ -326,8 +345,10 @@ def _select_low_confidence(
     result: RetrievalResult, answer: AvatarAnswer
 ) -> bool | None:
     """Return the search's `low_confidence` if the answer cites its passages or nothing;
-    else None.
+    else None, and if a model that answers with citations judged them sufficient.
     """
+    if answer.model and answer.citations and not answer.is_silent:
+        return None
     chunks = [passage.chunk for passage in result.ranked_chunks]
     rests_on_search = not answer.citations or any(
         citation.document == chunk.document

@@ -11,12 +11,7 @@ from lrwr.core.bible.name_lookup import collect_bible_names, list_cast_forms
 from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import CanonChange, Decision
-from lrwr.core.chat.context.tool_loop import (
-    BoundedLookupTools,
-    LookupLoop,
-    LookupResult,
-    PassageSearcher,
-)
+from lrwr.core.chat.context.lookups import BoundedLookupTools
 from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.generation.prompts import find_names_beyond_horizon
 from lrwr.core.chat.graph import (
@@ -43,7 +38,7 @@ from lrwr.core.chat.nodes import (
     parse_canon_command,
 )
 from lrwr.core.chat.planning.rules import build_search_text
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
@@ -167,7 +162,12 @@ class AvatarSessionService:
         preview_avatar = PreviewAvatar(turn_models.avatar)
         dependencies = replace(
             self._build_dependencies(
-                pending, TurnModels(plan_without_model, preview_avatar)
+                pending,
+                TurnModels(
+                    plan_without_model,
+                    preview_avatar,
+                    max_lookups=turn_models.max_lookups,
+                ),
             ),
             search_web=None,
         )
@@ -262,8 +262,6 @@ class AvatarSessionService:
     def _build_dependencies(
         self, pending: _PendingTurn, turn_models: TurnModels
     ) -> TurnDependencies:
-        lookup_loop = turn_models.lookup_loop
-
         def first(turn_question: TurnQuestion) -> Coroutine[None, None, SearchResult]:
             words = build_search_text(turn_question, pending.bible)
             return search(replace(turn_question, text=words))
@@ -283,9 +281,9 @@ class AvatarSessionService:
                 pending.order,
             ),
             notes=_list_note_titles(pending.order),
-            look_up=partial(_run_lookup_loop, lookup_loop, search, reader)
-            if lookup_loop
-            else None,
+            lookup_tools=partial(BoundedLookupTools, search=search, reader=reader),
+            max_lookups=turn_models.max_lookups,
+            has_outline=isinstance(turn_models.avatar, ModelAvatar | PreviewAvatar),
             search_web=partial(_look_up_web_for, self._bible, self._web),
             find_gaps=turn_models.gaps.find if turn_models.gaps else None,
         )
@@ -362,19 +360,6 @@ def _build_turn(
         usage=usage,
         price=paid if cost else price(usage, model),
     )
-
-
-async def _run_lookup_loop(
-    lookup_loop: LookupLoop,
-    search: PassageSearcher,
-    reader: ChapterReader,
-    question: TurnQuestion,
-    bible: Bible,
-    result: RetrievalResult,
-    emit: TurnEventEmitter,
-) -> LookupResult:
-    lookup_tools = BoundedLookupTools(question, bible, search, reader)
-    return await lookup_loop.look_up(question, result, lookup_tools, emit)
 
 
 def _apply_request(turn_request: TurnRequest, before: NarrativeState) -> NarrativeState:

@@ -50,6 +50,18 @@ class TurnQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class StoryOutline:
+    """The chapters of the story and its characters, up to the horizon of a question.
+
+    `chapters` has a line for each chapter, in story order, `people` one for each
+    character, with further names after "=", most mentioned first.
+    """
+
+    chapters: str = ""
+    people: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RetrievalResult:
     """The story data, passages and web pages found for a question, up to its horizon.
 
@@ -59,8 +71,10 @@ class RetrievalResult:
     `unknown` are words of the question that no text up to the horizon contains.
     `remarks` are sentences about what was skipped or failed. `pages` are web pages
     found for `web_query`, which is empty if no web search ran; they are not part of the
-    story. `by_words_only` says that the search left meaning out although an embedding
-    model is configured; then nothing may be said to be missing from the text.
+    story. `outline` opens the material for a language model. `lookups` are phrases for
+    what a model looked up after the first search. `by_words_only` says that the search
+    left meaning out although an embedding model is configured; then nothing may be said
+    to be missing from the text.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -76,6 +90,8 @@ class RetrievalResult:
     remarks: tuple[str, ...] = ()
     pages: tuple[WebPage, ...] = ()
     web_query: str = ""
+    outline: StoryOutline = field(default_factory=StoryOutline)
+    lookups: tuple[str, ...] = ()
     by_words_only: bool = False
 
 

@@ -109,7 +109,7 @@ INTENTIONS_BY_SOURCE: Mapping[AnswerSource, tuple[SourceIntention, ...]] = (
 
 class AnswerIntent(StrEnum):
     """The kind of answer that a question calls for, such as analysis, a character's own
-    words, or a check for gaps.
+    words, a check for gaps, or a judgement on craft, pacing, voice or consistency.
     """
 
     ANALYTICAL = "analytical"
@@ -117,6 +117,7 @@ class AnswerIntent(StrEnum):
     GAP_PROBE = "gap_probe"
     EXTERNAL_REFERENCE = "external_reference"
     SCENARIO = "scenario"
+    JUDGEMENT = "judgement"
 
 
 class AnswerMode(StrEnum):
@@ -149,12 +150,21 @@ class QuestionEntity:
     confidence: float
 
 
+MAX_PLANNED_SEARCHES = 3
+"""Search texts in a question plan at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionPlan:
     """The kind of answer and the sources that a question needs, and the names in it.
 
     `planner` is `RULES_KEEPER` or the name of the language model that made the plan.
-    `remarks` are sentences about what was skipped and why.
+    `remarks` are sentences about what was skipped and why. `question` is the question
+    rewritten so that it can be understood without the earlier turns; empty if the
+    user's own words can. `searches` are up to `MAX_PLANNED_SEARCHES` search texts,
+    phrased as the manuscript might phrase them. `chapters` are the numbers, in story
+    order, of chapters to read completely. `needs_lookup` says that these searches will
+    not be enough, so that a model should search further step by step.
     """
 
     intent: AnswerIntent
@@ -162,6 +172,10 @@ class QuestionPlan:
     entities: tuple[QuestionEntity, ...]
     planner: str
     remarks: tuple[str, ...] = ()
+    question: str = ""
+    searches: tuple[str, ...] = ()
+    chapters: tuple[int, ...] = ()
+    needs_lookup: bool = False
 
     @property
     def sources(self) -> frozenset[AnswerSource]:
@@ -169,14 +183,33 @@ class QuestionPlan:
         return frozenset(choice.source for choice in self.choices)
 
 
+class NameMatch(StrEnum):
+    """How a name in a question matches a name in a source: the same name, an alias of
+    the same character, a part of the name or the other way round, or a similar
+    spelling.
+    """
+
+    EXACT = "exact"
+    ALIAS = "alias"
+    SUBSTRING = "substring"
+    FUZZY = "fuzzy"
+
+
 @dataclass(frozen=True, slots=True)
 class EntityLocation:
     """A source that contains an entity of a question, and the entity's name in that
     source.
+
+    `match` says how the entity's name matches, and `confidence`, 0.0 to 1.0, how surely
+    the source means the entity. `text` are the words of the source that match; empty if
+    that was not recorded.
     """
 
     source: AnswerSource
     name: str
+    match: NameMatch = NameMatch.EXACT
+    confidence: float = 1.0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +299,9 @@ class SupervisorOutput:
     language model that wrote the answer, empty if it consists of quotations.
     `tavily_used` says whether `web_query` was sent to the web search service; `web` are
     the pages that the answer mentions. `low_confidence` means that the search found
-    little that fits; None if that was not evaluated.
+    little that fits; None if that was not evaluated. `plan` is the plan of the
+    question, None for a `canon:` command, a stopped turn and answers of earlier
+    versions; `entities` are the names in it with their locations.
     """
 
     response_text: str
@@ -283,6 +318,8 @@ class SupervisorOutput:
     model: str = ""
     web: tuple[WebCitation, ...] = ()
     web_query: str = ""
+    plan: QuestionPlan | None = None
+    entities: tuple[ResolvedEntity, ...] = ()
 
 
 STOPPED_REMARK = "Stopped before the answer was complete."

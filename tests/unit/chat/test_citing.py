@@ -1,6 +1,7 @@
 """Citations are the document's own words, each once, within what was asked for."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,15 +13,18 @@ from lrwr.core.attribution.citations import (
     iter_evidence_spans,
     reanchor_citation,
 )
+from lrwr.core.chat.context.fact_selection import MAX_CHARACTER_LINES
 from lrwr.core.chat.context.items import (
-    MATERIAL_TOKEN_BUDGET,
-    MAX_CHARACTER_LINES,
     ContextItem,
-    NumberedMaterial,
     StoryFacet,
     collect_context_items,
-    estimate_material_tokens,
     load_result_texts,
+)
+from lrwr.core.chat.context.material import (
+    MATERIAL_TOKEN_BUDGET,
+    NumberedItem,
+    NumberedMaterial,
+    estimate_material_tokens,
     number_material,
 )
 from lrwr.core.chat.state import RetrievalResult
@@ -90,14 +94,59 @@ def test_everything_found_is_numbered_from_1_verbatim_and_once(story: Stories) -
     }
 
 
+def eyes_of(material: NumberedMaterial) -> NumberedItem:
+    return next(e for e in material.entries if e.item.label == "eyes")
+
+
 def test_a_fact_has_the_number_of_its_words(story: Stories) -> None:
-    material = in_numbers(everything(story), story.book)
-    eyes = next(e for e in material.entries if e.item.label == "eyes")
+    result = replace(everything(story), ranked_chunks=())
+    material = in_numbers(result, story.book)
+    eyes = eyes_of(material)
     cited = material.citations[eyes.numbers[0] - 1]
+    assert eyes.quoted == eyes.numbers
     assert (eyes.item.about, eyes.item.statement) == ("Nell Tallow", "grey")
     assert cited.text == "Her eyes were grey as slate."
     assert (cited.document, cited.lines, cited.chapter) == (ONE, LineRange(3, 3), 1)
     assert material.notes[cited.number] == "Nell Tallow, eyes: grey"
+
+
+def test_a_fact_whose_words_are_in_a_passage_has_the_number_of_the_passage(
+    story: Stories,
+) -> None:
+    material = in_numbers(everything(story), story.book)
+    eyes = eyes_of(material)
+    assert (eyes.numbers, eyes.quoted) == ((1,), ())
+    assert len(material.citations) == len(material.passages)
+
+
+def test_what_a_passage_says_in_the_same_words_is_not_said_again(
+    story: Stories,
+) -> None:
+    alone = in_numbers(replace(everything(story), ranked_chunks=()), story.book)
+    assert {e.item.facet for e in alone.entries} >= {
+        StoryFacet.HAPPENED,
+        StoryFacet.LINE,
+    }
+    material = in_numbers(everything(story), story.book)
+    assert {e.item.facet for e in material.entries} == {StoryFacet.LOOK}
+
+
+def test_passages_come_first_and_facts_take_a_sixth_at_most() -> None:
+    told = [f"“I have said it {n} times over to her,” said Nell." for n in range(30)]
+    text = "\n\n".join(told)
+    story = Stories(Book({ONE: f"# One\n\n{text}\n"}))
+    story.name("Nell")
+    for n in range(30):
+        story.says(ONE, f"I have said it {n} times over to her,", "Nell")
+    held = [passage(story.book, ONE, one) for one in told[20:]]
+    result = found(story, speaker="Nell", passages=held)
+    material = in_numbers(result, story.book, budget=240)
+    quoted = {n for entry in material.entries for n in entry.quoted}
+    facts = [c for c in material.citations if c.number in quoted]
+    assert 0 < sum(estimate_material_tokens(one.text) for one in facts) <= 40
+    assert [one.number for one in material.passages] == list(
+        range(1, len(material.passages) + 1)
+    )
 
 
 @pytest.mark.parametrize("budget", [40, 90, 200, MATERIAL_TOKEN_BUDGET])
@@ -125,10 +174,12 @@ def test_a_passage_too_long_is_cut_to_the_sentences_that_fit_the_question() -> N
     assert cut.text.startswith(("The", "Purple")) and cut.text.endswith(".")
 
 
-def test_what_fits_the_question_comes_first(story: Stories) -> None:
-    words = WordWeights({"pony": 1.0})
-    material = in_numbers(everything(story), story.book, words=words)
-    assert material.citations[0].text == "The pony drowned in the fog."
+def test_passages_keep_their_order(story: Stories) -> None:
+    result = everything(story)
+    material = in_numbers(result, story.book)
+    assert [one.text for one in material.passages] == [
+        one.chunk.text for one in result.ranked_chunks
+    ]
 
 
 def test_facts_leave_passages_their_room(story: Stories) -> None:
@@ -186,8 +237,6 @@ def test_an_utterance_in_two_stretches_has_a_number_for_each(story: Stories) -> 
 
 
 def a_story_with_a_tag() -> Stories:
-    from dataclasses import replace
-
     story = Stories(Book({ONE: "# One\n\n“Never”, said Nell, “not once.”\n"}))
     story.name("Nell")
     story.says(ONE, "Never", "Nell")

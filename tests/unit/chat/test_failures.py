@@ -11,7 +11,6 @@ from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.chat.context.gap_finder import GapFinder
-from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.graph import TurnModels
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.turns import TurnState
@@ -41,7 +40,7 @@ FAILURES: dict[str, Turn] = {
     "429": Refuse(429, retry_after="60"),
     "500": Refuse(500),
     "time-out": Hang(),
-    "cut short": Say('{"tool": "sea', broken=True),
+    "cut short": Say("sear", broken=True),
     "nonsense": Nonsense(),
     "no words": Say(""),
 }
@@ -49,7 +48,6 @@ FAILURES: dict[str, Turn] = {
 CALLS = {
     "Tools": "Sources were chosen by rules",
     "Entities": "Names were recognized by rules",
-    "Step": "The search for more passages stopped",
     "Gaps": "Open questions were not analysed",
 }
 """What a turn says of each call that fails; the answer has its own words."""
@@ -76,7 +74,7 @@ async def voices(
     model = OpenAIChatModel(connection, line)
     yield lambda: replace(
         counted(desk, model),
-        lookup_loop=LookupLoop(model, PATIENCE, 10),
+        max_lookups=10,
         gaps=GapFinder(model, PATIENCE),
     )
     await model.aclose()

@@ -339,7 +339,7 @@ async def test_what_people_wrote_stands_in_fences_and_not_in_the_instructions(
         assert "Somebody Later" not in user
 
 
-async def test_each_question_has_a_mark_of_its_own_and_the_same_instructions(
+async def test_the_same_question_is_asked_in_the_same_words(
     marsh_bible: Bible,
 ) -> None:
     chat = ScriptedChat(*[tools(VOICE), entities(FROG)] * 2)
@@ -347,7 +347,7 @@ async def test_each_question_has_a_mark_of_its_own_and_the_same_instructions(
     await planned(chat, marsh_bible)
     systems = {messages[0].text for messages, _ in chat.asked}
     users = {messages[1].text for messages, _ in chat.asked}
-    assert (len(systems), len(users)) == (2, 4)
+    assert (len(systems), len(users)) == (2, 1)
 
 
 def test_the_shapes_are_what_a_strict_server_takes() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.chat.context.items import NumberedMaterial, number_material
+from lrwr.core.chat.context.material import NumberedMaterial, number_material
 from lrwr.core.chat.generation.prompts import (
     WEB_TOKEN_BUDGET,
     build_avatar_messages,
@@ -16,7 +16,7 @@ from lrwr.core.chat.generation.prompts import (
     list_fenced_texts,
     select_prompt_pages,
 )
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.state import RetrievalResult, StoryOutline, TurnQuestion
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.language_model import FENCE_RULE, generate_fence_mark
 from lrwr.core.model.turns import (
@@ -59,7 +59,7 @@ def told(
     plan: QuestionPlan | None = None,
 ) -> tuple[list[ChatMessage], NumberedMaterial, str]:
     material = number_material(result, book.all_texts(), find_sentence_spans)
-    mark = generate_fence_mark(*list_fenced_texts(question, material))
+    mark = generate_fence_mark(*list_fenced_texts(question, result, material))
     plan = plan or a_plan()
     return build_avatar_messages(question, plan, result, material, mark), material, mark
 
@@ -119,7 +119,8 @@ def test_no_text_can_close_its_fence(words: str) -> None:
 
 
 def test_facts_are_told_in_one_line_each(story: Stories) -> None:
-    asked = told(story.book, everything(story))[0][-1].text
+    result = replace(everything(story), ranked_chunks=())
+    asked = told(story.book, result)[0][-1].text
     (line,) = [one for one in asked.splitlines() if one.startswith("Nell Tallow, eyes")]
     assert re.fullmatch(
         r"Nell Tallow, eyes: grey: \[\d+\] “Her eyes were grey as slate\.”", line
@@ -140,10 +141,11 @@ def test_a_character_speaks_as_themselves_and_knows_nothing_later(
     story: Stories,
 ) -> None:
     question = replace(AS_NELL, witnessed=True)
-    messages, _, mark = told(story.book, everything(story, Horizon(1)), question)
+    lines = replace(everything(story, Horizon(1)), ranked_chunks=())
+    messages, _, mark = told(story.book, lines, question)
     system, asked = messages[0].text, messages[-1].text
     assert system.startswith("You are Nell Tallow,")
-    assert "at the end of chapter 1" in system
+    assert "It is now the end of chapter 1." in system
     assert "what you were there for and what you were told" in system
     assert f"<lines they say {mark}>" in asked
     alone = told(story.book, everything(story, Horizon(1)), AS_NELL)[0][0].text
@@ -157,11 +159,45 @@ def test_the_analyst_is_nobody_of_the_story(story: Stories) -> None:
     assert "outrank everything" in system
 
 
+def test_two_questions_about_the_same_material_begin_alike(story: Stories) -> None:
+    result = replace(
+        everything(story), outline=StoryOutline("1. One\n2. Two", "Nell Tallow = Nell")
+    )
+    state = NarrativeState()
+    output = SupervisorOutput(
+        "Nell keeps it.", AnswerIntent.ANALYTICAL, (), (), (), state
+    )
+    turn = Turn(TurnId("t"), 1, 0.0, "Who keeps it?", output)
+    first = told(story.book, result)[0]
+    second = told(
+        story.book, result, replace(ASKED, text="What of the fog?", history=(turn,))
+    )[0]
+    assert first[0] == second[0]
+    opening = first[1].text.partition("The novelist asks:")[0]
+    assert opening.startswith("<chapters so far ")
+    assert all(one.chunk.text in opening for one in result.ranked_chunks)
+    assert second[1].text.startswith(opening)
+
+
+def test_a_model_may_look_up_only_where_something_is_left(story: Stories) -> None:
+    result = replace(everything(story), lookups=("“fog”: nothing found",))
+    material = number_material(result, story.book.all_texts(), find_sentence_spans)
+    mark = generate_fence_mark()
+    asked = [
+        build_avatar_messages(ASKED, a_plan(), result, material, mark, lookups=left)
+        for left in (2, 0)
+    ]
+    assert "2 look-ups at most" in outside(asked[0][-1].text, mark)
+    assert "Nothing more can be looked up" in outside(asked[1][-1].text, mark)
+    assert "nothing found" not in outside(asked[0][-1].text, mark)
+
+
 @pytest.mark.parametrize(
     ("intent", "words"),
     [
         (AnswerIntent.SCENARIO, ("Fits:", "Strains:", "Unknown:")),
         (AnswerIntent.GAP_PROBE, ("does not define", "suggestions")),
+        (AnswerIntent.JUDGEMENT, ("as an editor", "In my opinion")),
     ],
 )
 def test_each_kind_of_question_has_its_rules(
@@ -176,7 +212,7 @@ def test_what_would_be_if_is_judged_from_outside(story: Stories) -> None:
     plan = a_plan(intent=AnswerIntent.SCENARIO)
     messages = told(story.book, everything(story), AS_NELL, plan)[0]
     assert "You are Nell" not in messages[0].text
-    assert "at the end of chapter 1" in messages[0].text
+    assert "up to the end of chapter 1" in messages[0].text
 
 
 def test_turns_before_are_told_in_order_without_their_numbers(story: Stories) -> None:
@@ -189,9 +225,11 @@ def test_turns_before_are_told_in_order_without_their_numbers(story: Stories) ->
     messages, _, mark = told(story.book, everything(story), question)
     roles = [message.role for message in messages]
     assert roles == ["system", "user", "assistant", "user"]
-    assert [messages[1].text, messages[2].text] == ["Who keeps it?", "Nell keeps it."]
-    assert "They spoke of the fog." in messages[-1].text
-    assert "They spoke of the fog." not in outside(messages[-1].text, mark)
+    assert messages[1].text.endswith("\n\nWho keeps it?")
+    assert messages[2].text == "Nell keeps it."
+    assert "They spoke of the fog." in messages[1].text
+    assert "They spoke of the fog." not in outside(messages[1].text, mark)
+    assert messages[-1].text == f"The novelist asks: {ASKED.text}"
 
 
 def test_what_is_missing_is_said(story: Stories) -> None:
@@ -209,14 +247,14 @@ def test_what_is_missing_is_said(story: Stories) -> None:
 @pytest.mark.parametrize(
     ("horizon", "words"),
     [
-        (None, "what is written so far"),
-        (Horizon(3), "at the end of chapter 3"),
-        (Horizon(3, 2), "chapter 3, at the end of scene 2"),
-        (Horizon(3, 0), "at the beginning of chapter 3"),
+        (None, "the end of what is written so far"),
+        (Horizon(3), "the end of chapter 3"),
+        (Horizon(3, 2), "the end of scene 2 of chapter 3"),
+        (Horizon(3, 0), "the beginning of chapter 3"),
     ],
 )
 def test_a_moment_of_the_story_has_words(horizon: Horizon | None, words: str) -> None:
-    assert words in describe_horizon(horizon)
+    assert describe_horizon(horizon) == words
 
 
 HAMLET = WebPage("Hamlet", "https://example.org/h", "Hamlet sees a ghost on the wall.")
@@ -248,7 +286,7 @@ def test_a_mark_never_stands_in_a_page(story: Stories) -> None:
     material = number_material(result, story.book.all_texts(), find_sentence_spans)
     web = select_prompt_pages(question, result)
     mark = generate_fence_mark(
-        *list_fenced_texts(question, material, web), draw=lambda: next(drawn)
+        *list_fenced_texts(question, result, material, web), draw=lambda: next(drawn)
     )
     assert mark == "good"
 

@@ -1,6 +1,8 @@
 """What is told of earlier turns once the text has changed under them."""
 
+import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,7 +59,12 @@ async def earlier(desk: StoryDesk, as_of: str = "") -> list[ChatMessage]:
     """What a model is told of the conversation, besides what answers the question."""
     asking = TurnRequest("What of the fog?", thread=THREAD, as_of=as_of)
     (*_, answering) = await with_model(desk).prompt(asking)
-    return list(answering.messages[1:-1])
+    messages = list(answering.messages[1:-1])
+    for first in messages[:1]:
+        # The material shares a message with the first question.
+        asked = re.split(r"</[^<>\n]*>\n\n", first.text)[-1]
+        messages[0] = replace(first, text=asked)
+    return messages
 
 
 async def test_an_answer_that_still_stands_is_told_without_a_mark(

@@ -97,6 +97,7 @@ async def test_nothing_from_after_the_horizon_is_answered_with(
             plan: QuestionPlan,
             result: RetrievalResult,
             emit: TurnEventEmitter,
+            lookups: int = 0,
         ) -> AvatarAnswer:
             asked.append((question, result))
             return AvatarAnswer("")
@@ -136,6 +137,7 @@ class Endless:
         plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
+        lookups: int = 0,
     ) -> AvatarAnswer:
         emit(AnswerToken("The lamp ", AnswerSpeaker.AVATAR))
         try:

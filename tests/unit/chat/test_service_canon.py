@@ -1,4 +1,3 @@
-import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -7,20 +6,20 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.canon.model import UndefinedAttribute
-from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.graph import TurnModels, plan_without_model
 from lrwr.core.chat.service import TurnRequest
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.turns import (
     AnswerSpeaker,
     AnswerToken,
     ThreadId,
     TurnDone,
+    TurnEvent,
     TurnStageStarted,
     TurnState,
 )
-from lrwr.core.ports.models import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.rooms import a_read_book, counted, sessions, shelf, turn_of, whole
 from tests.fakes.story_desks import StoryDesk
@@ -77,44 +76,75 @@ async def test_nothing_but_the_writers_own_line_defines_anything(
     assert desk.canon().answers == {}
 
 
-async def test_a_model_looks_things_up_between_the_plan_and_the_answer(
+class Planless(ScriptedChat):
+    """Its replies are answers; planning fails, so that rules plan."""
+
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
+        raise ServiceUnavailable("No plan.")
+
+
+async def looking_up(
+    desk: StoryDesk, model: ScriptedChat, question: str, lookups: int = 10
+) -> list[TurnEvent]:
+    seeking = replace(counted(desk, model), max_lookups=lookups)
+    return await whole(sessions(desk, voices=lambda: seeking), TurnRequest(question))
+
+
+async def test_a_model_looks_things_up_instead_of_answering_and_is_asked_again(
     desk: StoryDesk,
 ) -> None:
-    steps: list[dict[str, object]] = [
-        {"tool": "search", "words": "pony"},
-        {"tool": "enough", "keep": [1]},
-    ]
-
-    def reply(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
-        match shape.name if shape else "":
-            case "Tools":
-                tool = {"tool": "manuscript", "intention": "find_passage"}
-                tools = [{**tool, "confidence": 1.0}]
-                return json.dumps({"intent": "analytical", "tools": tools})
-            case "Entities":
-                return '{"entities": []}'
-            case "Step":
-                unused: dict[str, object] = {
-                    "words": "",
-                    "chapter": 0,
-                    "part": 0,
-                    "keep": [],
-                }
-                return json.dumps(unused | steps.pop(0))
-            case _:
-                return "Corin says that the pony drowned [1]."
-
-    model = ScriptedChat(answer=reply)
-    seeking = replace(counted(desk, model), lookup_loop=LookupLoop(model, 60.0, 10))
-    events = await whole(
-        sessions(desk, voices=lambda: seeking), TurnRequest("What drowned?")
-    )
-    shapes = [shape.name if shape else "" for _, shape in model.asked]
-    assert sorted(shapes[:2]) == ["Entities", "Tools"]
-    assert shapes[2:] == ["Step", "Step", ""]
+    model = Planless(["sea", "rch: po", "ny"], "Corin says that the pony drowned [1].")
+    events = await looking_up(desk, model, "What of the zinc?")
     stages = [event.text for event in events if isinstance(event, TurnStageStarted)]
-    assert stages[-2:] == ["Searching the manuscript for “pony”", "Answering"]
-    assert turn_of(events).output.response_text.endswith("drowned [1].")
+    assert stages[-3:] == [
+        "Answering", "Searching the manuscript for “pony”", "Answering",
+    ]  # fmt: skip
+    told = "".join(event.text for event in events if isinstance(event, AnswerToken))
+    assert told == "Corin says that the pony drowned [1]."
+    assert turn_of(events).output.response_text == told
+    first, second = (messages[-1].text for messages, _ in model.asked)
+    assert "The pony drowned" in second
+    assert "search: a line as the book" in first
+    assert "“pony”: found" in second
+
+
+async def test_a_model_that_repeats_its_request_must_answer(desk: StoryDesk) -> None:
+    model = Planless("search: fog", "search: fog", "The fog is weather [1].")
+    turn = turn_of(await looking_up(desk, model, "What of the fog?"))
+    assert turn.output.response_text == "The fog is weather [1]."
+    assert "Nothing more can be looked up" in model.asked[-1][0][-1].text
+
+
+async def test_there_are_only_so_many_look_ups(desk: StoryDesk) -> None:
+    endless = Planless(*(f"search: fog {n} | lamp {n}" for n in range(20)))
+    turn = turn_of(await looking_up(desk, endless, "What of the fog?", lookups=4))
+    assert len(endless.asked) == 3
+    assert turn.output.model == ""
+    assert any("asked for more to read" in one for one in turn.output.remarks)
+
+
+async def test_a_search_that_is_cut_off_is_no_answer(desk: StoryDesk) -> None:
+    model = Planless("search: fog", ServiceUnavailable("The server is away."))
+    turn = turn_of(await looking_up(desk, model, "What does Nell say of the lamp?"))
+    assert "The lamp must never go out" in turn.output.response_text
+    assert "search:" not in turn.output.response_text
+
+
+async def test_the_prompt_opens_with_the_chapters_and_the_cast_up_to_the_horizon(
+    desk: StoryDesk,
+) -> None:
+    model = Planless("It is weather [1].")
+    voices = counted(desk, model)
+    asking = TurnRequest("What of the fog?", as_of="ch1")
+    await whole(sessions(desk, voices=lambda: voices), asking)
+    asked = model.asked[0][0][-1].text
+    assert asked.startswith("<chapters so far ")
+    assert "1. One" in asked
+    assert "<characters so far" in asked
+    for later in ("2. Two", "Corin"):
+        assert later not in asked
 
 
 async def test_all_that_would_be_sent_is_shown_and_nothing_is_sent(

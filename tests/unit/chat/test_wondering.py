@@ -114,16 +114,20 @@ async def test_all_that_anybody_wrote_is_fenced(marsh_bible: Bible) -> None:
     result = RetrievalResult(
         ranked_chunks=tuple(paragraphs(story.book, ONE)), gaps=(AGE,), unknown=("pink",)
     )
+    asked_of_pink = TurnQuestion("What colour does Pink like?")
     model = ScriptedChat(told())
-    await GapFinder(model, 60.0).find(WHAT, result, marsh_bible)
+    await GapFinder(model, 60.0).find(asked_of_pink, result, marsh_bible)
     ((messages, shape),) = model.asked
     assert shape == build_gaps_shape()
     asked = messages[-1].text
     assert BOOK[ONE].split("\n\n")[1] in asked
-    for label, words in (("question", WHAT.text), ("stands nowhere", "pink")):
+    for label, words in (
+        ("question", asked_of_pink.text),
+        ("names that stand nowhere", "pink"),
+    ):
         inside = asked.split(f"<{label} ")[1].split(f"</{label} ")[0]
         assert words in inside
-    assert WHAT.text not in messages[0].text
+    assert asked_of_pink.text not in messages[0].text
 
 
 def test_a_model_is_asked_where_something_may_be_open() -> None:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from lrwr.core.bible.name_lookup import match_people_exactly
+from lrwr.core.bible.name_lookup import match_elements_exactly, match_people_exactly
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.items import collect_context_items, estimate_material_tokens
+from lrwr.core.chat.context.items import ContextItem, collect_context_items
+from lrwr.core.chat.context.material import estimate_material_tokens
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import (
@@ -27,6 +28,7 @@ from lrwr.core.model.language_model import (
 )
 from lrwr.core.model.text import (
     WORD_PATTERN,
+    extract_capitalized_words,
     extract_content_words,
     format_seconds,
     normalize_word,
@@ -50,7 +52,7 @@ _GAP_PROMPT = f"""\
 A novelist asks about their unfinished book. Below is all that was found for it. List \
 what the question needs and the book leaves undefined, at most {MAX_GAPS_PER_QUESTION}, none if all is \
 defined:
-about: the character it is an attribute of, as named below, empty if nobody's.
+about: the character or thing it is an attribute of, as named below, else empty.
 undefined_attribute: two to five words, as "favourite colour".
 what_is_implied: what the text found lets one infer, empty if nothing.
 development_suggestion: one way in which the novelist could define it.
@@ -179,11 +181,18 @@ def _parse_gap(item: object) -> GapFlag:
 
 
 def _resolve_characters(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
-    """Yield gaps about known characters, under their full names, and gaps about none."""
+    """Yield gaps about known characters, under their full names, and gaps about known
+    things or nothing.
+    """
     for gap in gaps:
         people = match_people_exactly(gap.about, bible) if gap.about else ()
-        if not gap.about or len(people) == 1:
-            yield replace(gap, about=people[0].name if people else "")
+        elements = match_elements_exactly(gap.about, bible) if gap.about else ()
+        if len(people) == 1:
+            yield replace(gap, about=people[0].name)
+        elif elements and not people:
+            yield replace(gap, about=elements[0].name)
+        elif not gap.about:
+            yield gap
 
 
 def _build_messages(
@@ -192,12 +201,12 @@ def _build_messages(
     blocks = {
         "question": question.text,
         "known": "\n".join(
-            _take_fitting(item.line for item in collect_context_items(result))
+            _take_fitting(map(_format_item, collect_context_items(result)))
         ),
         "passages": "\n\n".join(
             _take_fitting(p.chunk.text for p in result.ranked_chunks)
         ),
-        "stands nowhere": ", ".join(result.unknown),
+        "names that stand nowhere": ", ".join(find_unknown_names(question, result)),
     }
     mark = generate_fence_mark(*blocks.values())
     fenced_blocks = [
@@ -207,6 +216,25 @@ def _build_messages(
         ChatMessage("system", _GAP_PROMPT),
         ChatMessage("user", "\n".join(fenced_blocks)),
     ]
+
+
+def find_unknown_names(
+    question: TurnQuestion, result: RetrievalResult
+) -> tuple[str, ...]:
+    """Return the unknown words of `question` that are written as names.
+
+    That another word is missing says little: the text may put it otherwise.
+    """
+    capitalized_words = frozenset(extract_capitalized_words(question.text))
+    return tuple(word for word in result.unknown if word in capitalized_words)
+
+
+def _format_item(item: ContextItem) -> str:
+    """Return the item on one line, with the words of its first evidence."""
+    quoted = " ".join(item.evidence[0].text.split()) if item.evidence else ""
+    if not quoted or quoted in item.line:
+        return item.line
+    return f"{item.line}: “{quoted[:MAX_GAP_TEXT_CHARS]}”"
 
 
 def _take_fitting(texts: Iterable[str]) -> Iterator[str]:

@@ -1,13 +1,10 @@
-"""Context items: the facts and quotations of the story bible as single statements, and
-their selection and numbering as the material of an answer.
-"""
+"""Context items: the facts and quotations of the story bible as single statements."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from lrwr.core.attribution.citations import CitationNumbering, cite_evidence
 from lrwr.core.bible.values import (
     AttributedQuote,
     BibleClaim,
@@ -26,13 +23,9 @@ from lrwr.core.bible.values import (
     list_model_claims,
 )
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText, PassageStore
-from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 
 _INNER_LABELS = frozenset(
     {
@@ -53,27 +46,6 @@ UNNAMED = "description"
 
 MAX_PRESENCE_CITATIONS = 4
 """Citations for who is present in a scene, at most."""
-
-MATERIAL_TOKEN_BUDGET = 3_000
-"""Default token budget of the material of one answer."""
-
-MATERIAL_CHARS_PER_TOKEN = 4
-"""Estimated characters per token; about right for English with any model."""
-
-ITEM_OVERHEAD_TOKENS = 12
-"""Estimated tokens of labels and line breaks around each item."""
-
-RESERVED_PASSAGE_SHARE = 0.5
-"""Share of the budget that facts leave to passages in the first round."""
-
-MAX_PLACES_PER_FACT = 2
-"""Citations for one fact: one supports it, a second shows that it is repeated."""
-
-MAX_CHARACTER_LINES = 6
-"""Dialogue lines of a character at most; enough to imitate a voice."""
-
-MIN_CUT_PASSAGE_CHARS = 200
-"""Remaining characters below which a passage is skipped instead of cut."""
 
 
 class StoryFacet(StrEnum):
@@ -287,50 +259,6 @@ def _iter_gap_items(gap: Gap) -> Iterator[ContextItem]:
     yield ContextItem(StoryFacet.GAP, about, attribute, description, words)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedItem:
-    """An item and the numbers of the citations that support it, each once.
-
-    `numbers` is empty for an item that needs no citation, such as a decision.
-    """
-
-    item: ContextItem
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedMaterial:
-    """The facts and passages that an answer may use, with numbered citations.
-
-    `entries` are in the order of selection, `citations` in the order of their numbers,
-    which start at 1. `passages` are those of the citations that quote a retrieved
-    passage, complete or cut; the others quote the evidence of an item.
-    """
-
-    entries: tuple[NumberedItem, ...] = ()
-    passages: tuple[Citation, ...] = ()
-    citations: tuple[Citation, ...] = ()
-
-    @property
-    def notes(self) -> Mapping[int, str]:
-        """For each citation number, the items that it supports, one a line.
-
-        Numbers of passages that support no item are missing.
-        """
-        notes_by_number: dict[int, list[str]] = {}
-        for entry in self.entries:
-            for number in entry.numbers:
-                notes_by_number.setdefault(number, []).append(entry.item.line)
-        return {number: "\n".join(lines) for number, lines in notes_by_number.items()}
-
-    @property
-    def decided(self) -> tuple[str, ...]:
-        """The lines of the items without a citation: decisions, and gaps about which
-        the text implies nothing.
-        """
-        return tuple(entry.item.line for entry in self.entries if not entry.numbers)
-
-
 async def load_result_texts(
     result: RetrievalResult, store: PassageStore
 ) -> dict[DocumentId, DocumentText]:
@@ -342,143 +270,6 @@ async def load_result_texts(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    of_pieces = (e.document for p in collect_context_items(result) for e in p.evidence)
+    of_items = (e.document for p in collect_context_items(result) for e in p.evidence)
     of_passages = (passage.chunk.document for passage in result.ranked_chunks)
-    return await store.texts((*of_pieces, *of_passages))
-
-
-def number_material(
-    result: RetrievalResult,
-    texts: Mapping[DocumentId, DocumentText],
-    sentences: SentenceSplitter,
-    *,
-    words: WordWeights | None = None,
-    budget: int = MATERIAL_TOKEN_BUDGET,
-) -> NumberedMaterial:
-    """Select the items and passages of `result` that fit into `budget` tokens, and
-    number their citations.
-
-    Tokens are estimated by `estimate_material_tokens`. Items may first use half of the
-    budget; then passages are added, best first, the last one cut at a sentence
-    boundary; then more items. Items that cover most weight of `words`, the question's
-    weighted words, come first; None leaves them in their order. Of dialogue lines only
-    a few are used. Evidence that `texts`, the current texts, no longer contain is left
-    out, and so are items that lose all of theirs.
-    """
-    words = words or WordWeights({})
-    material_budget = _MaterialBudget(CitationNumbering(texts), sentences, budget)
-    reserved_tokens = (
-        round(budget * RESERVED_PASSAGE_SHARE) if result.ranked_chunks else 0
-    )
-    postponed_items = [
-        p
-        for p in _rank_items(result, words)
-        if not material_budget.add_item(p, reserved_tokens)
-    ]
-    for passage in result.ranked_chunks:
-        if not material_budget.add_passage(passage, words):
-            break
-    for item in postponed_items:
-        material_budget.add_item(item, 0)
-    return material_budget.build_material()
-
-
-def estimate_material_tokens(text: str) -> int:
-    """Return the estimated number of tokens of `text`: characters / 4, rounded up."""
-    return -(-len(text) // MATERIAL_CHARS_PER_TOKEN)
-
-
-def _rank_items(result: RetrievalResult, words: WordWeights) -> list[ContextItem]:
-    """Sort items by fit with the question, and keep only a few dialogue lines."""
-    pieces = sorted(
-        collect_context_items(result), key=lambda item: -words.coverage(item.words)
-    )
-    lines = [item for item in pieces if item.facet is StoryFacet.LINE]
-    lines.sort(key=lambda line: not all(map(is_sure, line.evidence)))
-    left_out = set(lines[MAX_CHARACTER_LINES:])
-    return [item for item in pieces if item not in left_out]
-
-
-class _MaterialBudget:
-    """Adds material until the token budget is spent."""
-
-    def __init__(
-        self,
-        numbering: CitationNumbering,
-        sentences: SentenceSplitter,
-        remaining_tokens: int,
-    ) -> None:
-        self._numbering = numbering
-        self._sentences = sentences
-        self._left = remaining_tokens
-        self._entries: list[NumberedItem] = []
-        self._passages: list[Citation] = []
-
-    def add_item(self, item: ContextItem, reserved_tokens: int) -> bool:
-        """Add an item if `reserved_tokens` remain after it; return whether it was
-        added.
-        """
-        citations = [
-            citation
-            for evidence in item.surest[:MAX_PLACES_PER_FACT]
-            for citation in cite_evidence(evidence, self._numbering, self._sentences)
-        ]
-        if not citations and not item.is_uncited:
-            return False
-        if not self._spend(item.line, citations, reserved_tokens):
-            return False
-        numbers = (self._numbering.number(citation).number for citation in citations)
-        self._entries.append(NumberedItem(item, tuple(dict.fromkeys(numbers))))
-        return True
-
-    def add_passage(self, passage: Passage, words: WordWeights) -> bool:
-        """Add a passage, complete or cut; return whether it was complete."""
-        chunk = passage.chunk
-        citation = self._numbering.locate(
-            chunk.document, chunk.span, chunk.text, passage.chapter
-        )
-        if citation is None:
-            return True
-        if self._spend("", [citation], 0):
-            self._passages.append(self._numbering.number(citation))
-            return True
-        part = self._cut_passage(citation, words)
-        if part is not None and self._spend("", [part], 0):
-            self._passages.append(self._numbering.number(part))
-        return False
-
-    def build_material(self) -> NumberedMaterial:
-        """Return what was added."""
-        return NumberedMaterial(
-            tuple(self._entries), tuple(self._passages), self._numbering.citations
-        )
-
-    def _spend(
-        self, note: str, citations: Sequence[Citation], reserved_tokens: int
-    ) -> bool:
-        new = {
-            (c.document, c.span): c
-            for c in citations
-            if not self._numbering.has_number(c)
-        }
-        cost = (
-            ITEM_OVERHEAD_TOKENS
-            + estimate_material_tokens(note)
-            + sum(estimate_material_tokens(citation.text) for citation in new.values())
-        )
-        if self._left - cost < reserved_tokens:
-            return False
-        self._left -= cost
-        return True
-
-    def _cut_passage(self, citation: Citation, words: WordWeights) -> Citation | None:
-        remaining_chars = (self._left - ITEM_OVERHEAD_TOKENS) * MATERIAL_CHARS_PER_TOKEN
-        if remaining_chars < MIN_CUT_PASSAGE_CHARS:
-            return None
-        start, end = select_excerpt(
-            citation.text, words, self._sentences, limit=remaining_chars
-        )
-        span = Span(citation.span.start + start, citation.span.start + end)
-        return self._numbering.locate(
-            citation.document, span, citation.text[start:end], citation.chapter
-        )
+    return await store.texts((*of_items, *of_passages))

@@ -208,7 +208,8 @@ async def split_question_parts(
             QuestionPart(
                 text=part_text,
                 words=await weigh_question_words(
-                    [*question_words, *_map_to_labels(question_words)], passage_source
+                    [*question_words, *map_words_to_labels(question_words)],
+                    passage_source,
                 ),
                 whole=await weigh_question_words(
                     extract_content_words(part_text), passage_source
@@ -359,7 +360,7 @@ def _extract_naming_words(text: str) -> list[str]:
     return [word for word in extract_content_words(text) if word not in ignored_words]
 
 
-def _map_to_labels(words: Iterable[str]) -> list[str]:
+def map_words_to_labels(words: Iterable[str]) -> list[str]:
     """Return the labels that profiles use for what some words ask ("old": "age")."""
     return list(
         dict.fromkeys(_LABEL_BY_WORD[word] for word in words if word in _LABEL_BY_WORD)

@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from lrwr.core.attribution.answer_sentences import states_silence
 from lrwr.core.attribution.claims import StoryContext, check_citations
-from lrwr.core.chat.context.items import (
+from lrwr.core.chat.context.fact_selection import MaterialFocus
+from lrwr.core.chat.context.items import load_result_texts
+from lrwr.core.chat.context.lookups import (
+    MAX_REQUEST_CHARS,
+    LookupRequest,
+    may_become_request,
+    parse_lookup_request,
+)
+from lrwr.core.chat.context.material import (
+    MATERIAL_TOKEN_BUDGET,
     NumberedMaterial,
-    load_result_texts,
     number_material,
 )
 from lrwr.core.chat.extractive.answerer import stream_extractive_answer
@@ -39,6 +48,7 @@ from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerMode,
+    AnswerSpeaker,
     AnswerToken,
     Citation,
     GapFlag,
@@ -65,6 +75,7 @@ class ExtractiveAvatar:
         plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
+        lookups: int = 0,  # noqa: ARG002 - quotations need no look-ups
     ) -> AvatarAnswer:
         """Answer with facts and quotations of `result`, and emit each line when it is
         ready.
@@ -136,11 +147,12 @@ class ModelAvatar:
     """Answers with the language model `chat`.
 
     If it fails before the first word, `instead` answers with quotations. `source` has
-    the texts to cite.
+    the texts to cite. `context_tokens` are the tokens of material in a prompt.
     """
 
     chat: ChatModel
     source: PassageSource
+    context_tokens: int = MATERIAL_TOKEN_BUDGET
     instead: ExtractiveAvatar = field(init=False)
 
     def __post_init__(self) -> None:
@@ -152,11 +164,13 @@ class ModelAvatar:
         return self.chat.name
 
     async def prompt(
-        self, question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
+        self,
+        question: TurnQuestion,
+        plan: QuestionPlan,
+        result: RetrievalResult,
+        lookups: int = 0,
     ) -> AvatarPrompt:
         """Return what `answer` would send for the question, without sending it.
-
-        Only the random string that delimits quoted text differs between calls.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -165,10 +179,19 @@ class ModelAvatar:
         words = await weigh_question_words(
             extract_content_words(question.text), self.source
         )
-        material = number_material(result, texts, self.source.sentences, words=words)
+        material = number_material(
+            result,
+            texts,
+            self.source.sentences,
+            words=words,
+            focus=MaterialFocus.of(question, plan, result),
+            budget=self.context_tokens,
+        )
         web = select_prompt_pages(question, result)
-        mark = generate_fence_mark(*list_fenced_texts(question, material, web))
-        messages = build_avatar_messages(question, plan, result, material, mark)
+        mark = generate_fence_mark(*list_fenced_texts(question, result, material, web))
+        messages = build_avatar_messages(
+            question, plan, result, material, mark, lookups=lookups
+        )
         return AvatarPrompt(tuple(messages), material, web, texts)
 
     async def answer(
@@ -177,23 +200,31 @@ class ModelAvatar:
         plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
+        lookups: int = 0,
     ) -> AvatarAnswer:
         """Emit the model's answer as it arrives, then check it and return it.
 
-        Invalid citations are removed, and sentences that their sources do not support
-        are reported. If the model fails before its first word, the answer consists of
-        quotations; if later, it is incomplete. Both add a remark.
+        If the model asks for look-ups instead, of which it may have `lookups`, nothing
+        is emitted and the answer is empty but for the request. Invalid citations are
+        removed, and sentences that their sources do not support are reported. If the
+        model fails before its first word, the answer consists of quotations; if later,
+        it is incomplete. Both add a remark.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
-        prompt = await self.prompt(question, plan, result)
+        prompt = await self.prompt(question, plan, result, lookups)
         pieces: list[str] = []
         remarks: tuple[str, ...] = ()
         try:
-            await self._stream_answer(prompt, pieces, emit)
+            request = await self._stream_answer(prompt, pieces, emit)
+            if request is not None and lookups:
+                return _build_request_answer(request, prompt, self.model)
             if not "".join(pieces).strip():
-                raise ServiceUnavailable(f"{self.model} returned an empty answer")
+                why = (
+                    "asked for more to read" if request else "returned an empty answer"
+                )
+                raise ServiceUnavailable(f"{self.model} {why}")
         except ServiceUnavailable as error:
             if not "".join(pieces).strip():
                 return await self._answer_with_quotations(
@@ -205,14 +236,25 @@ class ModelAvatar:
 
     async def _stream_answer(
         self, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
-    ) -> None:
-        """Append the model's tokens to `pieces` and emit them, preceded by the sources."""
+    ) -> LookupRequest | None:
+        """Append the model's tokens to `pieces` and emit them, preceded by the sources.
+
+        A reply that asks for look-ups is returned instead. A beginning that may become
+        such a request is emitted when it has become something else.
+        """
+        buffered = ""
         async with aclosing(stream_model_answer(self.chat, prompt.messages)) as tokens:
             async for token in tokens:
-                if not pieces:
-                    _emit_sources(prompt, emit)
-                emit(token)
-                pieces.append(token.text)
+                buffered += token.text
+                if len(buffered) > MAX_REQUEST_CHARS:
+                    break
+                if pieces or not may_become_request(buffered):
+                    _emit_piece(buffered, prompt, pieces, emit)
+                    buffered = ""
+        request = parse_lookup_request(buffered) if buffered else None
+        if buffered.strip() and request is None:
+            _emit_piece(buffered, prompt, pieces, emit)
+        return request
 
     async def _answer_with_quotations(
         self,
@@ -240,11 +282,8 @@ class ModelAvatar:
         result: RetrievalResult,
     ) -> AvatarAnswer:
         material = prompt.material
-        mode = (
-            AnswerMode.IN_CHARACTER
-            if find_answering_character(question, plan)
-            else AnswerMode.ANALYTICAL
-        )
+        speaks = bool(find_answering_character(question, plan))
+        mode = AnswerMode.IN_CHARACTER if speaks else AnswerMode.ANALYTICAL
         checked = check_citations(
             answer_text,
             material.citations,
@@ -261,20 +300,44 @@ class ModelAvatar:
                 frozenset({question.horizon.chapter} if question.horizon else ()),
             ),
         )
-        empty = not material.entries and not material.passages
-        asks_for_gap = plan.intent is AnswerIntent.GAP_PROBE and not checked.citations
-        gaps = (
-            (build_gap_from_question(question, result, plan),)
-            if empty or asks_for_gap
-            else ()
+        is_silent = mode is AnswerMode.ANALYTICAL and states_silence(
+            checked.text, self.source.sentences
         )
-        return AvatarAnswer(
+        is_empty = not material.entries and not material.passages
+        asks_for_gap = plan.intent is AnswerIntent.GAP_PROBE and not checked.citations
+        answer = AvatarAnswer(
             checked.text,
             checked.citations,
-            gaps,
-            checked.findings,
+            findings=checked.findings,
             model=self.model,
+            is_silent=is_silent,
         )
+        if is_empty or asks_for_gap or is_silent:
+            return replace(
+                answer, gaps=(build_gap_from_question(question, result, plan),)
+            )
+        return answer
+
+
+def _build_request_answer(
+    request: LookupRequest, prompt: AvatarPrompt, model: str
+) -> AvatarAnswer:
+    """Return an empty answer with the request and the citations that it keeps."""
+    kept_citations = tuple(
+        citation
+        for citation in prompt.material.citations
+        if citation.number in request.keep
+    )
+    return AvatarAnswer("", kept_citations, model=model, request=request)
+
+
+def _emit_piece(
+    text: str, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
+) -> None:
+    if not pieces:
+        _emit_sources(prompt, emit)
+    emit(AnswerToken(text, AnswerSpeaker.AVATAR))
+    pieces.append(text)
 
 
 def _emit_sources(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
@@ -303,7 +366,8 @@ class AvatarWithRemark:
         plan: QuestionPlan,
         result: RetrievalResult,
         emit: TurnEventEmitter,
+        lookups: int = 0,
     ) -> AvatarAnswer:
         """Return the answer of the wrapped avatar, with the remark first."""
-        answer = await self.avatar.answer(question, plan, result, emit)
+        answer = await self.avatar.answer(question, plan, result, emit, lookups)
         return replace(answer, remarks=(self.remark, *answer.remarks))

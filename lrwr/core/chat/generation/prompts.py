@@ -5,15 +5,17 @@ Pure functions. Prompt texts are part of cache keys: change them only on purpose
 
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from types import MappingProxyType
 
 from lrwr.core.attribution.citations import strip_answer_citation_marks
 from lrwr.core.bible.horizon import compile_forms_pattern
-from lrwr.core.chat.context.items import (
-    ContextItem,
+from lrwr.core.chat.context.gap_finder import find_unknown_names
+from lrwr.core.chat.context.items import ContextItem, StoryFacet
+from lrwr.core.chat.context.lookups import MAX_LOOKUPS_AT_ONCE
+from lrwr.core.chat.context.material import (
     NumberedItem,
     NumberedMaterial,
-    StoryFacet,
     estimate_material_tokens,
 )
 from lrwr.core.chat.state import (
@@ -27,7 +29,6 @@ from lrwr.core.model.language_model import FENCE_RULE, wrap_in_fence
 from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
-    extract_capitalized_words,
     extract_content_words,
     normalize_word,
 )
@@ -49,27 +50,37 @@ MAX_PROMPT_NAME_CHARS = 80
 """Characters of a name in the system prompt. Names come from the manuscript, so a long
 one could smuggle in instructions."""
 
-_RULES_PROMPT = f"""\
+_EVIDENCE_PROMPT = f"""\
 {FENCE_RULE}
-Answer only from the numbered material. After each sentence put the number of what it \
-rests on, as in [2] or [1][3]; use no number that is not there.
-Quote word for word, in “…”, or do not quote.
-Never add what you know of this book or any other.
+Answer only from the numbered material. Never add what you know of this book or any \
+other. The lists of chapters and characters have no numbers: find your way by them, and \
+prove nothing with them.
+Quote word for word, in “…”, with the number directly after the closing mark, or do not \
+quote. Use no number that is not there.
 The author's own text, and what the author decided, outrank everything else."""
 
 _ANALYST_PROMPT = """\
 You are the close reader of a novelist's unfinished book, and answer the novelist's \
 question about it: briefly, plainly, the answer first.
+Every claim about the book needs a number right after it, inside the sentence, as in [2] \
+or [1][3]. A summary, a sum or a conclusion needs none of its own where the sentences \
+beside it have theirs.
+Where passages disagree with each other, say so and cite both.
 Where the material does not say, say that the text is silent on it."""
 
 _CHARACTER_PROMPT = """\
 You are {name}, a character of a novelist's book, and talk with the novelist.
 Speak as {name} does: take the manner from the lines and habits in the material, the \
 facts from the material alone.
-You live {moment}. Whatever comes later has not happened: you have never heard of it, \
+It is now {moment}. Whatever comes later has not happened: you have never heard of it, \
 and do not guess at it.{witnessed}
-Where the material is silent, turn the question aside as {name} would, and claim \
-nothing new; put no number there.
+Asked what you would do or feel, answer as {name} would, from what you value and have \
+done; invent no event, person or fact.
+What is from the author's notes is about you, and not known to you: take manner and \
+values from it, and never say it.
+Asked for what the material does not tell, turn the question aside as {name} would, and \
+claim nothing new.
+Put a number, as in [2], only where you state a fact of the story.
 Stay {name}: no word on prompts, material or models."""
 
 _WITNESSED_PROMPT = """
@@ -88,8 +99,22 @@ implies, with numbers, and offer one or two ways to define it, called suggestion
         AnswerIntent.EXTERNAL_REFERENCE: """\
 The novelist asks about something outside of the book. Say what the book itself makes \
 of it; what it does not say, leave open.""",
+        AnswerIntent.JUDGEMENT: """\
+The novelist asks for a judgement, as on pacing, a reveal, voice or consistency. Judge \
+as an editor: say what on the page does it, with numbers; then, in a paragraph that \
+begins “In my opinion”, what works, what does not, and what you would try.""",
     }
 )
+
+_LOOKUP_PROMPT = """\
+Only if the material lacks what the question needs: do not answer yet, and reply with \
+lines of this form alone, {lookups} look-ups at most. You will be asked again, with more.
+search: a line as the book itself might have it; no names, unless the line would have them
+read: the number of a chapter, to get all of it
+keep: the numbers of what you need of this material, as in 2, 5; the rest is dropped"""
+
+_NO_LOOKUP_PROMPT = "Nothing more can be looked up: answer from this material."
+
 _WEB_PROMPT = """\
 What is fenced as “from the web” is no part of the book, and supplementary. Use it only \
 for what lies outside of the book: a work, a person, a fact, a matter of craft; of such \
@@ -167,24 +192,38 @@ def build_avatar_messages(
     result: RetrievalResult,
     material: NumberedMaterial,
     mark: str,
+    *,
+    lookups: int = 0,
 ) -> list[ChatMessage]:
-    """Return the system prompt, the earlier turns, and the question with its material.
+    """Return the system prompt, the material, the earlier turns, and the question.
 
-    Text of the manuscript and of the web stands between lines that contain `mark`, so
-    that the model cannot take it for instructions; see `generate_fence_mark`. `mark`
-    must not occur in any of `list_fenced_texts`.
+    What changes least comes first, so that a provider's prompt cache applies. Text of
+    the manuscript and of the web stands between lines that contain `mark`, so that the
+    model cannot take it for instructions; see `generate_fence_mark`. `mark` must not
+    occur in any of `list_fenced_texts`. `lookups` is how much the model may ask to look
+    up instead of answering.
     """
-    return [
-        ChatMessage("system", _build_system_prompt(question, plan, result)),
-        *_build_history(question),
-        ChatMessage(
-            "user", "\n\n".join(_build_question_parts(question, result, material, mark))
-        ),
-    ]
+    opening = list(_build_material_parts(question, result, material, mark))
+    messages = [ChatMessage("system", _build_system_prompt(question, plan, result))]
+    for earlier in _build_history(question):
+        # Servers with strict chat templates want the roles to alternate, so the
+        # material shares a message with the first question.
+        messages.append(replace(earlier, text=_join_parts(*opening, earlier.text)))
+        opening = []
+    closing = _build_question_parts(question, result, material, lookups)
+    messages.append(ChatMessage("user", _join_parts(*opening, *closing)))
+    return messages
+
+
+def _join_parts(*parts: str) -> str:
+    return "\n\n".join(parts)
 
 
 def list_fenced_texts(
-    question: TurnQuestion, material: NumberedMaterial, web: Sequence[WebCitation] = ()
+    question: TurnQuestion,
+    result: RetrievalResult,
+    material: NumberedMaterial,
+    web: Sequence[WebCitation] = (),
 ) -> tuple[str, ...]:
     """Return every text of the prompt that stands between lines with the random mark.
 
@@ -194,7 +233,10 @@ def list_fenced_texts(
     cited_texts = (
         _format_heading(citation) + citation.text for citation in material.citations
     )
-    return (*notes, *cited_texts, *map(_format_page, web), question.before)
+    outline = (result.outline.chapters, result.outline.people)
+    pages = map(_format_page, web)
+    other = (*material.conflicts, *result.lookups, question.before)
+    return (*outline, *notes, *cited_texts, *pages, *other)
 
 
 def select_prompt_pages(
@@ -216,34 +258,33 @@ def select_prompt_pages(
 
 
 def describe_horizon(horizon: Horizon | None) -> str:
-    """Return a horizon in words, such as "at the end of chapter 3".
+    """Return a horizon in words, such as "the end of chapter 3".
 
-    None gives "at the end of what is written so far". The words follow "You live" or
-    "The story is read" in a prompt.
+    None gives "the end of what is written so far". The words follow "It is now" or "The
+    story is read up to" in a prompt.
     """
     if horizon is None:
-        return "at the end of what is written so far"
+        return "the end of what is written so far"
     if horizon.scene is None:
-        return f"at the end of chapter {horizon.chapter}"
+        return f"the end of chapter {horizon.chapter}"
     if not horizon.scene:
-        return f"at the beginning of chapter {horizon.chapter}"
-    return f"in chapter {horizon.chapter}, at the end of scene {horizon.scene}"
+        return f"the beginning of chapter {horizon.chapter}"
+    return f"the end of scene {horizon.scene} of chapter {horizon.chapter}"
 
 
 def _build_system_prompt(
     question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
 ) -> str:
-    parts = [_ANALYST_PROMPT, _RULES_PROMPT]
+    parts = [_ANALYST_PROMPT, _EVIDENCE_PROMPT]
     if speaker := find_answering_character(question, plan):
         name = " ".join(speaker.split())[:MAX_PROMPT_NAME_CHARS]
         witnessed = _WITNESSED_PROMPT if question.witnessed else ""
         moment = describe_horizon(question.horizon)
         character_fields = {"name": name, "moment": moment, "witnessed": witnessed}
-        parts = [_CHARACTER_PROMPT.format_map(character_fields), _RULES_PROMPT]
+        parts = [_CHARACTER_PROMPT.format_map(character_fields), _EVIDENCE_PROMPT]
     elif question.horizon is not None:
-        parts.append(
-            f"The story is read {describe_horizon(question.horizon)}; speak of nothing later."
-        )
+        moment = describe_horizon(question.horizon)
+        parts.append(f"The story is read up to {moment}; speak of nothing later.")
     if plan.intent in _INTENT_PROMPTS:
         parts.append(_INTENT_PROMPTS[plan.intent])
     if select_prompt_pages(question, result):
@@ -263,29 +304,50 @@ def _build_history(question: TurnQuestion) -> Iterator[ChatMessage]:
         yield ChatMessage("assistant", answered or "…")
 
 
-def _build_question_parts(
+def _build_material_parts(
     question: TurnQuestion,
     result: RetrievalResult,
     material: NumberedMaterial,
     mark: str,
 ) -> Iterator[str]:
+    for label, text in (
+        ("chapters so far", result.outline.chapters),
+        ("characters so far, with their other names", result.outline.people),
+    ):
+        if text:
+            yield wrap_in_fence(label, text, mark)
+    yield from _format_material(material, mark)
+    for page in select_prompt_pages(question, result):
+        yield wrap_in_fence("from the web", _format_page(page), mark)
+    if result.lookups:
+        looked_up = "\n".join(result.lookups)
+        yield wrap_in_fence("looked up for this question", looked_up, mark)
     if question.before.strip():
         yield wrap_in_fence(
             "earlier in this conversation", question.before.strip(), mark
         )
-    yield from _format_material(material, mark)
+
+
+def _build_question_parts(
+    question: TurnQuestion,
+    result: RetrievalResult,
+    material: NumberedMaterial,
+    lookups: int,
+) -> Iterator[str]:
     if not material.entries and not material.passages:
         yield _NOTHING_FOUND_PROMPT
-    for page in select_prompt_pages(question, result):
-        yield wrap_in_fence("from the web", _format_page(page), mark)
     if question.state.assumptions:
         yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
-    if names := _list_unknown_names(question, result):
+    if names := find_unknown_names(question, result):
         yield _UNKNOWN_NAMES_PROMPT.format(names=", ".join(names))
     if result.low_confidence:
         yield _LOW_CONFIDENCE_PROMPT
     if result.by_words_only:
         yield _WORDS_ONLY_PROMPT
+    if lookups:
+        yield _LOOKUP_PROMPT.format(lookups=min(lookups, MAX_LOOKUPS_AT_ONCE))
+    elif result.lookups:
+        yield _NO_LOOKUP_PROMPT
     yield f"The novelist asks: {question.text.strip()}"
 
 
@@ -294,18 +356,10 @@ def _is_decision(item: ContextItem) -> bool:
     return item.decided or item.statement.startswith("left open on purpose")
 
 
-def _list_unknown_names(
-    question: TurnQuestion, result: RetrievalResult
-) -> tuple[str, ...]:
-    """Return the unknown words of the question that are written as names.
-
-    That another word is missing says little: the text may put it otherwise.
-    """
-    capitalized_words = frozenset(extract_capitalized_words(question.text))
-    return tuple(word for word in result.unknown if word in capitalized_words)
-
-
 def _format_material(material: NumberedMaterial, mark: str) -> Iterator[str]:
+    for passage in material.passages:
+        material_text = f"{_format_heading(passage)}\n{passage.text}"
+        yield wrap_in_fence(f"passage {passage.number}", material_text, mark)
     citations_by_number = {citation.number: citation for citation in material.citations}
     lines = [e for e in material.entries if e.item.facet is StoryFacet.LINE]
     unnumbered_entries = [entry for entry in material.entries if not entry.numbers]
@@ -323,19 +377,26 @@ def _format_material(material: NumberedMaterial, mark: str) -> Iterator[str]:
                 _format_entry(entry, citations_by_number) for entry in entries
             )
             yield wrap_in_fence(label, material_text, mark)
-    for passage in material.passages:
-        material_text = f"{_format_heading(passage)}\n{passage.text}"
-        yield wrap_in_fence(f"passage {passage.number}", material_text, mark)
+    if material.conflicts:
+        conflicts = "\n".join(material.conflicts)
+        yield wrap_in_fence("these disagree with each other", conflicts, mark)
 
 
 def _format_entry(
     entry: NumberedItem, citations_by_number: Mapping[int, Citation]
 ) -> str:
-    """Return a fact on one line, followed by its numbered quotations."""
-    words = " ".join(
-        f"[{n}] “{_join_lines(citations_by_number[n])}”" for n in entry.numbers
+    """Return a fact on one line, followed by its numbers and quotations."""
+    marks = "".join(f"[{n}]" for n in entry.numbers if n not in entry.quoted)
+    quotations = " ".join(
+        _format_quotation(citations_by_number[n]) for n in entry.quoted
     )
-    return ": ".join(filter(None, (entry.item.line, words)))
+    head = " ".join(filter(None, (entry.item.line, marks)))
+    return ": ".join(filter(None, (head, quotations)))
+
+
+def _format_quotation(citation: Citation) -> str:
+    note = "(the author's notes) " if citation.chapter is None else ""
+    return f"[{citation.number}] {note}“{' '.join(citation.text.split())}”"
 
 
 def _format_heading(citation: Citation) -> str:
@@ -347,10 +408,6 @@ def _format_heading(citation: Citation) -> str:
 
 def _format_page(page: WebCitation) -> str:
     return f"[w{page.number}] {page.title}\n{page.url}\n{page.text}"
-
-
-def _join_lines(citation: Citation) -> str:
-    return " ".join(citation.text.split())
 
 
 def collect_story_name_words(

@@ -1,0 +1,230 @@
+"""Look-ups: what a language model may ask for instead of an answer, within the question's
+horizon.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.context.witness import WitnessFilter
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.chunks import ChunkId, Passage
+from lrwr.core.model.language_model import flatten_reply_text
+from lrwr.core.model.turns import Citation, TurnEvent, TurnStageStarted
+from lrwr.core.retrieval.search_model import SearchResult
+from lrwr.core.retrieval.story import ChapterReader, ChapterTitle
+
+PassageSearcher = Callable[[TurnQuestion], Awaitable[SearchResult]]
+"""Finds passages for a question, within its horizon."""
+
+MAX_SEARCH_CHARS = 200
+"""Maximum length of a model's search text in characters."""
+
+MAX_LOOKUPS_AT_ONCE = 3
+"""Searches and chapters in one request."""
+
+MAX_REQUEST_CHARS = 1_000
+"""Characters of a reply after which no further request is read."""
+
+_KEYWORDS = ("search", "read", "keep")
+_LINE = re.compile(
+    r"[\s>*`-]*(?P<keyword>search|read|keep)[*`]*\s*:[*`]*\s*(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_LEADING_MARKS = " \t\r\n>*`-"
+
+
+@dataclass(frozen=True, slots=True)
+class LookupRequest:
+    """What a model asks to look up instead of answering.
+
+    `searches` are texts to search for, `chapters` numbers of chapters in story order.
+    `keep` are the numbers of citations of the prompt that the model found relevant; if
+    there are any, the other passages may be dropped.
+    """
+
+    searches: tuple[str, ...] = ()
+    chapters: tuple[int, ...] = ()
+    keep: tuple[int, ...] = ()
+
+
+def may_become_request(beginning: str) -> bool:
+    """Return whether a reply with this `beginning` is, or may become, a request."""
+    head = beginning.lstrip(_LEADING_MARKS).lower()
+    if _LINE.match(beginning):
+        return True
+    word = head.rstrip("*` :")
+    return any(keyword.startswith(word) for keyword in _KEYWORDS) and len(head) < len(
+        "search** :"
+    )
+
+
+def parse_lookup_request(reply: str) -> LookupRequest | None:
+    """Return the request at the beginning of `reply`; None if it is none.
+
+    A request is one or several lines such as `search: the lamp went out`, `read: 3` and
+    `keep: 1, 4`; several searches in a line are separated by `|`. Later lines are
+    ignored, and so are look-ups beyond `MAX_LOOKUPS_AT_ONCE`.
+    """
+    searches: list[str] = []
+    chapters: list[int] = []
+    kept_numbers: list[int] = []
+    for line in reply.strip().splitlines():
+        match = _LINE.match(line)
+        if match is None:
+            if line.strip():
+                break
+            continue
+        match match["keyword"].lower():
+            case "search":
+                searches += _iter_searches(match["rest"])
+            case "read":
+                chapters += _iter_numbers(match["rest"])
+            case _:
+                kept_numbers += _iter_numbers(match["rest"])
+    searches = list(dict.fromkeys(searches))[:MAX_LOOKUPS_AT_ONCE]
+    chapters = list(dict.fromkeys(chapters))[: MAX_LOOKUPS_AT_ONCE - len(searches)]
+    if not searches and not chapters:
+        return None
+    return LookupRequest(
+        tuple(searches), tuple(chapters), tuple(dict.fromkeys(kept_numbers))
+    )
+
+
+def _iter_searches(text: str) -> Iterator[str]:
+    for part in text.split("|"):
+        words = flatten_reply_text(part).strip(" \"'“”‘’`*")
+        if words:
+            yield words[:MAX_SEARCH_CHARS]
+
+
+def _iter_numbers(text: str) -> Iterator[int]:
+    yield from (int(number) for number in re.findall(r"(?<!\d)\d{1,5}(?!\d)", text))
+
+
+class BoundedLookupTools:
+    """What a model may look up for `question`: passages, chapter titles and chapters.
+
+    Nothing after the horizon is returned: `bible`, `search` and `reader` must end
+    there. If the question is limited to what its character witnessed, text that the
+    character cannot know is not returned either.
+    """
+
+    def __init__(
+        self,
+        question: TurnQuestion,
+        bible: Bible,
+        search: PassageSearcher,
+        reader: ChapterReader,
+    ) -> None:
+        self._question = question
+        self._bible = bible
+        self._search = search
+        self._reader = reader
+        self._witness: WitnessFilter | None = None
+        if question.witnessed and question.character:
+            self._witness = WitnessFilter(question.character, bible)
+
+    async def search(self, words: str) -> Sequence[Passage]:
+        """Search the manuscript for `words` and return the passages, best first.
+
+        Empty if nothing is found within the limits of the question.
+        """
+        search_result = await self._search(replace(self._question, text=words))
+        return self._filter_known(search_result.passages)
+
+    def contents(self) -> Sequence[ChapterTitle]:
+        """Return the numbers and titles of the chapters up to the horizon, in story
+        order.
+
+        If the question is limited to what its character witnessed, only chapters with a
+        scene in which they act or speak are returned.
+        """
+        titles = self._reader.contents()
+        if self._witness is None:
+            return titles
+        present = {
+            scene.chapter
+            for scene in self._bible.scenes
+            if self._question.character in scene.present
+        }
+        return [title for title in titles if title.number in present]
+
+    async def chapter(self, number: int) -> Sequence[Passage]:
+        """Return the passages of the chapter `number`, counted in story order, in text
+        order.
+
+        Empty if there is no such chapter up to the horizon.
+        """
+        return self._filter_known(await self._reader.chapter(number))
+
+    def _filter_known(self, passages: Iterable[Passage]) -> Sequence[Passage]:
+        return [
+            passage
+            for passage in passages
+            if self._witness is None
+            or self._witness.knows(passage.chunk.document, passage.chunk.span)
+        ]
+
+
+async def look_up(
+    request: LookupRequest,
+    kept_citations: Sequence[Citation],
+    result: RetrievalResult,
+    lookup_tools: BoundedLookupTools,
+    emit: Callable[[TurnEvent], None],
+) -> RetrievalResult:
+    """Return `result` with what `request` asks for; `emit` receives an event before each
+    look-up.
+
+    The passages that contain the `kept_citations` come first, whole; then the new
+    chapters and passages. Other passages are dropped if anything was kept, else they
+    follow. Keeping something means that the model judged the passages, so that the
+    confidence of the search no longer applies and becomes None.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    finished_lookups: list[str] = []
+    new_passages: list[Passage] = []
+    for number in request.chapters:
+        emit(TurnStageStarted("read", f"Reading chapter {number}"))
+        passages = await lookup_tools.chapter(number)
+        new_passages += passages
+        finished_lookups.append(f"chapter {number}: {_count(passages)}")
+    for words in request.searches:
+        emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
+        passages = await lookup_tools.search(words)
+        new_passages += passages
+        finished_lookups.append(f"“{words}”: {_count(passages)}")
+    first = [
+        passage
+        for passage in result.ranked_chunks
+        if any(_contains(passage, citation) for citation in kept_citations)
+    ]
+    rest = () if first else result.ranked_chunks
+    return replace(
+        result,
+        ranked_chunks=merge_passages(first, new_passages, rest),
+        low_confidence=None if first else result.low_confidence,
+        lookups=(*result.lookups, *finished_lookups),
+    )
+
+
+def merge_passages(*groups: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return the passages of all groups, in order, each once."""
+    by_id: dict[ChunkId, Passage] = {}
+    for group in groups:
+        for passage in group:
+            by_id.setdefault(passage.chunk.id, passage)
+    return tuple(by_id.values())
+
+
+def _count(passages: Sequence[Passage]) -> str:
+    return "found" if passages else "nothing found"
+
+
+def _contains(passage: Passage, citation: Citation) -> bool:
+    chunk = passage.chunk
+    return chunk.document == citation.document and chunk.span.holds(citation.span)
