@@ -224,26 +224,24 @@ class Workspace:
     async def require_text(self) -> None:
         """Raise an error unless the library has text; warn once of documents without.
 
-        After a repair the text is missing until the next ingestion, though threads and
-        outlines are there.
+        After a repair or an interrupted ingestion, text is missing until the next one.
 
         Raises:
             NotFound: Nothing was ingested here, or it must be ingested again.
         """
         counts = [await self.passages.counts(pipeline) for pipeline in Pipeline]
         if not any(count.documents for count in counts):
+            folder = "" if self.manuscript(named=True) else " FOLDER"
             raise NotFound(
                 f"The library in {self.library.root} contains no text of a manuscript",
-                hint="Run `lrwr ingest` with the folder of your manuscript, or without"
-                " one to ingest the same folders again.",
+                hint=f"Run `lrwr ingest{folder}` to ingest your manuscript.",
             )
         waiting = counts[0].waiting
         if waiting and not self._has_warned and self.notify is not None:
             self._has_warned = True
             self.notify(
-                f"{format_count(waiting, 'document')} must be ingested again after a"
-                " repair: what is shown lacks this text, and chapter numbers may be off."
-                " Run `lrwr ingest`."
+                f"{format_count(waiting, 'document')} not ingested yet: what is shown"
+                " lacks this text, and chapter numbers may be off. Run `lrwr ingest`."
             )
 
     def manuscript(self, *, named: bool = False) -> "tuple[Path, ...]":

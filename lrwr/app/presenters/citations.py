@@ -129,9 +129,11 @@ def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
         which = _count_passages(changed, total)
         sentences.append(f"{which} {verb} changed since this answer.")
     if damaged:
+        which = _count_passages(damaged, total)
+        verb = "was" if damaged == 1 else "were"
         sentences.append(
-            f"{_count_passages(damaged, total)} cannot be compared with the text, because"
-            " stored data is damaged or missing. Run `lrwr ingest --verify`."
+            f"{which} {verb} not compared with the text, because stored data is damaged"
+            " or missing. Run `lrwr ingest --verify`."
         )
     return " ".join(sentences)
 

@@ -198,8 +198,8 @@ class LibraryCounts:
 
     `spaces` counts chunks by the embedding space of their vector; those under "" have
     none. `newest` is when a document was last stored, in seconds since 1970, UTC; None
-    if never. `waiting` counts documents of which only the outline is stored, because
-    the rest was damaged; the next ingestion stores them again.
+    if never. `waiting` counts documents that no pipeline has stored yet: their jobs are
+    not done, or only their outline is left because the rest was damaged.
     """
 
     documents: int

@@ -70,7 +70,11 @@ select
      (select space, count(*) as chunks from chunk where pipeline = ?1 group by space)),
   (select max(d.updated_at) from processed p join document d
      on d.id = p.document_id where p.pipeline = ?1),
-  (select count(*) from document where id not in (select document_id from processed))
+  (select count(*) from (
+     select id from document union
+     select document_id from job where kind = 'process'
+       and state in ('pending', 'running'))
+   where id not in (select document_id from processed))
 """
 
 
