@@ -21,8 +21,7 @@ from typing import Any
 
 import typer
 
-from lrwr.cli.main import app
-from lrwr.cli.runtime.groups import LazyGroup
+from lrwr.cli.main import LazyGroup, app
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.loader import format_toml_value
 from lrwr.core.settings.model import index_settings

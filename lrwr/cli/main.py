@@ -3,14 +3,17 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from itertools import takewhile
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from lrwr import __version__
-from lrwr.cli.runtime.groups import CommandEntry, LazyGroup
 from lrwr.core.model.errors import ExitCode
 
 _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -131,6 +134,91 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 """Summary and module in `lrwr.cli.commands` of each command, by panel of `lrwr --help`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """One command or sub-group of a `LazyGroup`.
+
+    `summary` is the first paragraph of its help, `panel` the heading under which
+    `lrwr --help` lists it. `module` has a `typer.Typer` in `app`, which registers the
+    command or is the sub-group itself.
+    """
+
+    summary: str
+    module: str
+    panel: str = "Commands"
+
+
+class LazyGroup(TyperGroup):
+    """A group that imports the module of a command only when the command is called.
+
+    `--help`, completion and suggestions need only `entries`: until it is called, each
+    command is represented by its name, summary and panel.
+    """
+
+    entries: ClassVar[Mapping[str, CommandEntry]]
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, entry in self.entries.items():
+            self.add_command(
+                TyperCommand(name, help=entry.summary, rich_help_panel=entry.panel)
+            )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command name, the imported command and the remaining arguments."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else self.load_command(name), rest
+
+    def load_command(self, name: str) -> TyperCommand | TyperGroup:
+        """Import and return the command or sub-group called `name`.
+
+        Raises:
+            KeyError: There is no such command.
+        """
+        return build_command(name, self.entries[name].module)
+
+
+def build_command(name: str, module: str) -> TyperCommand | TyperGroup:
+    """Import `module` and return what its `app` registers as `name`.
+
+    Returns `app` itself, as a group, if it registers nothing of that name.
+    """
+    app: typer.Typer = import_module(module).app
+    group = typer.main.get_group(app)
+    command = group.commands.get(name, group)
+    assert isinstance(command, TyperCommand | TyperGroup)
+    _simplify_help(command)
+    return command
+
+
+def _simplify_help(command: Any) -> None:
+    """Fill the lines of the help of `command` and its sub-commands, and show arguments
+    without braces and types.
+    """
+    # Typer prints the line breaks of a docstring; paragraphs should fill the terminal.
+    if command.help:
+        paragraphs = command.help.split("\n\n")
+        command.help = "\n\n".join(" ".join(text.split()) for text in paragraphs)
+    for parameter in command.params:
+        if parameter.param_type_name == "argument" and parameter.metavar:
+            parameter.get_usage_pieces = partial(_describe_usage, parameter)
+            parameter.type = copy(parameter.type)  # Typer shares one for all strings
+            parameter.type.get_metavar = _hide_type
+    for inner in getattr(command, "commands", {}).values():
+        _simplify_help(inner)
+
+
+def _describe_usage(argument: Any, context: Any) -> list[str]:
+    """Return an argument for the usage line: `NAME`, where Typer prints `{NAME}`."""
+    return [argument.make_metavar(context, usage=True).strip("{}")]
+
+
+def _hide_type(**_: Any) -> str:
+    """Return what the help shows as the type of an argument: nothing, for `<str>`."""
+    return ""
+
 
 COMMANDS: Mapping[str, CommandEntry] = {
     name: CommandEntry(summary, f"lrwr.cli.commands.{module}", panel)

@@ -28,10 +28,9 @@ from lrwr.core.nlp.dialogue.speakers import (
     infer_narrators,
 )
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.inference import CastInference
+from lrwr.core.nlp.names.inference import CastInference, NameOverrides, NotePerson
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
-from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import (
     AttributionInput,

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 import typer
 
-from lrwr.cli.main import app
-from lrwr.cli.runtime.groups import LazyGroup
+from lrwr.cli.main import LazyGroup, app
 from lrwr.core.settings.consent import CONSENT_SERVICES, HostedService
 from lrwr.core.settings.model import index_settings
 from lrwr.core.settings.service_access import KEY_VARIABLES

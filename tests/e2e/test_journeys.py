@@ -8,11 +8,11 @@ import pytest
 from bench.journeys import EXAMPLE, trace_journeys
 
 LIMITS = {
-    "ingest": 89,
-    "ingest, one changed": 85,
-    "watch, one save": 104,
-    "search": 47,
-    "ask": 82,
+    "ingest": 86,
+    "ingest, one changed": 82,
+    "watch, one save": 100,
+    "search": 46,
+    "ask": 80,
 }
 
 

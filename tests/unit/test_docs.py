@@ -9,8 +9,7 @@ from urllib.parse import unquote
 import pytest
 import typer
 
-from lrwr.cli.main import app
-from lrwr.cli.runtime.groups import LazyGroup
+from lrwr.cli.main import LazyGroup, app
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.model import index_settings
 from tools import examples, reference

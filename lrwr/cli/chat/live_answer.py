@@ -113,7 +113,7 @@ class LiveAnswer:
             )
         if answer.web:
             self._output.answer()
-        self._output.show(render_web_citations(answer))
+            self._output.show(render_web_citations(answer))
         for note in describe_answer_notes(turn):
             self._output.answer(StyledText(note.text, "faint"))
         if cost_text := describe_turn_cost(turn):

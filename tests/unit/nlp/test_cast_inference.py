@@ -5,8 +5,12 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
-from lrwr.core.nlp.names.inference import CastInference, infer_cast
-from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
+from lrwr.core.nlp.names.inference import (
+    CastInference,
+    NameOverrides,
+    NotePerson,
+    infer_cast,
+)
 
 SENTENCES = [
     "“Is it late, Corin?” said Nell Tallow.",

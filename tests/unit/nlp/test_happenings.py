@@ -2,8 +2,11 @@ import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import Certainty
-from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
-from lrwr.core.nlp.facts.places import find_place_facts
+from lrwr.core.nlp.facts.events import (
+    find_event_facts,
+    find_place_facts,
+    find_reported_speech_facts,
+)
 from lrwr.core.nlp.text.prose import annotate_prose
 
 

@@ -27,13 +27,14 @@ from lrwr.core.nlp.names.name_form import (
     is_given_name,
     score_given_name_gender,
 )
-from lrwr.core.nlp.names.overrides import FROM_NOTES, NameOverrides
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     score_person_cues,
     sum_person_cues,
 )
 
+FROM_NOTES = "from your notes or decisions"
+"""Reason for which a name form belongs to a person set by the user."""
 _MIN_NAME_SHARE = 0.7
 """Minimum share of capitalised occurrences inside sentences for a word to be a name."""
 
@@ -259,15 +260,16 @@ def _stands_alone(word: str) -> bool:
 
 
 def build_cast_from_clusters(
-    clusters: NameClusters, decided: NameOverrides, narrator: str
+    clusters: NameClusters, renamed: Mapping[str, str], narrator: str
 ) -> Cast:
     """Return the cast: one character per cluster, with a unique name, most mentioned
     first.
 
-    `narrator` is a form of the first-person narrator's name, or empty.
+    `renamed` maps names to the names that the user wants to see instead; `narrator` is
+    a form of the first-person narrator's name, or empty.
     """
     ranked = sorted(clusters.people, key=_rank_key)
-    names = _choose_names(ranked, decided)
+    names = _choose_names(ranked, renamed)
     add_partial_names(ranked, clusters)
     characters = tuple(
         _build_character(person, names[id(person)], narrator) for person in ranked
@@ -284,10 +286,10 @@ def build_cast_from_clusters(
 
 
 def _choose_names(
-    ranked: Sequence[PersonCluster], decided: NameOverrides
+    ranked: Sequence[PersonCluster], renamed: Mapping[str, str]
 ) -> dict[int, str]:
     """Choose a unique name for each person; names chosen by the user come first."""
-    renamed = {fold_name(old): new for old, new in decided.renamed.items()}
+    renamed = {fold_name(old): new for old, new in renamed.items()}
     names: dict[int, str] = {}
     for person in ranked:
         chosen = _chosen_name(person, renamed)

@@ -1,21 +1,26 @@
 """Clustering of name forms into people: full names first, then shorter forms."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.lexicon import GIVEN_TITLES, NEUTRAL_TITLES, SURNAME_TITLES
 from lrwr.core.nlp.names.name_form import (
+    GivenNameIndex,
     NameForm,
     infer_form_gender,
+    is_full_name,
+    is_joined_word,
     is_same_given_name,
+    is_single_word,
     is_titled_initial,
+    is_titled_word,
 )
-from lrwr.core.nlp.names.people_index import PeopleIndex
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     find_dominant_person,
     has_gender_conflict,
+    keeps_given_name,
     may_share_given_name,
 )
 
@@ -30,10 +35,6 @@ _BESIDE_MR_TEXT = """dr prof inspector superintendent detective constable judge 
     president master monsieur signor senor sheriff"""
 _BESIDE_MR = frozenset(_BESIDE_MR_TEXT.split())
 """Titles of men who may also be called "Mr."."""
-_SEPARATE_RATIO = 4
-"""If "Mr. Vale" is this many times as frequent as "Mr. Corin Vale", they may be two."""
-_MIN_DOCUMENTS = 6
-"""Minimum documents with "Mr. Corin Vale" before it counts as a second person."""
 
 
 def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
@@ -84,19 +85,92 @@ def _may_be_man_with(title: str, person: PersonCluster) -> bool:
     return title in _BESIDE_MR and other_titles <= _BESIDE_MR | {"mr"}
 
 
-def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
-    """Return whether `form`, such as "Mr. Vale", is probably someone other than
-    `person`.
+_Key = tuple[str, str]
+"""A kind of word and the word."""
 
-    This is so if several documents call `person` "Mr. Corin Vale", yet "Mr. Vale" is
-    far more frequent: the given name then tells the two men apart.
+
+class PeopleIndex:
+    """People in a fixed order, by the words of their names.
+
+    Every search returns people in that order. A person whose names have changed must be
+    added again.
     """
-    full = [other_form for other_form in person.forms.values() if other_form.given_name]
-    titled = [other_form for other_form in full if other_form.title == form.title]
-    if max((other_form.documents for other_form in titled), default=0) < _MIN_DOCUMENTS:
-        return False
-    seldom = form.n > _SEPARATE_RATIO * sum(other_form.n for other_form in titled)
-    return seldom and form.n > sum(other_form.n for other_form in full)
+
+    def __init__(self, people: Iterable[PersonCluster]) -> None:
+        self._people: list[PersonCluster] = []
+        self._positions_by_person: dict[int, int] = {}
+        self._positions: dict[_Key, set[int]] = {}
+        self._givens = GivenNameIndex()
+        for person in people:
+            self.add(person)
+
+    def add(self, person: PersonCluster) -> None:
+        """Add a person at the end, or the new words of one that was added before."""
+        new = len(self._people)
+        position = self._positions_by_person.setdefault(id(person), new)
+        if position == new:
+            self._people.append(person)
+        for given_name in person.givens:
+            self._givens.add(given_name)
+        for key in _list_keys(person):
+            self._positions.setdefault(key, set()).add(position)
+
+    def find(self, kind: str, word: str) -> list[PersonCluster]:
+        """Return the people with `word` among their "givens", "lasts", "parts",
+        "parts or lasts", "titles" or "forms"; with "noted", among the given names of a
+        person from the notes.
+        """
+        return self._at(self._positions.get((kind, word), ()))
+
+    def find_any(self, kind: str, words: Iterable[str]) -> list[PersonCluster]:
+        """Return the people with any of `words`; see `find` for `kind`."""
+        keys = [(kind, word) for word in words]
+        return self._at(set().union(*(self._positions.get(key, ()) for key in keys)))
+
+    def find_near(self, word: str) -> list[PersonCluster]:
+        """Return the people with a given name of which `word`, in lower case, may be a
+        short or long form.
+        """
+        people = self.find_any("givens", self._givens.find(word))
+        return [person for person in people if may_share_given_name(person, word)]
+
+    def find_relatives(self, given_name: str, surname: str) -> list[PersonCluster]:
+        """Return the people with `surname` whose given name is `given_name`, or a short
+        or long form of it.
+        """
+        family = self._positions.get(("lasts", surname), set())
+        alike = self._givens.find(given_name)
+        namesakes = (self._positions.get(("givens", name), ()) for name in alike)
+        return self._at(set().union(*map(family.intersection, namesakes)))
+
+    def find_joined(self, words: Iterable[str]) -> list[PersonCluster]:
+        """Return the people with a name that has exactly these words, in lower case."""
+        return self.find("words", _join(words))
+
+    def _at(self, positions: Iterable[int]) -> list[PersonCluster]:
+        return [self._people[position] for position in sorted(positions)]
+
+
+def _list_keys(person: PersonCluster) -> Iterator[_Key]:
+    kinds: dict[str, Sequence[str] | set[str]] = {
+        "givens": person.givens,
+        "lasts": person.lasts,
+        "parts": person.parts,
+        "parts or lasts": person.parts | person.lasts,
+        "titles": set(person.titles),
+        "forms": list(person.forms),
+        "words": [
+            _join(w.lower() for w in form.words) for form in person.forms.values()
+        ],
+        "noted": person.givens if person.noted else (),
+    }
+    for kind, words in kinds.items():
+        for word in words:
+            yield kind, word
+
+
+def _join(words: Iterable[str]) -> str:
+    return " ".join(sorted(set(words)))
 
 
 NamePairCounts = Mapping[frozenset[str], int]
@@ -217,15 +291,15 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     """
     clusters.index_people()
     ranked = sorted(forms, key=lambda form: (-form.n, form.first, form.name))
-    lone = {form.words[0].lower(): form for form in ranked if _is_bare(form)}
-    for form in filter(_is_full, ranked):
+    lone = {form.words[0].lower(): form for form in ranked if is_single_word(form)}
+    for form in filter(is_full_name, ranked):
         _assign_full(form, clusters)
-    for form in filter(_is_joined, ranked):
+    for form in filter(is_joined_word, ranked):
         _assign_joined(form, clusters)
-    for form in sorted(filter(_is_titled, ranked), key=is_titled_initial):
+    for form in sorted(filter(is_titled_word, ranked), key=is_titled_initial):
         _assign_titled(form, clusters, lone)
     for form in ranked:
-        if _is_bare(form) and not _is_joined(form):
+        if is_single_word(form) and not is_joined_word(form):
             _assign_bare(form, clusters)
         elif form.title and not form.words and not form.of:
             _assign_title(form, clusters)
@@ -237,38 +311,6 @@ def _partners(pairs: NamePairCounts) -> dict[str, set[str]]:
         for name in pair:
             paired_names.setdefault(name, set()).update(pair - {name})
     return paired_names
-
-
-def assign_shared_forms(clusters: NameClusters) -> None:
-    """Assign again the shared forms, among the candidates that are still in the
-    clusters.
-
-    A form whose candidates are all gone is dropped; one with several remains shared,
-    unless one of them has far more mentions (see `NameClusters.give`).
-    """
-    listed = {id(person) for person in clusters.people}
-    open_forms, clusters.shared = clusters.shared, []
-    for form, people in open_forms:
-        candidates = [person for person in people if id(person) in listed]
-        candidates = clusters.fitting(form, candidates)
-        if candidates:
-            clusters.give(form, candidates, "most frequent character of that name")
-
-
-def _is_bare(form: NameForm) -> bool:
-    return not form.title and len(form.words) == 1 and not form.of
-
-
-def _is_joined(form: NameForm) -> bool:
-    return _is_bare(form) and bool(form.parts)
-
-
-def _is_titled(form: NameForm) -> bool:
-    return bool(form.title) and len(form.words) == 1 and not form.of
-
-
-def _is_full(form: NameForm) -> bool:
-    return bool(form.of) or len(form.words) > 1
 
 
 def _assign_full(form: NameForm, clusters: NameClusters) -> None:

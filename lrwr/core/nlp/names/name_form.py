@@ -74,6 +74,26 @@ class NameForm:
         return frozenset(word.lower() for word in _CAPITAL.findall(name))
 
 
+def is_single_word(form: NameForm) -> bool:
+    """Return whether a form is one word without a title, such as "Nell"."""
+    return not form.title and len(form.words) == 1 and not form.of
+
+
+def is_joined_word(form: NameForm) -> bool:
+    """Return whether a form is several words without a space, such as "NellTallow"."""
+    return is_single_word(form) and bool(form.parts)
+
+
+def is_titled_word(form: NameForm) -> bool:
+    """Return whether a form is a title and one word, such as "Mr. Vale"."""
+    return bool(form.title) and len(form.words) == 1 and not form.of
+
+
+def is_full_name(form: NameForm) -> bool:
+    """Return whether a form has several words after its title, or an "of"."""
+    return bool(form.of) or len(form.words) > 1
+
+
 def is_titled_initial(form: NameForm) -> bool:
     """Return whether a form is a title and an initial, such as "Mr. V"."""
     return len(form.words[-1].rstrip(".")) == 1

@@ -177,6 +177,27 @@ def find_dominant_person(
     return None
 
 
+_SEPARATE_RATIO = 4
+"""If "Mr. Vale" is this many times as frequent as "Mr. Corin Vale", they may be two."""
+_MIN_DOCUMENTS = 6
+"""Minimum documents with "Mr. Corin Vale" before it counts as a second person."""
+
+
+def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
+    """Return whether `form`, such as "Mr. Vale", is probably someone other than
+    `person`.
+
+    This is so if several documents call `person` "Mr. Corin Vale", yet "Mr. Vale" is
+    far more frequent: the given name then tells the two men apart.
+    """
+    full = [other_form for other_form in person.forms.values() if other_form.given_name]
+    titled = [other_form for other_form in full if other_form.title == form.title]
+    if max((other_form.documents for other_form in titled), default=0) < _MIN_DOCUMENTS:
+        return False
+    seldom = form.n > _SEPARATE_RATIO * sum(other_form.n for other_form in titled)
+    return seldom and form.n > sum(other_form.n for other_form in full)
+
+
 _SIZES = (3_000, 8_000, 20_000, 40_000)
 """Text lengths in words; each step raises the minimum number of mentions by one."""
 _OFTEN = 2

@@ -6,8 +6,8 @@ A checksum is a CRC-32 over the columns of a row. SQLite computes it with the fu
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -294,6 +294,20 @@ def _find_damaged_documents(
     finally:
         connection.text_factory = text_factory
     return sorted(whole), sorted(others - whole)
+
+
+@contextmanager
+def report_schema_damage() -> Iterator[None]:
+    """Inside this context, a schema that is not UTF-8 raises `sqlite3.DatabaseError`.
+
+    SQLite's message quotes the damaged statement, which Python then cannot decode.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        damage = sqlite3.DatabaseError("malformed database schema")
+        damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damage from error
 
 
 def has_damaged_rows(connection: sqlite3.Connection) -> bool:

@@ -57,10 +57,11 @@ class DamageFindings:
     damage: list[str] = field(default_factory=list)
 
 
-_DOCUMENT_TABLES = (
-    *("processed", "chunk", "seam", "reading", "fact", "woven", "quotation"),
-    *("first_seen", "document_check", "narration"),
+_DERIVED_TABLES = (
+    *("chunk", "seam", "reading", "fact", "woven", "quotation", "first_seen"),
+    "narration",
 )
+_DOCUMENT_TABLES = ("processed", *_DERIVED_TABLES, "document_check")
 _DELETE_STRAYS = (
     "delete from appearance where chunk_id not in (select id from chunk)",
     "delete from hosted_thread where thread_id not in (select id from thread)",
@@ -94,14 +95,6 @@ _EMPTY_DOCUMENT = (
     (outline, text) = (select {DOCUMENT_CHECKSUMS} from document
       where id = cast(?1 as text))
     where document_id in (select id from document where {_IS_DERIVABLE})""",
-    *(
-        f"""delete from {table} where document_id in (
-        select id from document where {_IS_DERIVABLE})"""
-        for table in _DOCUMENT_TABLES
-        if table not in ("processed", "document_check")
-    ),
-    f"""delete from processed where document_id in (
-    select id from document where {_IS_DERIVABLE})""",
 )
 _MARK_STALE = """
 update processed set recipe = recipe || '/damaged'
@@ -143,8 +136,7 @@ def discard_findings(connection: sqlite3.Connection, findings: DamageFindings) -
         connection.execute(statement)
     for statement in _DELETE_ATTRIBUTION:
         connection.executemany(statement, map(bind_keys, findings.attributions))
-    for statement in (_DELETE_DOCUMENT, *_EMPTY_DOCUMENT):
-        connection.executemany(statement, map(bind_keys, findings.documents))
+    _discard_documents(connection, findings)
     _discard_vectors(connection, findings)
     delete_reply = "delete from reply where key = cast(? as text)"
     connection.executemany(delete_reply, map(bind_keys, findings.replies))
@@ -161,6 +153,20 @@ def discard_findings(connection: sqlite3.Connection, findings: DamageFindings) -
         f" select 'upsert', id, pipeline from ({NOT_IN_FEED})"
     )
     connection.execute("REINDEX")
+
+
+def _discard_documents(
+    connection: sqlite3.Connection, findings: DamageFindings
+) -> None:
+    """Delete what is stored of damaged documents, if the next ingestion derives it."""
+    for statement in (_DELETE_DOCUMENT, *_EMPTY_DOCUMENT):
+        connection.executemany(statement, map(bind_keys, findings.documents))
+    for table in (*_DERIVED_TABLES, "processed"):
+        connection.executemany(
+            f"""delete from {table} where document_id in (
+            select id from document where {_IS_DERIVABLE})""",
+            map(bind_keys, findings.documents),
+        )
 
 
 def _discard_vectors(connection: sqlite3.Connection, findings: DamageFindings) -> None:

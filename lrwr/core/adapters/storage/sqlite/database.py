@@ -20,12 +20,12 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     has_damaged_rows,
     register_row_checksum,
     report_damaged_rows,
+    report_schema_damage,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
     build_damaged_entry_error,
     build_older_library_error,
     build_unknown_schema_error,
-    report_schema_damage,
     translate_sqlite_error,
 )
 from lrwr.core.model.errors import StoreProblem

@@ -1,8 +1,7 @@
 """Translation of SQLite's errors into errors with messages for the user."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from lrwr.core.model.errors import StoreProblem
@@ -87,20 +86,6 @@ def is_damage(error: sqlite3.Error) -> bool:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     is_short = code == sqlite3.SQLITE_IOERR_SHORT_READ
     return is_short or code & 0xFF not in _ENVIRONMENT_CODES
-
-
-@contextmanager
-def report_schema_damage() -> Iterator[None]:
-    """Inside this context, a schema that is not UTF-8 raises `sqlite3.DatabaseError`.
-
-    SQLite's message quotes the damaged statement, which Python then cannot decode.
-    """
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        damage = sqlite3.DatabaseError("malformed database schema")
-        damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise damage from error
 
 
 def translate_sqlite_error(

@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lrwr.core.adapters.storage.sqlite.checksums import report_schema_damage
 from lrwr.core.adapters.storage.sqlite.database import (
     SCHEMA_VERSION,
     NoticeCallback,
@@ -17,7 +18,6 @@ from lrwr.core.adapters.storage.sqlite.database import (
 from lrwr.core.adapters.storage.sqlite.errors import (
     is_corruption_error,
     is_damage,
-    report_schema_damage,
     translate_sqlite_error,
 )
 from lrwr.core.adapters.storage.sqlite.fts_index import (
