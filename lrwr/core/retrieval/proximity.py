@@ -8,10 +8,10 @@ passage, or any utterance, is.
 import math
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 from lrwr.core.model.cast import Quotation
 from lrwr.core.model.chunks import SearchScope
@@ -23,27 +23,17 @@ from lrwr.core.ports.story_stores import (
     DocumentQuotation,
 )
 from lrwr.core.retrieval.people import QuestionCharacter
+from lrwr.core.retrieval.proximity_levels import (
+    ANY_ROLE,
+    FIRST_OF_KIND_LEVELS,
+    LENGTH_SHARES,
+    PROXIMITY_LEVELS,
+    UTTERANCE_LENGTHS,
+    UTTERANCE_LEVELS,
+    UTTERANCE_SHARES,
+    ProximityLevel,
+)
 from lrwr.core.retrieval.story import is_within_scope
-
-PRESENT_ROLES = frozenset(
-    {AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT}
-)
-"""Roles of a character who is present, not merely mentioned."""
-
-_ANY = frozenset(AppearanceRole)
-_SPEAKS, _HEARS = frozenset({AppearanceRole.SPEAKS}), frozenset({AppearanceRole.HEARS})
-_PRESENT, _MENTIONED = (
-    frozenset({AppearanceRole.PRESENT}),
-    frozenset({AppearanceRole.MENTIONED}),
-)
-_TALKS = _SPEAKS | _HEARS
-FIRST_OF_KIND_LEVELS: Mapping[AppearanceRole, int] = {
-    AppearanceRole.SPEAKS: 1,
-    AppearanceRole.HEARS: 7,
-    AppearanceRole.MENTIONED: 5,
-}
-"""Number of levels at which a character plainly has the role. Only such passages count
-when a question asks for the first or last passage of a kind."""
 
 UTTERANCE_BONUS = 1.5
 """Score added to a passage that contains an utterance of the question's speaker to its
@@ -52,93 +42,23 @@ hearer; added again if the utterance mentions the question's topic."""
 UTTERANCE_WEIGHT = 0.75
 """Weight of a passage's best utterance relative to the passage itself (decision 030)."""
 
+CONVERSATION_BONUS = 2.0
+CONVERSATION_REACH = 8
+"""Score added to a passage if both the question's speaker and its hearer speak at most so
+many passages before or after it: attribution often errs in a single utterance, rarely in
+who takes part in a conversation."""
+
+COMPANY_BONUS = 1.5
+"""Score added to a passage if every character of a question about two or more appears in
+it or in one beside it, in any role."""
+
+NAMED_SPEAKER_WEIGHT = 1.125
+"""Weight of the share of the words of the speaker's name, as the question has it, that a
+passage contains, and again of the greatest share in it and the passages beside it. Who is
+called so is certain even where the name belongs to several characters."""
+
 Spot = tuple[DocumentId, int]
 """A passage, identified by document and ordinal."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProximityLevel:
-    """One level of nearness between a passage and a character.
-
-    A passage is at this level if the character appears in one of `roles` at most `away`
-    passages before or after it. `share` is the share of answering passages, 0.0 to 1.0,
-    that are at this level and at no earlier one.
-    """
-
-    roles: frozenset[AppearanceRole]
-    away: int
-    share: float
-
-
-PROXIMITY_LEVELS: Mapping[AppearanceRole, tuple[ProximityLevel, ...]] = {
-    AppearanceRole.SPEAKS: (
-        ProximityLevel(_SPEAKS, 0, 0.77),
-        ProximityLevel(_HEARS, 0, 0.04),
-        ProximityLevel(_SPEAKS, 1, 0.025),
-        ProximityLevel(PRESENT_ROLES, 1, 0.07),
-        ProximityLevel(PRESENT_ROLES, 4, 0.02),
-        ProximityLevel(_ANY, 4, 0.01),
-    ),
-    AppearanceRole.HEARS: (
-        ProximityLevel(_HEARS, 0, 0.45),
-        ProximityLevel(_SPEAKS, 0, 0.05),
-        ProximityLevel(_PRESENT, 0, 0.08),
-        ProximityLevel(_TALKS, 1, 0.12),
-        ProximityLevel(PRESENT_ROLES, 1, 0.075),
-        ProximityLevel(PRESENT_ROLES, 2, 0.06),
-        ProximityLevel(PRESENT_ROLES, 4, 0.05),
-        ProximityLevel(PRESENT_ROLES, 8, 0.025),
-    ),
-    AppearanceRole.MENTIONED: (
-        ProximityLevel(_MENTIONED, 0, 0.41),
-        ProximityLevel(PRESENT_ROLES, 0, 0.20),
-        ProximityLevel(_ANY, 1, 0.11),
-        ProximityLevel(_ANY, 2, 0.06),
-        ProximityLevel(_ANY, 4, 0.05),
-    ),
-}
-"""Proximity levels for each role of a character in the question.
-
-The shares were counted on 625 questions about the dialogue of 12 novels (decision 011).
-They need not add up to 1: the rest of the answering passages is at no level.
-"""
-
-
-UTTERANCE_LEVELS: Mapping[
-    AppearanceRole, tuple[tuple[frozenset[AppearanceRole], int], ...]
-] = {
-    AppearanceRole.SPEAKS: ((_SPEAKS, 0), (_TALKS, 2), (_TALKS, 6)),
-    AppearanceRole.HEARS: ((_HEARS, 0), (_SPEAKS, 1), (_TALKS, 3), (_TALKS, 8)),
-    AppearanceRole.MENTIONED: ((_MENTIONED, 0), (_MENTIONED, 2), (_MENTIONED, 4)),
-}
-"""Levels of nearness between an utterance and a character, for each role of the character
-in the question: the roles in which one of the utterances at most so many before or after
-it has the character. Utterances at no such level are at the level of their passage in
-`PROXIMITY_LEVELS`.
-"""
-
-UTTERANCE_SHARES: Mapping[AppearanceRole, tuple[float, ...]] = {
-    AppearanceRole.SPEAKS: (
-        *(0.688, 0.105, 0.038),
-        *(0.003, 0.005, 0.006, 0.062, 0.019, 0.009),
-    ),
-    AppearanceRole.HEARS: (
-        *(0.234, 0.139, 0.169, 0.110),
-        *(0.015, 0.003, 0.044, 0.026, 0.044, 0.042, 0.036, 0.029),
-    ),
-    AppearanceRole.MENTIONED: (
-        *(0.271, 0.100, 0.049),
-        *(0.087, 0.160, 0.089, 0.045, 0.048),
-    ),
-}
-"""Share of the answering utterances at each level: first those of `UTTERANCE_LEVELS`, then
-those of `PROXIMITY_LEVELS`. Counted on the same questions.
-"""
-
-UTTERANCE_LENGTHS = (60, 120, 240, 500)
-LENGTH_SHARES = (0.017, 0.260, 0.298, 0.278, 0.147)
-"""Upper ends of five ranges of length in characters, the last of which is open, and the
-share of the answering utterances in each. Short utterances rarely are about somebody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +67,14 @@ class _ProximityTable:
 
     `levels` has an integer for each document and level: bit n is set if the chunk with
     the ordinal n is at that level. `weights` has one score for each level and a last
-    one for no level. Levels below `plain` count as plainly having the role.
+    one for no level. Levels below `plain` count as plainly having the role. `spots` has
+    the ordinals at which the character has each role, as bits.
     """
 
     levels: Mapping[DocumentId, Sequence[int]]
     weights: Sequence[float]
     plain: int
+    spots: Mapping[DocumentId, Mapping[AppearanceRole, int]]
 
     def level_of(self, spot: Spot) -> int:
         """Return the level of a spot; the number of levels if it is at none."""
@@ -162,6 +84,17 @@ class _ProximityTable:
                 return number
         return len(self.weights) - 1
 
+    def find_near(
+        self, roles: Collection[AppearanceRole], away: int
+    ) -> dict[DocumentId, int]:
+        """Return the spots at most `away` from one in which the character has a role of
+        `roles`, as bits by document.
+        """
+        return {
+            document: _widen(_join_roles(spots, roles), away)
+            for document, spots in self.spots.items()
+        }
+
 
 class CharacterProximity:
     """Scores chunks by the characters of a question that appear in or near them.
@@ -169,11 +102,12 @@ class CharacterProximity:
     The score of a chunk adds up, for each character, the logarithm of how much likelier
     a chunk at its proximity level is to contain the answer than any chunk; so a
     character who appears everywhere adds little, a rare one a lot. The score of its
-    best utterance, computed likewise, and `UTTERANCE_BONUS` for matching utterances are
-    added. Only what is within `scope` counts. `spots` are chunks to score besides those
+    best utterance, computed likewise, and bonuses for matching utterances, for a
+    conversation and for the company of all characters are added. Only what is within `scope` counts. `spots` are chunks to score besides those
     in `appearances`; `total` is the number of chunks in the library;
     `document_quotations` are those of all speakers in the documents in which the
     characters appear, in text order: other documents say nothing of them.
+    `speaker_named` has the share of the words of the speaker's name that a spot has.
     """
 
     def __init__(
@@ -185,20 +119,21 @@ class CharacterProximity:
         *,
         total: int,
         spots: Mapping[Spot, Span] | None = None,
+        speaker_named: Mapping[Spot, float] | None = None,
     ) -> None:
         visible = [
             appearance
             for appearance in appearances
             if is_within_scope(appearance.document, appearance.span, scope)
         ]
-        self.chunks = {
-            (appearance.document, appearance.ordinal): appearance.chunk
-            for appearance in visible
-        }
+        self.chunks = {(a.document, a.ordinal): a.chunk for a in visible}
         self._tables = [
             _build_proximity_table(character, visible, max(1, total))
             for character in question_characters
         ]
+        self._conversation = _find_conversations(question_characters, self._tables)
+        self._company = _find_company(self._tables)
+        self._speaker_named = dict(speaker_named or {})
         is_bounded = scope.documents is not None or bool(scope.until)
         utterances = [
             quotation
@@ -227,7 +162,22 @@ class CharacterProximity:
         """
         people = (table.weights[table.level_of(spot)] for table in self._tables)
         utterance = self._utterances.get(spot, self._no_utterance)
-        return sum(people) + UTTERANCE_WEIGHT * utterance + self._bonuses.get(spot, 0.0)
+        return (
+            sum(people)
+            + UTTERANCE_WEIGHT * utterance
+            + self._bonuses.get(spot, 0.0)
+            + CONVERSATION_BONUS * _has_bit(self._conversation, spot)
+            + COMPANY_BONUS * _has_bit(self._company, spot)
+            + NAMED_SPEAKER_WEIGHT * self._score_speaker_name(spot)
+        )
+
+    def _score_speaker_name(self, spot: Spot) -> float:
+        document, ordinal = spot
+        own, *beside = (
+            self._speaker_named.get((document, ordinal + away), 0.0)
+            for away in (0, -1, 1)
+        )
+        return own + max(own, *beside)
 
     def is_plain(self, spot: Spot) -> bool:
         """Return whether every character clearly has the role of the question in the
@@ -261,7 +211,56 @@ def _build_proximity_table(
         levels,
         _weigh_levels([level.share for level in proximity_levels], counts),
         FIRST_OF_KIND_LEVELS[question_character.role],
+        spots_by_document,
     )
+
+
+def _find_conversations(
+    question_characters: Sequence[QuestionCharacter], tables: Sequence[_ProximityTable]
+) -> dict[DocumentId, int]:
+    """Return the spots near which a speaker and a hearer of the question both speak, as
+    bits by document.
+    """
+    spots: dict[DocumentId, int] = {}
+    by_role: dict[AppearanceRole, list[dict[DocumentId, int]]] = {}
+    for character, table in zip(question_characters, tables, strict=True):
+        near = table.find_near({AppearanceRole.SPEAKS}, CONVERSATION_REACH)
+        by_role.setdefault(character.role, []).append(near)
+    for speaker in by_role.get(AppearanceRole.SPEAKS, ()):
+        for hearer in by_role.get(AppearanceRole.HEARS, ()):
+            for document, both in _intersect([speaker, hearer]).items():
+                spots[document] = spots.get(document, 0) | both
+    return spots
+
+
+def _find_company(tables: Sequence[_ProximityTable]) -> dict[DocumentId, int]:
+    """Return the spots in or beside which all characters appear, as bits by document;
+    empty for a single character.
+    """
+    near = [table.find_near(ANY_ROLE, 1) for table in tables]
+    return _intersect(near) if len(near) > 1 else {}
+
+
+def _intersect(spots: Sequence[Mapping[DocumentId, int]]) -> dict[DocumentId, int]:
+    """Return the bits that all of `spots` have, by document."""
+    documents = set(spots[0]).intersection(*spots[1:])
+    return {d: reduce(and_, (bits[d] for bits in spots)) for d in documents}
+
+
+def _has_bit(spots: Mapping[DocumentId, int], spot: Spot) -> bool:
+    document, ordinal = spot
+    return bool(spots.get(document, 0) >> ordinal & 1)
+
+
+def _join_roles(
+    spots: Mapping[AppearanceRole, int], roles: Collection[AppearanceRole]
+) -> int:
+    return reduce(or_, (spots.get(role, 0) for role in roles))
+
+
+def _widen(spots: int, away: int) -> int:
+    """Return the bits of `spots` and of all spots at most `away` before or after."""
+    return reduce(or_, (spots << n | spots >> n for n in range(away + 1)))
 
 
 def _weigh_levels(shares: Sequence[float], counts: Mapping[int, int]) -> list[float]:
@@ -431,8 +430,7 @@ def _find_spots_at_levels(
     earlier = 0
     spots_at_levels = []
     for level in levels:
-        here = reduce(or_, (spots.get(role, 0) for role in level.roles))
-        near = reduce(or_, (here << n | here >> n for n in range(level.away + 1)))
+        near = _widen(_join_roles(spots, level.roles), level.away)
         spots_at_levels.append(near & ~earlier)
         earlier |= near
     return spots_at_levels

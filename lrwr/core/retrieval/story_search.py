@@ -3,8 +3,9 @@ types, filters, facts.
 """
 
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, SearchScope
@@ -15,7 +16,8 @@ from lrwr.core.model.facts import (
     NarrativeFunction,
     PassageField,
 )
-from lrwr.core.model.text import Span, extract_content_words
+from lrwr.core.model.text import WORD_PATTERN, Span, extract_content_words
+from lrwr.core.nlp.names.lexicon import normalize_name_title
 from lrwr.core.nlp.names.lookup import (
     is_character_name,
     is_misread_place,
@@ -40,7 +42,8 @@ from lrwr.core.retrieval.people import (
     find_unknown_question_names,
     resolve_question_names,
 )
-from lrwr.core.retrieval.proximity import PRESENT_ROLES, CharacterProximity
+from lrwr.core.retrieval.proximity import CharacterProximity, Spot
+from lrwr.core.retrieval.proximity_levels import PRESENT_ROLES
 from lrwr.core.retrieval.query_words import find_topic_words
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
@@ -111,13 +114,15 @@ class SpeechQuestion:
 
     `people` are the names in the question, `appearances` the records of where these
     characters appear, by passage and role, `quotations` all those of the same documents.
-    All are empty for a question of another kind.
+    `speaker_named` has the share of the words of the speaker's name, as the question has
+    it, that a passage contains. All are empty for a question of another kind.
     """
 
     question: str
     people: tuple[QuestionCharacter, ...]
     appearances: tuple[Appearance, ...]
     quotations: tuple[DocumentQuotation, ...]
+    speaker_named: Mapping[Spot, float] = field(default_factory=dict)
 
     @property
     def has_topic(self) -> bool:
@@ -183,6 +188,9 @@ class StorySearch:
             tuple(question_characters),
             tuple(appearances),
             tuple(document_quotations),
+            await _find_speaker_names(
+                question, question_characters, find_chunks_with_word
+            ),
         )
 
     async def compute_boosts(
@@ -342,6 +350,7 @@ def score_chunks_by_people(
         scope,
         total=total,
         spots={(chunk.document, chunk.ordinal): chunk.span for chunk in others},
+        speaker_named=speech_question.speaker_named,
     )
     spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
     scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}
@@ -421,6 +430,29 @@ def _build_appearances(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
             AppearanceRole.MENTIONED,
         )
     ]
+
+
+async def _find_speaker_names(
+    question: str,
+    question_characters: Sequence[QuestionCharacter],
+    find_chunks_with_word: WordChunkFinder,
+) -> dict[Spot, float]:
+    """Return the greatest share of the words of a speaker's name, titles left out, that
+    each passage contains.
+    """
+    shares: dict[Spot, float] = {}
+    for character in question_characters:
+        name = question[character.span.start : character.span.end]
+        words = [w for w in WORD_PATTERN.findall(name) if not normalize_name_title(w)]
+        if character.role is not AppearanceRole.SPEAKS or not words:
+            continue
+        own = Counter[Spot]()
+        for word in words:
+            chunks = await find_chunks_with_word(word)
+            own.update((chunk.document, chunk.ordinal) for chunk in chunks)
+        for spot, number in own.items():
+            shares[spot] = max(shares.get(spot, 0.0), number / len(words))
+    return shares
 
 
 def _score_story_position(

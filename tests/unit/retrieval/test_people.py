@@ -17,11 +17,18 @@ from lrwr.core.retrieval.people import (
     find_unknown_question_names,
 )
 from lrwr.core.retrieval.proximity import (
+    COMPANY_BONUS,
+    CONVERSATION_BONUS,
+    CONVERSATION_REACH,
+    NAMED_SPEAKER_WEIGHT,
+    CharacterProximity,
+    Spot,
+)
+from lrwr.core.retrieval.proximity_levels import (
     FIRST_OF_KIND_LEVELS,
     PROXIMITY_LEVELS,
     UTTERANCE_LEVELS,
     UTTERANCE_SHARES,
-    CharacterProximity,
 )
 
 ONE = DocumentId("01.md")
@@ -76,9 +83,17 @@ def scored(
     found: list[Appearance],
     *said: DocumentQuotation,
     scope: SearchScope | None = None,
+    named: dict[Spot, float] | None = None,
 ) -> CharacterProximity:
     people = find_question_characters(question, CAST)
-    return CharacterProximity(people, found, said, scope or SearchScope(), total=100)
+    return CharacterProximity(
+        people,
+        found,
+        said,
+        scope or SearchScope(),
+        total=100,
+        speaker_named=named,
+    )
 
 
 @pytest.mark.parametrize(
@@ -208,6 +223,44 @@ def test_an_answer_near_an_utterance_to_the_hearer_beats_one_far_from_it() -> No
     )
     here, near, far = (people.score((ONE, n)) for n in (0, 20, 60))
     assert here > near > far
+
+
+def test_a_conversation_of_speaker_and_hearer_counts_though_neither_speaks_there() -> (
+    None
+):
+    middle, reach = 50, CONVERSATION_REACH
+    # Everybody else of this name is elsewhere, so that the levels are the same.
+    speaks, hears = AppearanceRole.SPEAKS, AppearanceRole.MENTIONED
+    apart = [
+        at(middle - reach, "Nell Tallow", speaks),
+        at(middle + reach, "Corin Vale", hears),
+    ]
+    together = [replace(one, role=speaks) for one in apart]
+
+    alone, both = scored(TOLD, apart), scored(TOLD, together)
+
+    spot, beyond = (ONE, middle), (ONE, middle + 1)
+    assert both.score(spot) - both.score(beyond) == pytest.approx(
+        alone.score(spot) - alone.score(beyond) + CONVERSATION_BONUS
+    )
+
+
+def test_the_company_of_all_characters_counts_in_any_role() -> None:
+    def company(ordinal: int) -> float:
+        mentioned = AppearanceRole.MENTIONED
+        found = [at(10, "Nell Tallow", mentioned), at(ordinal, "Corin Vale", mentioned)]
+        return scored(TOLD, found).score((ONE, 11))
+
+    assert company(12) == pytest.approx(company(13) + COMPANY_BONUS)
+
+
+def test_a_passage_with_the_name_of_the_speaker_as_asked_scores_higher() -> None:
+    found = [at(n, "Nell Tallow", AppearanceRole.SPEAKS) for n in (1, 5, 6, 9)]
+    people = scored(TOLD, found, named={(ONE, 5): 1.0})
+    plain, named, beside = (people.score((ONE, n)) for n in (1, 5, 6))
+
+    assert named == pytest.approx(plain + 2 * NAMED_SPEAKER_WEIGHT)
+    assert beside == pytest.approx(plain + NAMED_SPEAKER_WEIGHT)
 
 
 def test_nothing_out_of_scope_counts() -> None:
