@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -23,12 +23,15 @@ from lrwr.app.pending_changes import (
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.folder import FolderSource
-from lrwr.core.adapters.source.parser import ManuscriptParser
+from lrwr.core.adapters.source.parser import (
+    ManuscriptParser,
+    infer_type_from_folder,
+)
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     drop_ingested_paths,
@@ -120,9 +123,9 @@ def create_processing_service(
     known = find_known if limits.vectors else _claim_all_known
     tools = RecipeTools(embedders.local.count_tokens, embedders.configured, known)
     analyst = create_caching_analyst(settings, stores.analysis, access, limits.calls)
-    recipe = create_recipe(settings, stores.analysis, analyst)
-    find_type = load_type_decisions(workspace)
-    parse = ManuscriptParser(find_type=find_type)
+    attributor = limits.attributor or create_story_attributor(workspace)
+    recipe = create_recipe(settings, stores.analysis, analyst, attributor)
+    parse = ManuscriptParser(find_type=(find_type := load_type_decisions(workspace)))
     runner: JobRunner = LocalRunner(parse, recipe, tools)
     if calls is not None:
         remote = _create_modal_runner(workspace, recipe, tools, calls)
@@ -138,13 +141,19 @@ def create_processing_service(
         store=stores.knowledge,
         jobs=limits.jobs or workspace.jobs,
         worker=build_worker_name(uuid4().hex[:8]),
-        attributor=limits.attributor or create_story_attributor(workspace),
+        attributor=attributor,
         pause=stores.pause,
         complete=limits.attribute_now and may_complete(settings, access),
         forget_missing=limits.forget_missing,
         runner=runner,
         decision_of=lambda document: find_type(document) or "",
+        is_note=_is_in_note_folder if analyst else None,
     )
+
+
+def _is_in_note_folder(document: DocumentId) -> bool:
+    folder_type = infer_type_from_folder(PurePosixPath(document))
+    return folder_type not in (None, DocumentType.SCENE)
 
 
 def _select_service(
@@ -357,10 +366,15 @@ def name_model_analysis(workspace: Workspace) -> str:
 
 
 def create_recipe(
-    settings: Settings, store: "AnalysisStore", analyst: CachingAnalyst | None
+    settings: Settings,
+    store: "AnalysisStore",
+    analyst: CachingAnalyst | None,
+    attributor: StoryAttributor | None = None,
 ) -> Recipe:
-    """Return how the configured pipeline splits and analyses documents (its recipe);
-    `analyst` uses a language model, with None rules only.
+    """Return how the configured pipeline splits and analyses documents (its recipe).
+
+    `analyst` uses a language model, with None rules only; it is shown the characters
+    that `attributor` infers.
     """
     chunk = settings.chunk
     if settings.pipeline is Pipeline.NAIVE:
@@ -371,6 +385,7 @@ def create_recipe(
         rules=RulesAnalyst(find_sentence_spans),
         store=store,
         reading=analyst,
+        find_cast=attributor.find_cast if attributor else None,
     )
 
 

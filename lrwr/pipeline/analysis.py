@@ -4,14 +4,20 @@ limited.
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from lrwr.core.model.chunks import Chunk
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import Certainty, Fact, FactAbout
+from lrwr.core.model.facts import (
+    PRESENT_FIELD,
+    Certainty,
+    CharacterField,
+    Fact,
+    FactAbout,
+)
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import Analyst, Excerpt, ExcerptFinding
@@ -23,6 +29,8 @@ from lrwr.pipeline.stages.windows import (
     build_extract_excerpts,
 )
 
+RosterFinder = Callable[[], Awaitable[NameFinder]]
+"""Returns a function that lists, for a text, characters with their aliases."""
 PriceLookup = Callable[[Usage], float | None]
 """Returns the price of a usage in US dollars; None if the model's price is unknown."""
 
@@ -164,6 +172,7 @@ def finding_from_json(stored_json: str, start: int) -> ExcerptFinding:
     )
 
 
+_NOT_A_PERSON = CharacterField.NOT_A_PERSON
 CLASSIFY, EXTRACT = "classify", "extract"
 REPLY_TOKENS = {CLASSIFY: 60, EXTRACT: 1500}
 """Typical tokens of a reply for one excerpt; used for estimates only."""
@@ -249,12 +258,18 @@ class CachingAnalyst:
         return frozenset(await self._store.replies(keys))
 
     async def read(
-        self, document: Document, chunks: Sequence[Chunk], names: NameFinder
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        names: NameFinder,
+        roster: RosterFinder | None = None,
     ) -> DocumentAnalysis:
         """Return the facts of the document, in text order, from cached replies and new
         calls.
 
-        `names` returns the names of characters in a text. Excerpts are skipped if the
+        `names` returns the names of characters in a text. `roster` is called if calls
+        are made: they show the cast, which is no part of the cache key, so that a
+        passage is not read again because the cast grew. Excerpts are skipped if the
         budget allows no call or the model does not answer; `unfinished` of the result
         says why.
 
@@ -263,6 +278,9 @@ class CachingAnalyst:
         """
         findings, calls, cached = await self._plan(document, chunks, names)
         analysis = DocumentAnalysis(usage=Usage(cached=cached))
+        if calls and roster is not None:
+            list_cast = await roster()
+            calls = [_add_cast(call, list_cast) for call in calls]
         replies = await self._run_calls(calls)
         for reply_findings, usage in replies:
             findings += reply_findings
@@ -383,6 +401,28 @@ class CachingAnalyst:
         }
         if replies:
             await self._store.save_replies(replies, usage)
+
+
+def add_read_names(noted: str, facts: Sequence[Fact]) -> str:
+    """Return `noted`, the declared names of a document as JSON, with the names that a
+    model read as people and those that it read as no person.
+
+    A name that it read as both is a person.
+    """
+    about_people = [fact for fact in facts if fact.about is FactAbout.CHARACTER]
+    excluded = {f.subject for f in about_people if f.field == _NOT_A_PERSON}
+    people = {f.subject for f in about_people if f.field != _NOT_A_PERSON}
+    people |= {fact.value for fact in facts if fact.field == PRESENT_FIELD}
+    if not excluded and not people:
+        return noted
+    declared = json.loads(noted or "{}")
+    read = {"read_as_people": sorted(people), "not_people": sorted(excluded - people)}
+    return json.dumps({**declared, **read}, ensure_ascii=False)
+
+
+def _add_cast(call: _AnalystCall, list_cast: NameFinder) -> _AnalystCall:
+    excerpts = (replace(e, cast=list_cast(e.text)) for e in call.excerpts)
+    return replace(call, excerpts=tuple(excerpts))
 
 
 def _build_excerpts(

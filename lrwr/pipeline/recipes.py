@@ -8,14 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from lrwr.core.model.chunks import (
-    Knowledge,
-    Pipeline,
-    TextHash,
-)
-from lrwr.core.model.documents import Document, DocumentType
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
+from lrwr.core.model.documents import Document, DocumentId, DocumentType
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.jobs import ChunksEmbedded, JobStage, StageStarted
 from lrwr.core.model.language_model import Usage
@@ -26,7 +23,7 @@ from lrwr.core.nlp.names.inference import infer_cast
 from lrwr.core.nlp.text.gap_markers import find_note_gaps
 from lrwr.core.ports.models import Analyst, Embedder
 from lrwr.core.ports.stores import AnalysisStore
-from lrwr.pipeline.analysis import CachingAnalyst
+from lrwr.pipeline.analysis import CachingAnalyst, add_read_names
 from lrwr.pipeline.scan import build_agentic_recipe_name, build_naive_recipe_name
 from lrwr.pipeline.stages.recursive_splitter import split_recursively
 from lrwr.pipeline.stages.semantic_splitter import (
@@ -48,14 +45,14 @@ from lrwr.pipeline.stages.windows import (
     EmbeddedPassage,
     NameFinder,
     batch_excerpts,
+    build_cast_finder,
     build_classify_excerpts,
     build_extract_excerpts,
     embed_missing,
 )
 
-if TYPE_CHECKING:
-    pass
-
+RosterLoader = Callable[[DocumentId, str], Awaitable[Cast]]
+"""Returns the cast of the library with a document's new name evidence (JSON)."""
 ReportProgress = Callable[[StageStarted | ChunksEmbedded], Awaitable[None]]
 """Called when a stage starts and after each batch of embedded chunks."""
 KnownVectors = Callable[[str, set[TextHash]], Awaitable[set[TextHash]]]
@@ -230,6 +227,7 @@ class AgenticRecipe:
 
     `rules` analyses every document without cost. `reading` asks a language model; None
     if none is configured. `split` splits a text into the spans of its sentences.
+    `find_cast` returns the characters that the model is shown.
     """
 
     limits: ChunkLimits
@@ -237,6 +235,7 @@ class AgenticRecipe:
     rules: Analyst
     store: AnalysisStore
     reading: CachingAnalyst | None = None
+    find_cast: RosterLoader | None = None
 
     @property
     def pipeline(self) -> Pipeline:
@@ -322,13 +321,21 @@ class AgenticRecipe:
         if self.reading is None or document.type is not DocumentType.SCENE:
             return knowledge
         names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
-        analysis = await self.reading.read(document, knowledge.chunks, names)
+        roster = partial(self._list_cast, knowledge) if self.find_cast else None
+        chunks = knowledge.chunks
+        analysis = await self.reading.read(document, chunks, names, roster)
         return replace(
             knowledge,
             facts=(*knowledge.facts, *analysis.facts),
+            noted=add_read_names(knowledge.noted, analysis.facts),
             usage=analysis.usage,
             unfinished=analysis.unfinished,
         )
+
+    async def _list_cast(self, knowledge: Knowledge) -> NameFinder:
+        assert self.find_cast is not None
+        cast = await self.find_cast(knowledge.document.id, knowledge.evidence)
+        return build_cast_finder(cast)
 
     async def _plan_cuts(self, document: Document, tools: RecipeTools) -> CutPlan:
         work = partial(plan_cuts, document, self.split, tools.count, self.limits)

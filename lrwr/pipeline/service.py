@@ -136,6 +136,8 @@ class DocumentProcessingService:
             those that never had one on this machine.
         runner: Processes documents; this process by default.
         decision_of: Returns what the user decided on how `parse` reads a document.
+        is_note: Says which documents are processed first, because a language model that
+            reads the story should know their names.
     """
 
     def __init__(
@@ -154,6 +156,7 @@ class DocumentProcessingService:
         forget_missing: bool = False,
         runner: JobRunner | None = None,
         decision_of: DecisionOf | None = None,
+        is_note: Callable[[DocumentId], bool] | None = None,
     ) -> None:
         self._source, self._parse = source, parse
         self._recipe, self._tools = recipe, tools
@@ -163,6 +166,7 @@ class DocumentProcessingService:
         self._forget_missing = forget_missing
         self._runner = runner or LocalRunner(parse, recipe, tools)
         self._decision_of = decision_of
+        self._is_note = is_note
         self._last_scan: ManuscriptScan | None = None
         self._name = partial(build_recipe_name, parse, recipe, tools)
         self._reading = source, decision_of
@@ -234,6 +238,8 @@ class DocumentProcessingService:
         if plan.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, plan.moved)
         documents = [*plan.documents, *failed]
+        if self._is_note is not None:
+            documents.sort(key=self._is_note, reverse=True)
         emit(IngestPlanned(len(documents), len(gone), report.unchanged))
         if dry_run:
             source, parse, tools = self._source, self._parse, self._tools

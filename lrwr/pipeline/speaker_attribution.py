@@ -6,7 +6,6 @@ relevant names changed are computed again. Uses rules only, no language model.
 """
 
 import asyncio
-import json
 import re
 from collections.abc import (
     AsyncIterator,
@@ -16,11 +15,11 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_path
-from lrwr.core.model.cast import Cast, Gender
+from lrwr.core.canon.model import Canon
+from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.nlp.dialogue.speakers import (
     NarratorEvidence,
@@ -28,7 +27,7 @@ from lrwr.core.nlp.dialogue.speakers import (
     infer_narrators,
 )
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.inference import CastInference, NameOverrides, NotePerson
+from lrwr.core.nlp.names.inference import CastInference, NameOverrides
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
 from lrwr.core.ports.stores import PassageStore
@@ -48,7 +47,11 @@ from lrwr.pipeline.stages.speakers import (
     attribute_document,
     describe_cast,
     digest_inputs,
+    find_non_people,
+    find_set_narrator,
     hash_revision,
+    iter_narrator_people,
+    iter_note_people,
     narration_from_json,
     narration_to_json,
 )
@@ -99,6 +102,7 @@ class StoryAttributor:
         self._passages = passages
         self._patterns = patterns
         self._canon = canon
+        self._inferring = asyncio.Lock()
         self._names = _NameReader()
 
     async def attribute_all(self) -> AttributionSummary:
@@ -118,7 +122,7 @@ class StoryAttributor:
         if state.digest == self._digest(snapshot, canon):
             return AttributionSummary(len(state.people), 0)
         evidence, order = await self._load(canon)
-        cast = await asyncio.to_thread(self._names.infer_cast, evidence, order, canon)
+        cast = await self._infer_cast(evidence, order.story, canon)
         await self._store.save_cast(cast)
         run = _AttributionRun(
             self._store, canon, snapshot, state, cast, self._names.may_be_first_person
@@ -145,7 +149,34 @@ class StoryAttributor:
         if state is not None and state.digest == self._digest(snapshot, canon):
             return None
         evidence, order = await self._load(canon)
-        return await asyncio.to_thread(self._names.infer_cast, evidence, order, canon)
+        return await self._infer_cast(evidence, order.story, canon)
+
+    async def find_cast(self, document: DocumentId, name_evidence: str) -> Cast:
+        """Return the cast of the library with `name_evidence` (JSON) of `document`, which
+        may be new, instead of what is stored of it; nothing is stored.
+
+        Raises:
+            SettingsProblem: The canon file is invalid.
+            StoreProblem: The library cannot be read.
+        """
+        canon = await asyncio.to_thread(self._canon)
+        evidence, order = await self._load(canon)
+        by_id = {item.document: item for item in evidence}
+        item = by_id.get(document, DocumentEvidence(document, "", "{}", ""))
+        by_id[document] = replace(item, evidence=name_evidence)
+        story = dict.fromkeys((*order.story, document))
+        return await self._infer_cast(list(by_id.values()), list(story), canon)
+
+    async def _infer_cast(
+        self,
+        evidence: Sequence[DocumentEvidence],
+        story: Sequence[DocumentId],
+        canon: Canon,
+    ) -> Cast:
+        async with self._inferring:
+            return await asyncio.to_thread(
+                self._names.infer_cast, evidence, story, canon
+            )
 
     def _digest(self, snapshot: AttributionSnapshot, canon: Canon) -> str:
         return digest_inputs(snapshot, canon, self._patterns, REVISION)
@@ -276,7 +307,9 @@ class _AttributionRun:
         signs: dict[DocumentId, NarratorEvidence] = {}
         missing = []
         for item in documents:
-            if not _narrator(item, self._canon) and self._may_be_first_person(item):
+            if not find_set_narrator(item, self._canon) and self._may_be_first_person(
+                item
+            ):
                 is_stored = item.document in unchanged and item.narration
                 stored = narration_from_json(item.narration) if is_stored else None
                 if stored is None:
@@ -314,7 +347,7 @@ class _AttributionRun:
     ) -> dict[DocumentId, str]:
         """Return each document's narrator: as set by the user, else as inferred."""
         names_by_document = {
-            item.document: _narrator(item, self._canon) for item in documents
+            item.document: find_set_narrator(item, self._canon) for item in documents
         }
         unnarrated = sorted(signs)
         inferred = infer_narrators([signs[document] for document in unnarrated])
@@ -432,19 +465,22 @@ class _NameReader:
         self._inference = CastInference()
 
     def infer_cast(
-        self, evidence: Sequence[DocumentEvidence], order: StoryOrder, canon: Canon
+        self,
+        evidence: Sequence[DocumentEvidence],
+        story_ids: Sequence[DocumentId],
+        canon: Canon,
     ) -> Cast:
-        """Return the cast of a library with this evidence, order and canon."""
+        """Return the cast of a library with this evidence, story order and canon."""
         by_id = {item.document: item for item in evidence}
         self._parsed = {d: v for d, v in self._parsed.items() if d in by_id}
-        story = [by_id[document] for document in order.story if document in by_id]
+        story = [by_id[document] for document in story_ids if document in by_id]
         names = canon.names
+        noted = (*iter_note_people(evidence), *iter_narrator_people(story, canon))
+        ignored = (*names.ignored, *find_non_people(evidence, noted, canon))
         return self._inference.infer(
             {item.document: self._parse(item) for item in story},
-            noted=(*_note_people(evidence), *_narrator_people(story, canon)),
-            decided=NameOverrides(
-                names.merged, names.split, names.renamed, names.ignored
-            ),
+            noted=noted,
+            decided=NameOverrides(names.merged, names.split, names.renamed, ignored),
         )
 
     def may_be_first_person(self, item: DocumentEvidence) -> bool:
@@ -458,35 +494,3 @@ class _NameReader:
             parsed = NameEvidence.from_json(item.evidence)
             self._parsed[item.document] = item.evidence, parsed
         return parsed
-
-
-def _note_people(evidence: Iterable[DocumentEvidence]) -> Iterable[NotePerson]:
-    for item in evidence:
-        for person in json.loads(item.noted).get("people", ()):
-            yield NotePerson(
-                person["name"], tuple(person["aliases"]), Gender(person["gender"])
-            )
-
-
-def _narrator_people(
-    evidence: Iterable[DocumentEvidence], canon: Canon
-) -> Iterable[NotePerson]:
-    """Yield the narrators set by the user: they are certainly people."""
-    names = [
-        *canon.points_of_view.values(),
-        *(_narrator(item, canon) for item in evidence),
-    ]
-    for name in dict.fromkeys(name for name in names if name):
-        yield NotePerson(name, (), Gender.UNKNOWN)
-
-
-def _narrator(item: DocumentEvidence, canon: Canon) -> str:
-    """Return the document's narrator as set by the user; empty if not set.
-
-    A canon decision on the whole document outranks its front matter.
-    """
-    front_matter: Mapping[str, str] = json.loads(item.noted)
-    decided = canon.points_of_view.get(
-        ManuscriptLocation(normalize_canon_path(item.document)), ""
-    )
-    return decided or front_matter.get("pov", "")

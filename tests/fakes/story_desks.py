@@ -61,6 +61,7 @@ class StoryDesk(Desk):
             rules=RulesAnalyst(find_sentence_spans),
             store=self.library.analysis,
             reading=self.reading(),
+            find_cast=self.weaver().find_cast,
         )
 
     def reading(self) -> CachingAnalyst | None:

@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.values import BibleClaim, TextEvidence
 from lrwr.core.model.facts import (
+    DIRECTED_DETAIL,
+    RULES_KEEPER,
     WRITER_KEEPER,
     Certainty,
+    CharacterField,
     Fact,
     FactAbout,
     WorldField,
@@ -63,12 +66,14 @@ def collect_visible_facts(
 
     A fact whose wording has a name revealed after the horizon is left out, because a
     model that has read the whole story may use it; a detail with such a name is
-    removed.
+    removed. A relationship that a model may have given reversed is left out until its
+    document is read again.
     """
     visible_facts = [
         document_fact
         for document_fact in document_facts
         if horizon_view.is_fact_visible(document_fact)
+        and not _may_be_reversed(document_fact.fact)
     ]
     visible_facts.sort(
         key=lambda document_fact: horizon_view.sort_key(
@@ -98,6 +103,18 @@ def collect_visible_facts(
         )
     )
     return VisibleFacts(tuple(sourced_facts), horizon_cast, horizon_view)
+
+
+def _may_be_reversed(fact: Fact) -> bool:
+    """Return whether a fact is a relationship from a model that was not asked who is
+    what of whom.
+    """
+    return (
+        fact.field == CharacterField.RELATIONSHIP
+        and fact.keeper not in (RULES_KEEPER, WRITER_KEEPER)
+        and bool(fact.detail("kind"))
+        and DIRECTED_DETAIL not in fact.details
+    )
 
 
 def _visible_details(

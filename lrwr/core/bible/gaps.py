@@ -21,6 +21,7 @@ from lrwr.core.bible.values import (
     find_by_id_prefix,
 )
 from lrwr.core.canon.model import Canon, UndefinedAttribute
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
     RULES_KEEPER,
     WRITER_KEEPER,
@@ -52,16 +53,10 @@ def build_gap_ledger(
     Gaps in the text come first, in story order, then those of `flagged`, which were
     found while answering questions and which the caller limits to the horizon, then
     those known only from decisions in `canon`. With a horizon, the latter and all
-    answers are left out: they have no location in the story.
+    answers are left out: they have no location in the story. What a model found twice
+    in the same words about the same person, under two attributes, is one gap.
     """
-    entries: dict[GapKey, _GapEntry] = {}
-    for sourced_fact in material.about(FactAbout.GAP):
-        question = to_undefined_attribute(sourced_fact)
-        if question.about and not material.cast.display_name(question.about):
-            continue
-        key = _key(question, material)
-        entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
-        entry.found.append(sourced_fact)
+    entries = _find_entries(material, canon)
     _add_flagged(entries, material, flagged)
     _add_decisions(entries, material, canon)
     defined = _collect_definitions(material)
@@ -69,6 +64,36 @@ def build_gap_ledger(
     return tuple(
         _build_gap(ids[key], entry, defined.get(key, ()), material)
         for key, entry in entries.items()
+    )
+
+
+def _find_entries(material: VisibleFacts, canon: Canon) -> dict[GapKey, _GapEntry]:
+    """Return the gaps in the text, in story order.
+
+    Of several attributes that a model found in the same words, the one that the user
+    decided on is listed, else the first.
+    """
+    decided = {_key(q, material) for q in (*canon.answers, *canon.unsaid)}
+    entries: dict[GapKey, _GapEntry] = {}
+    of_models: dict[tuple[str, DocumentId], list[tuple[GapKey, SourcedFact]]] = {}
+    gaps = [
+        (_key(question, material), question, sourced_fact)
+        for sourced_fact in material.about(FactAbout.GAP)
+        if not (question := to_undefined_attribute(sourced_fact)).about
+        or material.cast.display_name(question.about)
+    ]
+    for key, question, sourced_fact in sorted(gaps, key=lambda g: g[0] not in decided):
+        if sourced_fact.fact.keeper not in (RULES_KEEPER, WRITER_KEEPER):
+            home = key[0], sourced_fact.evidence.document
+            others = of_models.setdefault(home, [])
+            same = (k for k, other in others if _has_same_words(other, sourced_fact))
+            key = key if key in decided else next(same, key)
+            others.append((key, sourced_fact))
+        entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
+        entry.found.append(sourced_fact)
+    place = {id(fact): at for at, (_, _, fact) in enumerate(gaps)}
+    return dict(
+        sorted(entries.items(), key=lambda e: min(place[id(f)] for f in e[1].found))
     )
 
 
@@ -98,6 +123,19 @@ def find_gap_by_id(text: str, gaps: Sequence[Gap]) -> Gap:
     """
     return find_by_id_prefix(
         text, gaps, noun="open question", listed_by="lrwr gaps --all"
+    )
+
+
+def _has_same_words(sourced_fact: SourcedFact, other: SourcedFact) -> bool:
+    """Return whether two facts of one document rest on mostly the same words."""
+    words, other_words = sourced_fact.evidence, other.evidence
+    shared = sum(
+        max(0, min(a.end, b.end) - max(a.start, b.start))
+        for a in words.spans
+        for b in other_words.spans
+    )
+    return 2 * shared > min(
+        sum(map(len, words.spans)), sum(map(len, other_words.spans))
     )
 
 

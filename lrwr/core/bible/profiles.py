@@ -23,14 +23,7 @@ from lrwr.core.bible.values import (
     TextEvidence,
 )
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.facts import (
-    DIRECTED_DETAIL,
-    RULES_KEEPER,
-    WRITER_KEEPER,
-    Certainty,
-    CharacterField,
-    FactAbout,
-)
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, CharacterField, FactAbout
 
 _FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"
 _MALE = "mr sir lord monsieur uncle king prince father brother"
@@ -109,7 +102,6 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
         fact = sourced_fact.fact
         if fact.field != CharacterField.RELATIONSHIP:
             continue
-        sourced_fact = _distrust_undirected(sourced_fact)
         source = material.cast.display_name(fact.subject)
         target = material.cast.display_name(fact.detail("target"))
         if source and target and source != target:
@@ -120,16 +112,6 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
         for (source, target, _), group in groups.items()
         for relation in _relations(source, target, group)
     )
-
-
-def _distrust_undirected(sourced_fact: SourcedFact) -> SourcedFact:
-    """Return a relationship as not evaluated if a model may have given it reversed."""
-    fact = sourced_fact.fact
-    is_of_model = fact.keeper not in (RULES_KEEPER, WRITER_KEEPER)
-    if not is_of_model or not fact.detail("kind") or DIRECTED_DETAIL in fact.details:
-        return sourced_fact
-    evidence = replace(sourced_fact.evidence, certainty=Certainty.NOT_EVALUATED)
-    return replace(sourced_fact, evidence=evidence)
 
 
 def _relations(

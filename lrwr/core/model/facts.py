@@ -87,6 +87,8 @@ class CharacterField(StrEnum):
     STATED_VALUE = "stated_value"
     BEHAVIOR = "behavioral_pattern"
     RELATIONSHIP = "relationship"
+    NOT_A_PERSON = "not_a_person"
+    """A language model found that the subject, a name of the cast, names no person."""
     """Value: a `Valence`, or empty if not judged; details: `target` (a name) and `kind`
     ("sister", "employer"; in the text's words). The target is the subject's kind: in
     "Nell's sister Mags" the subject is Nell and the target Mags."""

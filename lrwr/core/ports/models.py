@@ -85,7 +85,8 @@ class Excerpt:
     `text` is the document's text at `span`, verbatim. `before` is preceding text, for
     context only. `known` are canonical names of characters that occur in it. `where`
     describes the location in words ("The Marsh Lantern, chapter 3, scene 2"); no result
-    depends on it.
+    depends on it. `cast` are lines of characters with their aliases; if there are any,
+    a prompt shows them instead of `known`. No cache key depends on them.
     """
 
     span: Span
@@ -93,6 +94,7 @@ class Excerpt:
     before: str
     known: tuple[str, ...]
     where: str
+    cast: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

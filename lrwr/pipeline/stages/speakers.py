@@ -7,19 +7,23 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 
-from lrwr.core.canon.model import Canon
-from lrwr.core.model.cast import Cast, Character, Mention, Quotation
+from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_path
+from lrwr.core.model.cast import Cast, Character, Gender, Mention, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.speakers import NarratorEvidence, attribute_quotations
+from lrwr.core.nlp.names.inference import NotePerson
+from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.story_stores import (
     AppearanceRole,
     AttributionResult,
     AttributionSnapshot,
     ChunkSpan,
+    DocumentEvidence,
     DocumentRevision,
 )
 
@@ -370,7 +374,7 @@ def digest_inputs(
         canon.order,
         [[str(place), name] for place, name in canon.points_of_view.items()],
         [list(names.merged.items()), names.split, list(names.renamed.items())],
-        names.ignored,
+        [*names.ignored, *(f"is {name}" for name in names.confirmed)],
         snapshot.cast,
         [[d, r.inputs, r.attributed] for d, r in snapshot.documents.items()],
     ]
@@ -390,3 +394,55 @@ def narration_from_json(text: str) -> NarratorEvidence | None:
         return NarratorEvidence(**json.loads(text))
     except (ValueError, TypeError):
         return None
+
+
+def find_non_people(
+    evidence: Iterable[DocumentEvidence], noted: Iterable[NotePerson], canon: Canon
+) -> list[str]:
+    """Return the names that a model read as no person in one document, and as a person
+    in none, unless notes or the user's decisions have them.
+    """
+    names = canon.names
+    person_names = {form for person in noted for form in (person.name, *person.aliases)}
+    person_names |= {*names.confirmed, *names.merged, *chain(*names.merged.values())}
+    person_names |= {*names.renamed, *names.renamed.values(), *chain(*names.split)}
+    excluded_names: set[str] = set()
+    for item in evidence:
+        declared = json.loads(item.noted)
+        person_names.update(declared.get("read_as_people", ()))
+        excluded_names.update(declared.get("not_people", ()))
+    folded = {fold_name(name) for name in person_names}
+    return sorted(name for name in excluded_names if fold_name(name) not in folded)
+
+
+def iter_note_people(evidence: Iterable[DocumentEvidence]) -> Iterator[NotePerson]:
+    """Yield the people that the author's notes describe."""
+    for item in evidence:
+        for person in json.loads(item.noted).get("people", ()):
+            yield NotePerson(
+                person["name"], tuple(person["aliases"]), Gender(person["gender"])
+            )
+
+
+def iter_narrator_people(
+    evidence: Iterable[DocumentEvidence], canon: Canon
+) -> Iterator[NotePerson]:
+    """Yield the narrators set by the user: they are certainly people."""
+    names = [
+        *canon.points_of_view.values(),
+        *(find_set_narrator(item, canon) for item in evidence),
+    ]
+    for name in dict.fromkeys(name for name in names if name):
+        yield NotePerson(name, (), Gender.UNKNOWN)
+
+
+def find_set_narrator(item: DocumentEvidence, canon: Canon) -> str:
+    """Return the document's narrator as set by the user; empty if not set.
+
+    A canon decision on the whole document outranks its front matter.
+    """
+    front_matter: Mapping[str, str] = json.loads(item.noted)
+    decided = canon.points_of_view.get(
+        ManuscriptLocation(normalize_canon_path(item.document)), ""
+    )
+    return decided or front_matter.get("pov", "")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
+from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkKind, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
@@ -26,6 +27,38 @@ if TYPE_CHECKING:
 _INK = re.compile(r"\S")
 NameFinder = Callable[[str], tuple[str, ...]]
 """Returns the display names of the characters named in a text."""
+
+
+MAX_CAST_LINES = 30
+MAX_CAST_CHARS = 1_200
+"""Characters of all lines of the cast in one prompt: about 300 tokens."""
+MAX_SHOWN_ALIASES = 4
+
+
+def build_cast_finder(cast: Cast) -> NameFinder:
+    """Return a function that lists the cast for a text, as "OchraMags = Mags".
+
+    Those whose names occur in the text come first, then the others, each most mentioned
+    first, up to `MAX_CAST_LINES` and `MAX_CAST_CHARS`.
+    """
+
+    def list_cast(text: str) -> tuple[str, ...]:
+        ranked = sorted(
+            cast.characters,
+            key=lambda person: not any(alias.name in text for alias in person.aliases),
+        )
+        lines: list[str] = []
+        for character in ranked[:MAX_CAST_LINES]:
+            names = dict.fromkeys(
+                (character.name, *(a.name for a in character.aliases))
+            )
+            line = " = ".join(list(names)[: MAX_SHOWN_ALIASES + 1])
+            if sum(map(len, lines)) + len(line) > MAX_CAST_CHARS:
+                break
+            lines.append(line)
+        return tuple(lines)
+
+    return list_cast
 
 
 def build_classify_excerpts(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -373,3 +374,17 @@ async def test_it_reads_through_a_server() -> None:
     assert len(findings[0].facts) == 3
     assert [fact.keeper for fact in finding.facts] == [MODEL]
     assert (spent + more).prompt_tokens > 1000
+
+
+async def test_only_a_known_name_in_the_text_can_be_no_person() -> None:
+    reply = extracted(not_people=["Mags", "Bach", "Corin", "Mags"])
+    shown = replace(EXCERPT, cast=("OchraMags = Mags = the Widow", "Corin"))
+    chat = ScriptedChat(reply)
+    finding, usage = await ModelAnalyst(chat).extract(shown)
+    (fact,) = finding.facts
+    assert (fact.subject, fact.field) == ("Mags", "not_a_person")
+    assert words(fact) == ["Mags"]
+    assert fact.certainty is Certainty.PROBABLE
+    assert usage.quotes == 0
+    prompt = chat.asked[0][0][-1].text
+    assert prompt.startswith("Known: OchraMags = Mags = the Widow, Corin\n")

@@ -13,7 +13,7 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import Certainty, FactAbout
 from lrwr.core.model.turns import GapFlag
 from tests.fakes.stories import Book, Stories
-from tests.unit.bible.marsh import ONE, marsh
+from tests.unit.bible.marsh import MODEL, ONE, TWO, marsh
 
 AGE = UndefinedAttribute("OchraMags", "age")
 
@@ -128,3 +128,31 @@ def test_a_question_on_somebody_who_comes_later_is_not_told_before() -> None:
     known = replace(marsh().knowledge(), flagged_gaps=flagged)
     assert "Corin" in str(project_bible(known).gaps)
     assert "Corin" not in str(project_bible(known, Horizon(1)).gaps)
+
+
+def test_gaps_of_the_same_words_and_person_are_one() -> None:
+    stories = marsh()
+    for attribute, about in (
+        ("earlier name", "Mags"),
+        ("name before", "Mags"),
+        ("earlier name", "Wren"),
+    ):
+        stories.fact(
+            TWO, "Wren was proud", FactAbout.GAP, attribute, "It changed.", about,
+            keeper=MODEL,
+        )  # fmt: skip
+    stories.fact(
+        TWO, "Corin Vale drowned", FactAbout.GAP, "death", "He died.", "Mags",
+        keeper=MODEL,
+    )  # fmt: skip
+
+    def of_mags(canon: Canon) -> list[tuple[str, str]]:
+        gaps = project_bible(stories.knowledge(canon)).gaps
+        return [(g.attribute, g.answer) for g in gaps if g.about == "OchraMags"]
+
+    old = [("age", ""), ("TODO: where is her boat?", "")]
+    one = [row for row in of_mags(Canon()) if row not in old]
+    assert sorted(one) == [("death", ""), ("earlier name", "")]
+    canon = Canon(answers={UndefinedAttribute("Mags", "name before"): "Annis"})
+    answered = [row for row in of_mags(canon) if row not in old]
+    assert sorted(answered) == [("death", ""), ("name before", "Annis")]

@@ -164,7 +164,8 @@ def build_passage_facts(
 
 def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     """Yield the facts in a reply: scenes, characters, relations, the world, events,
-    facts that characters tell each other, and gaps, in this order.
+    facts that characters tell each other, gaps, and known names that name no person, in
+    this order.
 
     Facts whose quotation is not in the excerpt of `evidence` are dropped.
     """
@@ -175,6 +176,17 @@ def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[
     yield from _events(reply, evidence)
     yield from _told(reply, evidence)
     yield from _gaps(reply, evidence)
+    for name in _unique_texts(reply.not_people):
+        # A model may only exclude a name that it was shown and that stands in the text.
+        if name in evidence.excerpt.text and _is_known(name, evidence.excerpt):
+            spans = evidence.find_name(name)
+            field = CharacterField.NOT_A_PERSON
+            yield evidence.guess(FactAbout.CHARACTER, field, "", spans, name)
+
+
+def _is_known(name: str, excerpt: Excerpt) -> bool:
+    forms = (form for line in excerpt.cast for form in line.split(" = "))
+    return name in excerpt.known or name in forms
 
 
 def _scenes(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
