@@ -150,13 +150,19 @@ def back_up(book: Terminal) -> None:
     assert book.run("ingest").code == 0
 
 
+@pytest.mark.parametrize(
+    "changed",
+    ["answer || ' Twemve'", "cast(cast(answer as blob) || x'ff' as text)"],
+    ids=["words", "no UTF-8"],
+)
 def test_a_thread_that_no_backup_holds_leads_to_a_command_that_helps(
-    book: Terminal,
+    book: Terminal, changed: str
 ) -> None:
     book.run("ask", "Who keeps the ledger?")
     back_up(book)
     book.run("ask", "Who lights the lamps?")
-    damage_the_answer_of(book, "Who lights the lamps?")
+    question = "Who lights the lamps?"
+    change(book, f"update turn set answer = {changed} where question = '{question}'")
     (id_,) = (
         thread["id"]
         for thread in book.run("threads", "--json").json
@@ -178,7 +184,7 @@ def test_a_thread_that_no_backup_holds_leads_to_a_command_that_helps(
             "Run `lrwr restore --latest` to put back the copy in your automatic backups."
             not in said
         ), words
-    assert "Twemve" in book.run("threads", "show", "1").out
+    assert question in book.run("threads", "show", "1").out
     book.run("threads", "delete", id_[:6])
     assert book.run("doctor", "--verify").code == 0
 

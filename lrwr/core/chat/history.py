@@ -194,12 +194,13 @@ async def recall_history(
 ) -> RecalledHistory:
     """Return the earlier `turns` that may be used at `horizon` and fit into the prompt.
 
-    Turns are left out if they were asked at a later point of the story, or if words
-    that they cite are now after the horizon. `freshness` locates the cited words in the
+    Turns are left out if they are damaged, if they were asked at a later point of the
+    story, or if words that they cite are now after the horizon. `freshness` locates the cited words in the
     current text; if it cannot, they count as unchanged.
     """
+    sound_turns = [turn for turn in turns if not turn.is_damaged]
     recallable_turns = select_recallable_turns(
-        filter_turns_by_horizon(turns, horizon, order)
+        filter_turns_by_horizon(sound_turns, horizon, order)
     )
     places = await freshness.anchor_turns(recallable_turns)
     visible_turns = [

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from lrwr.core.canon.model import Canon
@@ -9,12 +11,14 @@ from lrwr.core.chat.history import (
     fit_turns_to_budget,
     format_changed_answer_remark,
     is_answer_within_horizon,
+    recall_history,
     select_recallable_turns,
 )
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import NarrativeState, Turn
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, QuoteLocation
+from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from tests.fakes.conversations import QUOTED
 from tests.fakes.conversations import a_turn as a_kept_turn
@@ -131,6 +135,14 @@ def test_words_that_stand_behind_the_horizon_now_are_out_of_sight(
     order: StoryOrder, horizon: Horizon | None, place: AnchoredCitation, seen: bool
 ) -> None:
     assert is_answer_within_horizon([at("1.md", 5), place], horizon, order) is seen
+
+
+async def test_a_damaged_turn_is_not_recalled(order: StoryOrder) -> None:
+    sound, damaged = a_turn("Where?"), replace(a_turn("Who?"), is_damaged=True)
+    freshness = FreshnessService(Book({"1.md": "# One\n"}))
+    recalled = await recall_history([damaged, sound], None, order, freshness)
+    assert recalled.history == (sound,)
+    assert "Who?" not in recalled.before
 
 
 def test_a_remark_counts_what_was_changed() -> None:

@@ -282,6 +282,17 @@ def test_a_damaged_row_without_a_sound_copy_is_backed_up_as_it_is(
     assert str(load_backup_rows(file)).count("Changed.") == 6
 
 
+def test_a_row_that_is_not_utf8_does_not_stop_the_backup(library: Library) -> None:
+    with closing(sqlite3.connect(library.database)) as connection, connection:
+        connection.execute(
+            "update turn set answer = cast(x'ff41' as text) where number = 1"
+        )
+    assert back_up_if_due(library, now=NOW) == ""
+    (file,) = list_backup_files(library)
+    answers = [row["answer"] for row in load_backup_rows(file)["turn"]]
+    assert (len(answers), answers.count("\ufffdA")) == (72, 6)
+
+
 @pytest.mark.parametrize(
     ("table", "column"), [("turn", "id"), ("turn", "thread_id"), ("thread", "id")]
 )

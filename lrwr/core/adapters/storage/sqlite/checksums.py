@@ -388,6 +388,14 @@ def decode_tolerantly(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
+def decode_or_keep(text: bytes) -> str | bytes:
+    """Decode UTF-8; text of a damaged row that is none stays bytes."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text
+
+
 def _check_unicode(columns: Sequence[Any]) -> None:
     for column in columns:
         if isinstance(column, str) and not column.isascii():

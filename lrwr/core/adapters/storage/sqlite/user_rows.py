@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
     CHECKED_COLUMNS,
+    decode_or_keep,
     fits_sql,
     seal_sql,
 )
@@ -134,10 +135,7 @@ def list_index_columns(
 def export_user_rows(
     connection: sqlite3.Connection, tables: Iterable[str]
 ) -> dict[str, list[Row]]:
-    """Return all rows of `tables`, in the order in which they were stored.
-
-    A table that the library's schema lacks has no rows.
-    """
+    """Return all rows of `tables` in their stored order; none of a missing table."""
     exported = {}
     for table in tables:
         names = [column.name for column in list_columns(connection, table)]
@@ -149,6 +147,8 @@ def export_user_rows(
 def load_user_rows(path: Path, tables: Iterable[str]) -> dict[str, list[Row]]:
     """Return all rows of `tables` in the library at `path`, in their stored order.
 
+    Text that is not UTF-8, because it was damaged, is returned as bytes.
+
     Raises:
         StoreProblem: The library cannot be read.
     """
@@ -156,6 +156,7 @@ def load_user_rows(path: Path, tables: Iterable[str]) -> dict[str, list[Row]]:
         with closing(
             open_library_read_only(path, patience=_LOCK_TIMEOUT)
         ) as connection:
+            connection.text_factory = decode_or_keep
             connection.execute("BEGIN")
             return export_user_rows(connection, tables)
     except (sqlite3.Error, OSError, UnicodeError) as error:
