@@ -11,8 +11,7 @@ import sys
 import time
 from contextlib import closing
 
-from lrwr.app.retrieval import MAX_THREADS
-from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.local import MAX_THREADS, LocalEmbedder
 
 BATCH = 16
 

@@ -3,8 +3,7 @@
 import asyncio
 import os
 
-from lrwr.app.retrieval import MAX_THREADS
-from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.local import MAX_THREADS, LocalEmbedder
 
 
 def main() -> None:

@@ -39,7 +39,8 @@ from lrwr.core.settings.library import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lrwr.app.retrieval import Embedders, RetrievalComponents
+    from lrwr.app.retrieval import RetrievalComponents
+    from lrwr.core.adapters.embed.local import Embedders
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.service import AvatarSessionService
@@ -341,9 +342,14 @@ class Workspace:
     @cached_property
     def embedders(self) -> "Embedders":
         """The embedding models, on this machine and on servers."""
-        from lrwr.app.retrieval import Embedders
+        from lrwr.core.adapters.embed.local import Embedders
 
-        return Embedders(self.egress, self._stack)
+        return Embedders(
+            self.settings.embedding,
+            self.library,
+            self.egress.hosted_embedder,
+            self._stack,
+        )
 
     @cached_property
     def retrieval(self) -> "RetrievalComponents":

@@ -1,7 +1,7 @@
 """External services: consents, API keys, clients and the send log."""
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -46,6 +46,7 @@ from lrwr.core.settings.service_access import find_key
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.connection import ModelServerClient
     from lrwr.core.adapters.chat.factory import ModelRole
+    from lrwr.core.adapters.embed.local import CountTokens
     from lrwr.core.adapters.embed.openai import OpenAIEmbedder
     from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
     from lrwr.core.adapters.rerank.cohere import CohereReranker
@@ -55,9 +56,6 @@ if TYPE_CHECKING:
     from lrwr.core.ports.models import ChatModel
     from lrwr.core.ports.sources import WebSearch
 
-
-CountTokens = Callable[[Sequence[str]], list[int]]
-"""A function that returns the number of tokens of each text, in order."""
 
 NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
 """Stands in for the API key if only the name of a model is needed."""
@@ -200,7 +198,7 @@ class ExternalAccess:
         """The API keys of the services that the user allows."""
         return Keyring(self.settings, self.library, self.consents, os.environ)
 
-    def hosted_embedder(self, count: CountTokens) -> "OpenAIEmbedder | None":
+    def hosted_embedder(self, count: "CountTokens") -> "OpenAIEmbedder | None":
         """Return the embedding model on a server, or None if none is configured.
 
         `count` counts the tokens of a text on this machine.

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from lrwr.app.container import Workspace
 from lrwr.app.egress import ModelAccess
 from lrwr.app.retrieval import (
-    Embedders,
     IndexedRecords,
     LazyVectorIndex,
     RetrievalComponents,
 )
 from lrwr.app.sessions import SessionDependencies, create_session_service
+from lrwr.core.adapters.embed.local import Embedders
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.memory_thread_store import MemoryThreadStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
@@ -144,7 +144,12 @@ async def open_eval_finders(workspace: Workspace) -> AsyncIterator[EvalFinderFac
             workspace.stories,
             workspace.canon_file.load,
         )
-        embedders = Embedders(workspace.egress, stack)
+        embedders = Embedders(
+            workspace.settings.embedding,
+            workspace.library,
+            workspace.egress.hosted_embedder,
+            stack,
+        )
         parts = RetrievalComponents(
             records, embedders, workspace.egress, stack, workspace.notify
         )

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ModelAccess
 from lrwr.app.ingestion import create_caching_analyst, create_recipe
-from lrwr.app.retrieval import MAX_THREADS
 from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.embed.connection import build_embedding_connection
-from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.local import MAX_THREADS, LocalEmbedder
 from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.modal.calls import (

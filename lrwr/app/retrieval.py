@@ -10,12 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.core.adapters.embed.connection import (
-    DEFAULT_PROFILE,
-    SHIPPED_SPACE,
-    resolve_profile,
-)
-from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.connection import SHIPPED_SPACE
+from lrwr.core.adapters.embed.local import Embedders
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
@@ -44,9 +40,6 @@ if TYPE_CHECKING:
     from lrwr.core.ports.stores import AnalysisStore, PassageStore
     from lrwr.core.ports.story_stores import StoryStore
 
-MAX_THREADS = 8
-"""Threads of the local embedding model; more do not make it faster."""
-
 EDGE_MIN_CHUNKS = 6_000
 """From this many chunks, opening a shard is faster than reading every vector."""
 
@@ -64,52 +57,6 @@ class IndexedRecords:
     stories: "StoryStore"
     load_canon: Callable[[], Canon]
     open_replies: "Callable[[], AnalysisStore] | None" = None
-
-
-class Embedders:
-    """The embedding models of one library, loaded on first use.
-
-    `stack` closes them.
-    """
-
-    def __init__(self, egress: ExternalAccess, stack: AsyncExitStack) -> None:
-        self._egress = egress
-        self._stack = stack
-
-    @cached_property
-    def local(self) -> LocalEmbedder:
-        """The embedding model on this machine."""
-        settings = self._egress.settings.embedding
-        library = self._egress.library
-        folder = library.resolve(settings.folder) if settings.folder else None
-        threads = settings.threads or min(os.cpu_count() or 1, MAX_THREADS)
-        profile = DEFAULT_PROFILE
-        if folder is not None:
-            profile = resolve_profile(settings, is_folder=True)
-        embedder = LocalEmbedder(folder, threads=threads, profile=profile)
-        self._stack.callback(embedder.close)
-        return embedder
-
-    @cached_property
-    def configured(self) -> "Embedder | None":
-        """The configured embedding model; None if embeddings are off."""
-        if self._egress.settings.embedding.model == "off":
-            return None
-        return self._egress.hosted_embedder(self.local.count_tokens) or self.local
-
-    @property
-    def has_token_states(self) -> bool:
-        """Whether ingestion stores token states, from which search reranks.
-
-        Only the model that comes with lrwr has some that can be stored.
-        """
-        configured = self.configured
-        return configured is not None and configured.token_states is not None
-
-    @property
-    def states_space(self) -> str:
-        """The embedding space of stored token states; empty if none are stored."""
-        return self.local.space if self.has_token_states else ""
 
 
 class LazyVectorIndex:

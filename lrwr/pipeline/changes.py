@@ -341,11 +341,11 @@ def _has_lost_folder(
 
 def _count_by_folder(documents: Collection[DocumentId]) -> Counter[str]:
     """Return the number of documents in each folder, its subfolders included."""
-    return Counter(
-        folder.as_posix()
-        for document in documents
-        for folder in PurePosixPath(document).parents
-    )
+    counts = Counter[str]()
+    for folder, count in Counter(d.rpartition("/")[0] for d in documents).items():
+        for parent in (PurePosixPath(folder), *PurePosixPath(folder).parents):
+            counts[parent.as_posix()] += count
+    return counts
 
 
 async def withhold_deletions(

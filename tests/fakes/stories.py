@@ -173,6 +173,10 @@ class Stories:
         fits = [k for k in self.known if not about or k.fact.about in about]
         return sorted(fits, key=lambda k: (k.document, k.fact.spans))
 
+    async def keepers(self, about: Collection[FactAbout]) -> frozenset[str]:
+        """Return who stated the facts."""
+        return frozenset(one.fact.keeper for one in await self.facts(about))
+
     async def search_facts(
         self, words: Sequence[str], *, limit: int
     ) -> list[DocumentFact]:

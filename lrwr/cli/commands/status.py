@@ -194,8 +194,8 @@ async def _load_order(workspace: Workspace) -> StoryOrder:
 
 async def _list_readers(workspace: Workspace) -> tuple[str, ...]:
     """Return the names of the language models that have analysed the text."""
-    labels = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
-    return list_reader_models(label.fact for label in labels)
+    labels = [FactAbout.PASSAGE, FactAbout.SCENE]
+    return list_reader_models(await workspace.stories.keepers(labels))
 
 
 def _collect_remarks(

@@ -168,7 +168,7 @@ def build_bible_index(
             )
             for element in collect_world_elements(material)
         ),
-        readers=list_reader_models(fact.fact for fact in knowledge.facts),
+        readers=list_reader_models(f.fact.keeper for f in knowledge.facts),
         bounded=view.bounded,
     )
 

@@ -76,6 +76,6 @@ def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> 
         timeline=build_timeline(events, disclosures, scenes, material),
         quotes=collect_quotes(knowledge.quotations, material),
         gaps=gaps,
-        readers=list_reader_models(fact.fact for fact in knowledge.facts),
+        readers=list_reader_models(f.fact.keeper for f in knowledge.facts),
         bounded=horizon_view.bounded,
     )

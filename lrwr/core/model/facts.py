@@ -200,9 +200,8 @@ class Fact:
         return (value for key, value in self.details if key == name)
 
 
-def list_reader_models(facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Return the names of the language models that stated any of `facts`, sorted, each
+def list_reader_models(keepers: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the language models among `keepers` of facts, sorted, each
     once.
     """
-    keepers = {fact.keeper for fact in facts} - {RULES_KEEPER, WRITER_KEEPER}
-    return tuple(sorted(keepers))
+    return tuple(sorted({*keepers} - {RULES_KEEPER, WRITER_KEEPER}))

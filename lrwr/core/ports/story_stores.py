@@ -120,6 +120,14 @@ class StoryStore(Protocol):
         """
         ...
 
+    async def keepers(self, about: Collection[FactAbout]) -> frozenset[str]:
+        """Return the `keeper` of each fact of the kinds in `about`.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
     async def search_facts(
         self, words: Sequence[str], *, limit: int
     ) -> list[DocumentFact]:

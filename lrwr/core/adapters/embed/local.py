@@ -1,9 +1,11 @@
-"""The local embedding model, as an `Embedder`."""
+"""The local embedding model, as an `Embedder`, and the models of one library."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -14,17 +16,23 @@ from lrwr.core.adapters.embed.connection import (
     MINILM_DIMENSIONS,
     SHIPPED_SPACE,
     EmbeddingProfile,
+    resolve_profile,
 )
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Chunk
 from lrwr.core.ports.models import EmbeddingRole
+from lrwr.core.settings.library import Library
+from lrwr.core.settings.model import EmbeddingSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
     from lrwr.core.model.chunks import Vectors
+    from lrwr.core.ports.models import Embedder
 
+CountTokens = Callable[[Sequence[str]], list[int]]
+"""A function that returns the number of tokens of each text, in order."""
 Result = TypeVar("Result")
 Task = TypeVar("Task")
 
@@ -207,3 +215,61 @@ def _import_minilm() -> ModuleType:
     from lrwr.core.adapters.embed import minilm
 
     return minilm
+
+
+MAX_THREADS = 8
+"""Threads of the local embedding model; more do not make it faster."""
+
+
+class Embedders:
+    """The embedding models of one library, loaded on first use.
+
+    `open_hosted` returns the one on a server, None if none is configured; its argument
+    counts the tokens of texts. `stack` closes the models.
+    """
+
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        library: Library,
+        open_hosted: Callable[[CountTokens], "Embedder | None"],
+        stack: AsyncExitStack,
+    ) -> None:
+        self._settings = settings
+        self._library = library
+        self._open_hosted = open_hosted
+        self._stack = stack
+
+    @cached_property
+    def local(self) -> LocalEmbedder:
+        """The embedding model on this machine."""
+        settings = self._settings
+        folder = self._library.resolve(settings.folder) if settings.folder else None
+        threads = settings.threads or min(os.cpu_count() or 1, MAX_THREADS)
+        profile = DEFAULT_PROFILE
+        if folder is not None:
+            profile = resolve_profile(settings, is_folder=True)
+        embedder = LocalEmbedder(folder, threads=threads, profile=profile)
+        self._stack.callback(embedder.close)
+        return embedder
+
+    @cached_property
+    def configured(self) -> "Embedder | None":
+        """The configured embedding model; None if embeddings are off."""
+        if self._settings.model == "off":
+            return None
+        return self._open_hosted(self.local.count_tokens) or self.local
+
+    @property
+    def has_token_states(self) -> bool:
+        """Whether ingestion stores token states, from which search reranks.
+
+        Only the model that comes with lrwr has some that can be stored.
+        """
+        configured = self.configured
+        return configured is not None and configured.token_states is not None
+
+    @property
+    def states_space(self) -> str:
+        """The embedding space of stored token states; empty if none are stored."""
+        return self.local.space if self.has_token_states else ""

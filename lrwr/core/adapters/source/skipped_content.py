@@ -210,8 +210,8 @@ def find_folder_copies(
     """
     folders = {
         parent.as_posix()
-        for path in revisions
-        for parent in PurePosixPath(path).parents
+        for folder in {path.rpartition("/")[0] for path in revisions}
+        for parent in (PurePosixPath(folder), *PurePosixPath(folder).parents)
         if parent.name
     }
     copies: dict[str, str] = {}

@@ -24,7 +24,7 @@ from lrwr.core.model.cast import (
 )
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentSnapshot, QuotedFact
 from lrwr.core.ports.story_stores import (
@@ -63,6 +63,13 @@ select {fits_sql("fact")}, document_id, about, subject, field, value, keeper, ce
   details
 from fact where :about = '[]' or about in (select value from json_each(:about))
 order by document_id, char_start, n
+"""
+
+# Rows of rules and the writer, nearly all, need no check: their keeper says nothing new.
+_KEEPERS = f"""
+select distinct keeper from fact
+where about in (select value from json_each(?))
+  and (keeper in ('{RULES_KEEPER}', '{WRITER_KEEPER}') or {fits_sql("fact")})
 """
 
 # The inner query selects the best facts before anything else of them is read.
@@ -219,6 +226,16 @@ class SqliteStoryStore:
         """
         parameters = {"about": json.dumps(sorted(about))}
         return await _read_rows(self._database, _FACTS, parameters, _document_fact)
+
+    async def keepers(self, about: Collection[FactAbout]) -> frozenset[str]:
+        """Return who stated the facts of the kinds in `about`: language models, rules,
+        or the writer.
+        """
+        parameters = (json.dumps(sorted(about)),)
+        rows = await self._database.read(
+            lambda connection: connection.execute(_KEEPERS, parameters).fetchall()
+        )
+        return frozenset(keeper for (keeper,) in rows)
 
     async def search_facts(
         self, words: Sequence[str], *, limit: int
