@@ -127,8 +127,7 @@ class Calibration:
     It applies to searches of `pipeline` with the ranking id `ranking`. Its logit is
     `bias` plus the sum of `terms`. A search with a probability below `threshold` has
     low confidence. `questions` is the number of questions it was fitted on, `auroc` the
-    area under the ROC curve on held-out questions, `source` the command that produced
-    it.
+    area under the ROC curve on held-out questions, `source` the command that fitted it.
     """
 
     ranking: str
@@ -310,34 +309,34 @@ SHIPPED_CALIBRATIONS: CalibrationTable = {
     ("late-interaction/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
         ranking="late-interaction/all-minilm-l6-v2-int8",
         pipeline=Pipeline.AGENTIC,
-        bias=-1.391,
+        bias=-1.392,
         terms=(
-            SignalTerm("margin", 0.313, 0.1651, 0.1051),
-            SignalTerm("lead", 0.415, 0.4089, 0.2474),
-            SignalTerm("pairs", 0.293, 0.4531, 0.2638),
-            SignalTerm("named", 0.509, 0.9012, 0.2786),
-            SignalTerm("covered", 0.945, 0.6260, 0.2448),
-            SignalTerm("agreement", 0.283, 0.2382, 0.2133),
+            SignalTerm("margin", 0.216, 0.1697, 0.1203),
+            SignalTerm("lead", 0.537, 0.4156, 0.2469),
+            SignalTerm("pairs", 0.323, 0.4531, 0.2638),
+            SignalTerm("named", 0.528, 0.8929, 0.2895),
+            SignalTerm("covered", 0.981, 0.6421, 0.2444),
+            SignalTerm("agreement", 0.129, 0.1499, 0.1579),
         ),
-        threshold=0.063,
+        threshold=0.073,
         questions=834,
-        auroc=0.851,
+        auroc=0.852,
         source=_SOURCE,
     ),
     ("off/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
         ranking="off/all-minilm-l6-v2-int8",
         pipeline=Pipeline.AGENTIC,
-        bias=-1.453,
+        bias=-1.459,
         terms=(
-            SignalTerm("margin", 0.568, 0.4089, 0.2474),
-            SignalTerm("pairs", 0.278, 0.4531, 0.2638),
-            SignalTerm("named", 0.610, 0.8938, 0.2874),
-            SignalTerm("covered", 1.031, 0.6132, 0.2501),
-            SignalTerm("agreement", 0.272, 0.2382, 0.2133),
+            SignalTerm("margin", 0.552, 0.4156, 0.2469),
+            SignalTerm("pairs", 0.374, 0.4531, 0.2638),
+            SignalTerm("named", 0.674, 0.8733, 0.3150),
+            SignalTerm("covered", 1.070, 0.6065, 0.2561),
+            SignalTerm("agreement", 0.093, 0.1499, 0.1579),
         ),
-        threshold=0.059,
+        threshold=0.073,
         questions=834,
-        auroc=0.852,
+        auroc=0.856,
         source=_SOURCE,
     ),
     ("off/words", Pipeline.AGENTIC): Calibration(
@@ -345,7 +344,7 @@ SHIPPED_CALIBRATIONS: CalibrationTable = {
         pipeline=Pipeline.AGENTIC,
         bias=-1.426,
         terms=(
-            SignalTerm("margin", 0.630, 0.3522, 0.2119),
+            SignalTerm("margin", 0.631, 0.3523, 0.2119),
             SignalTerm("pairs", 0.262, 0.4536, 0.2635),
             SignalTerm("named", 0.628, 0.8928, 0.2920),
             SignalTerm("covered", 1.007, 0.6221, 0.2423),
@@ -358,32 +357,33 @@ SHIPPED_CALIBRATIONS: CalibrationTable = {
     ("people/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
         ranking="people/all-minilm-l6-v2-int8",
         pipeline=Pipeline.AGENTIC,
-        bias=-0.025,
+        bias=0.086,
         terms=(
-            SignalTerm("margin", 0.571, 1.6514, 1.4970),
-            SignalTerm("pairs", 0.139, 0.4112, 0.1968),
-            SignalTerm("named", 0.561, 0.8832, 0.1834),
-            SignalTerm("covered", 0.240, 0.5741, 0.2254),
-            SignalTerm("agreement", 0.098, 0.2952, 0.2194),
+            SignalTerm("margin", 0.551, 2.4767, 1.8639),
+            SignalTerm("pairs", 0.045, 0.4112, 0.1968),
+            SignalTerm("named", 0.497, 0.8825, 0.1754),
+            SignalTerm("covered", 0.182, 0.5761, 0.2241),
+            SignalTerm("agreement", 0.025, 0.2952, 0.2194),
         ),
-        threshold=0.175,
+        threshold=0.212,
         questions=600,
-        auroc=0.697,
+        auroc=0.690,
         source=_SOURCE,
     ),
     ("people/words", Pipeline.AGENTIC): Calibration(
         ranking="people/words",
         pipeline=Pipeline.AGENTIC,
-        bias=-0.028,
+        bias=0.107,
         terms=(
-            SignalTerm("margin", 0.599, 1.6171, 1.5034),
-            SignalTerm("pairs", 0.176, 0.4119, 0.1963),
-            SignalTerm("named", 0.568, 0.8843, 0.1803),
-            SignalTerm("covered", 0.220, 0.5747, 0.2232),
+            SignalTerm("margin", 0.547, 2.4175, 1.8638),
+            SignalTerm("pairs", 0.064, 0.4119, 0.1963),
+            SignalTerm("named", 0.464, 0.8803, 0.1735),
+            SignalTerm("covered", 0.190, 0.5754, 0.2216),
+            SignalTerm("covered_together", 0.026, 0.8301, 0.1961),
         ),
-        threshold=0.170,
+        threshold=0.213,
         questions=599,
-        auroc=0.703,
+        auroc=0.691,
         source=_SOURCE,
     ),
 }

@@ -34,7 +34,7 @@ MAX_RANKED_PASSAGES = 20
 """Passages that the model orders; the answer is among the first 20 for 97 % of the
 questions on tales (decision 030)."""
 
-RANKING_PROMPT_REVISION = "2"
+RANKING_PROMPT_REVISION = "3"
 """Version of prompt and schema; part of the cache key of orders."""
 
 MAX_CHOSEN_PASSAGES = 10
@@ -42,14 +42,15 @@ MAX_CHOSEN_PASSAGES = 10
 
 _INSTRUCTIONS = f"""\
 You get a question and numbered passages from one or more stories. Each begins with \
-the file and chapter that it comes from, in square brackets. Choose the passages that \
+the file and chapter that it comes from, in square brackets. Passages that follow one \
+another directly in the text stand together, in text order. Choose the passages that \
 answer the question, the best first: those whose words state the answer, then those \
 that imply it. Leave out passages that only share words with the question. If the \
 question asks what happened after or before something, the passage that tells what \
 followed or preceded is best. If two answer equally well, the one closer to the \
 wording of the question comes first; then the lower number.
-Reply with JSON: in ids, the numbers of at most {MAX_CHOSEN_PASSAGES} passages, each \
-once; an empty list if none answers the question.
+Reply with JSON: in ids, the numbers of the passages, usually one to three, at most \
+{MAX_CHOSEN_PASSAGES}, each once; an empty list if none answers the question.
 {FENCE_RULE}"""
 
 
@@ -88,24 +89,32 @@ class ModelRanker:
         self._store = store
         self._timeout = timeout
 
-    async def choose(self, question: str, passages: Sequence[str]) -> list[int]:
+    async def choose(
+        self,
+        question: str,
+        passages: Sequence[str],
+        reading_order: Sequence[int] | None = None,
+    ) -> list[int]:
         """Return the indices of the `passages` that answer `question`, each once, the
         best first; none if the model finds no answer in them.
+
+        The model gets the passages in `reading_order`, their indices in the order in
+        which to show them; None is their own order.
 
         Raises:
             LrwrError: The model did not answer in time, or may not be asked.
             MalformedReply: The reply names a passage twice or one that does not exist.
         """
-        key = self._build_key(question, passages)
+        messages = build_ranking_messages(question, passages, reading_order)
+        shown = [passages[index] for index in reading_order or range(len(passages))]
+        key = self._build_key(question, [*passages, *shown])
         if self._store is not None:
             stored = (await self._store.replies([key])).get(key)
             if stored is not None:
                 return parse_chosen_passages(stored, len(passages))
         try:
             async with asyncio.timeout(self._timeout):
-                reply = await self.chat.fill(
-                    build_ranking_messages(question, passages), build_choice_shape()
-                )
+                reply = await self.chat.fill(messages, build_choice_shape())
         except TimeoutError as error:
             raise ServiceUnavailable(
                 f"The model took more than {format_seconds(self._timeout)}",
@@ -176,7 +185,9 @@ class ModelRankedFinder(PassageFinder):
         if len(first) < 2:
             return unranked
         try:
-            chosen = await self._ranker.choose(question, list(map(_describe, first)))
+            chosen = await self._ranker.choose(
+                question, list(map(_describe, first)), order_for_reading(first)
+            )
         except MalformedReply as malformed:
             reason = f"Its reply cannot be used: {malformed}."
         except LrwrError as error:
@@ -195,14 +206,37 @@ class ModelRankedFinder(PassageFinder):
         return replace(unranked, remarks=(*result.remarks, remark))
 
 
-def build_ranking_messages(question: str, passages: Sequence[str]) -> list[ChatMessage]:
+def order_for_reading(passages: Sequence[Passage]) -> list[int]:
+    """Return the indices of ranked `passages` with those that follow one another
+    directly in a document together, in text order, at the rank of the best of them.
+    """
+    indices = {(p.chunk.document, p.chunk.ordinal): i for i, p in enumerate(passages)}
+    order: list[int] = []
+    for passage in passages:
+        document, ordinal = passage.chunk.document, passage.chunk.ordinal
+        if indices[document, ordinal] in order:
+            continue
+        while (document, ordinal - 1) in indices:
+            ordinal -= 1
+        while (document, ordinal) in indices:
+            order.append(indices[document, ordinal])
+            ordinal += 1
+    return order
+
+
+def build_ranking_messages(
+    question: str, passages: Sequence[str], reading_order: Sequence[int] | None = None
+) -> list[ChatMessage]:
     """Return the prompt that asks which `passages`, numbered from 1, are the best.
 
-    All text stands between lines with a random mark, so that the model cannot take it
+    They stand in `reading_order`, see `ModelRanker.choose`. All text stands between lines with a random mark, so that the model cannot take it
     for instructions.
     """
     blocks = [("question", question)]
-    blocks += [(f"passage {n}", text) for n, text in enumerate(passages, start=1)]
+    blocks += [
+        (f"passage {index + 1}", passages[index])
+        for index in reading_order or range(len(passages))
+    ]
     mark = generate_fence_mark(*(text for _, text in blocks))
     return [
         ChatMessage("system", _INSTRUCTIONS),
