@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -148,6 +148,8 @@ async def diff_manuscript(
         DiffPoint(WORKING_TREE),
         dict[str, _RevisionTree](),
     )
+    missing: tuple[DocumentId, ...] = ()
+    away: frozenset[DocumentId] = frozenset()
     if request.of_git:
         repository = await _open_repository(library, targets)
         move = _RevisionCheckout(library, targets, repository, place)
@@ -155,17 +157,38 @@ async def diff_manuscript(
         after = new or after
         for commit in {before.commit, after.commit} - {""}:
             trees[commit] = await _write_tree(move, commit, settings)
+        if new is None and workspace.is_ingested:
+            missing = await _list_missing(workspace)
+            away = (await _list_committed(move) if missing else away) & {*missing}
     async with _open_copy(settings, library, place / "library") as copy:
         compared = await _compare(
-            _ScratchLibrary(copy, targets, trees, emit), before, after
+            _ScratchLibrary(copy, targets, trees, emit), before, after, away
         )
-    if request.of_git and after == DiffPoint(WORKING_TREE) and workspace.is_ingested:
-        # Without a recorded folder, nothing says which files should be there.
-        with suppress(NotFound):
-            missing = (await create_scanner(workspace).compare()).missing
-            remarks = [describe_missing_documents(missing)] if missing else []
-            return replace(compared, remarks=(*remarks, *compared.remarks))
-    return compared
+    remarks = [describe_missing_documents(missing)] if missing else []
+    return replace(compared, remarks=(*remarks, *compared.remarks))
+
+
+async def _list_missing(workspace: Workspace) -> tuple[DocumentId, ...]:
+    """Return the documents of the library that have no file, if they are so many that
+    an ingestion would not delete them.
+    """
+    with suppress(NotFound):  # no recorded folder says which files should be there
+        return (await create_scanner(workspace).compare()).missing
+    return ()
+
+
+async def _list_committed(move: _RevisionCheckout) -> frozenset[DocumentId]:
+    """Return the documents that HEAD has: without a file they were not deleted in git,
+    so they are missing by accident.
+    """
+    head = await move.repository.revision("HEAD")
+    top, root = move.repository.top, move.library.root
+    inside = [PurePosixPath(t.relative_to(top).as_posix()) for t in move.targets]
+    paths = await move.repository.list_files(head.commit, inside)
+    relative_paths = await asyncio.to_thread(
+        lambda: [os.path.relpath(top / path, root) for path in paths]
+    )
+    return frozenset(DocumentId(Path(path).as_posix()) for path in relative_paths)
 
 
 class _ScratchLibrary:
@@ -216,8 +239,12 @@ class _ScratchLibrary:
 
 
 async def _compare(
-    bench: _ScratchLibrary, before: DiffPoint, after: DiffPoint
+    bench: _ScratchLibrary,
+    before: DiffPoint,
+    after: DiffPoint,
+    away: Collection[DocumentId] = (),
 ) -> ManuscriptDiff:
+    """Return the differences of two states, without those of the documents `away`."""
     # The later state is closer to the library, so ingesting it first is cheaper. The
     # earlier one then only needs the documents that differ between the two.
     if before == DiffPoint(INGESTED):
@@ -227,7 +254,7 @@ async def _compare(
         new = await bench.learn(after)
         old = await bench.learn(before)
     skipped = tuple({skip.document: skip for skip in (*old.left, *new.left)}.values())
-    skipped_ids = {skip.document for skip in skipped}
+    skipped_ids = {*(skip.document for skip in skipped), *away}
     old_state = await asyncio.to_thread(build_manuscript_state, old.known, skipped_ids)
     new_state = await asyncio.to_thread(build_manuscript_state, new.known, skipped_ids)
     difference = await asyncio.to_thread(diff_states, old_state, new_state)
@@ -238,7 +265,7 @@ async def _compare(
         documents=tuple(sorted({*old.known.texts, *new.known.texts})),
         left_out=skipped,
         remarks=(*old.remarks, *new.remarks),
-        missing=(*old.missing, *new.missing),
+        missing=(*old.missing, *new.missing, *sorted(away)),
     )
 
 

@@ -327,6 +327,21 @@ def test_diff_says_first_that_files_are_missing(shelf: Terminal) -> None:
     assert "no changes in the other documents" in lines[1]
     said = shelf.run("diff", "HEAD").out
     assert "6 documents are missing from book" in said
+    assert "HEAD" in said
+    assert "no changes in the other documents" in said
+    assert "deleted\n" not in said
+
+
+def test_diff_lists_what_another_branch_does_not_have_as_deleted(
+    shelf: Terminal,
+) -> None:
+    repository = Kept(shelf.folder)
+    repository.git("checkout", "--quiet", "-b", "short")
+    repository.git("rm", "--quiet", "-r", "book/01.md", "book/02.md", "book/03.md")
+    repository.git("commit", "--quiet", "-m", "Shorten")
+    said = shelf.run("diff", "main").out
+    assert "3 documents are missing from book" in said
+    assert "book/01.md: deleted" in said
 
 
 def test_forgetting_all_documents_reads_as_what_was_asked(shelf: Terminal) -> None:

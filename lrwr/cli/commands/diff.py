@@ -32,6 +32,7 @@ from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode
+from lrwr.core.model.text import format_chapter_title
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.diff import filter_story_diff
 from lrwr.pipeline.watch.events import DocumentDelta
@@ -288,7 +289,10 @@ def _scenes(scenes: Sequence[AffectedScene]) -> str:
 
 def _scene(affected_scene: AffectedScene) -> str:
     still = ", still has the old value" if affected_scene.says else ""
-    return f"ch{affected_scene.chapter} scene {affected_scene.scene} ({affected_scene.document}:{affected_scene.line}{still})"
+    chapter = affected_scene.chapter
+    title = format_chapter_title(chapter, affected_scene.chapter_title)
+    location = f"{affected_scene.document}:{affected_scene.line}"
+    return f"ch{chapter}{title} scene {affected_scene.scene} ({location}{still})"
 
 
 def _some(names: Sequence[str], limit: int) -> str:

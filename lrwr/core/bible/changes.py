@@ -1,6 +1,6 @@
 """Compares two states of the story bible and reports what changed. Pure functions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -10,7 +10,12 @@ from lrwr.core.bible.claims import (
     normalize_attribute,
     normalize_value,
 )
-from lrwr.core.bible.horizon import HorizonCast, HorizonView, normalize_character_name
+from lrwr.core.bible.horizon import (
+    HorizonCast,
+    HorizonView,
+    compile_forms_pattern,
+    normalize_character_name,
+)
 from lrwr.core.bible.later_scenes import AffectedScene, LaterSceneFinder
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.timeline import (
@@ -94,6 +99,9 @@ class _TopicStatements:
     labels: dict[FactTopic, tuple[str, str]] = field(default_factory=dict)
 
 
+_UnchangedDocuments = tuple[frozenset[DocumentId], frozenset[DocumentId]]
+"""Documents whose text is the same in both states: their old ids, and their new ids."""
+
 _Row = tuple[FactAbout, str, str, str, tuple[TextEvidence, ...]]
 """Kind of subject, subject, attribute, value, and evidence of a claim."""
 
@@ -122,14 +130,21 @@ def diff_story_states(
 ) -> tuple[StoryChange, ...]:
     """Return what changed from `before` to `after`.
 
-    Names of characters come first, then facts, the timeline and gaps. `renamed` maps
-    new document ids to old ones. Equal arguments give the same order.
+    Names of characters come first, then facts, the timeline and gaps. Names and facts
+    that only unchanged documents have are left out: they are not in the text that
+    changed, lrwr only judges the same words differently. `renamed` maps new document
+    ids to old ones. Equal arguments give the same order.
     """
     people = align_casts(before.known.cast, after.known.cast)
     names = {old_document: document for document, old_document in renamed.items()}
+    same = (
+        _list_unchanged_documents(before.known, after.known, names),
+        _list_unchanged_documents(after.known, before.known, renamed),
+    )
+    fact_changes = _fact_changes(before, after, people, names)
     return (
-        *_name_changes(before, after),
-        *_fact_changes(before, after, people, names),
+        *_name_changes(before, after, same),
+        *(change for change in fact_changes if not _is_in_same_text(change, same)),
         *_timeline_changes(before, after),
         *_gap_changes(before, after, people),
     )
@@ -191,13 +206,60 @@ def _unique_forms(
     }
 
 
-def _name_changes(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
+def _list_unchanged_documents(
+    own: StoryKnowledge, other: StoryKnowledge, counterparts: DocumentRenames
+) -> frozenset[DocumentId]:
+    """Return the documents of `own` that `other` has with the same text.
+
+    `counterparts` maps the ids of renamed documents in `own` to those in `other`.
+    """
+    others = {document: text.text for document, text in other.texts.items()}
+    return frozenset(
+        document
+        for document, text in own.texts.items()
+        if others.get(counterparts.get(document, document)) == text.text
+    )
+
+
+def _is_in_same_text(change: StoryChange, same: _UnchangedDocuments) -> bool:
+    """Return whether a gained or lost fact is only in documents that did not change."""
+    if change.shift.before and change.shift.after:
+        return False
+    places, documents = (change.now, same[1]) if change.now else (change.was, same[0])
+    return bool(places) and all(place.document in documents for place in places)
+
+
+def _is_named_in_same_text(
+    name: str, knowledge: StoryKnowledge, same: Collection[DocumentId]
+) -> bool:
+    """Return whether no document but those of `same` names the character `name`.
+
+    False without any text.
+    """
+    forms = {
+        alias.name
+        for character in knowledge.cast.characters
+        if character.name == name
+        for alias in character.aliases
+    }
+    pattern = compile_forms_pattern({name, *forms})
+    named = {
+        document
+        for document, text in knowledge.texts.items()
+        if pattern is not None and pattern.search(text.text)
+    }
+    return bool(knowledge.texts) and named <= {*same}
+
+
+def _name_changes(
+    before: StoryState, after: StoryState, same: _UnchangedDocuments
+) -> Iterator[StoryChange]:
     first = {
         character.name: _first_evidence(character)
         for character in after.bible.characters
     }
     for name in find_new_characters(after.known.cast, before.known.cast):
-        if name in first:
+        if name in first and not _is_named_in_same_text(name, after.known, same[1]):
             shift = FactChange(FactAbout.CHARACTER, "", "", after=name)
             yield StoryChange(StoryChangeKind.NAME, shift, now=first[name])
     last = {
@@ -205,7 +267,7 @@ def _name_changes(before: StoryState, after: StoryState) -> Iterator[StoryChange
         for character in before.bible.characters
     }
     for name in find_new_characters(before.known.cast, after.known.cast):
-        if name in last:
+        if name in last and not _is_named_in_same_text(name, before.known, same[0]):
             shift = FactChange(FactAbout.CHARACTER, "", "", before=name)
             yield StoryChange(StoryChangeKind.NAME, shift, was=last[name])
 

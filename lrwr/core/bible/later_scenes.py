@@ -20,7 +20,8 @@ class AffectedScene:
 
     `says` means that it still states the old value. `line` is the line in `document`,
     from 1, where that statement begins; without one, where the scene begins. `chapter`
-    is the number in story order; `scene` counts from 1 within the chapter.
+    is the number in story order, `chapter_title` its heading; `scene` counts from 1
+    within the chapter.
     """
 
     document: DocumentId
@@ -28,6 +29,7 @@ class AffectedScene:
     chapter: int
     scene: int
     says: bool = False
+    chapter_title: str = ""
 
 
 class LaterSceneFinder:
@@ -76,7 +78,11 @@ class LaterSceneFinder:
             at = (self._ranks[scene.document], scene.span.start)
             if at > place:
                 scenes_by_place[*at, scene.scene] = AffectedScene(
-                    scene.document, scene.lines.first, scene.chapter, scene.scene
+                    scene.document,
+                    scene.lines.first,
+                    scene.chapter,
+                    scene.scene,
+                    chapter_title=scene.chapter_title,
                 )
         for text_evidence in still:
             self._add(text_evidence, place, scenes_by_place)
@@ -94,16 +100,16 @@ class LaterSceneFinder:
         at = (rank, text_evidence.spans[0].start)
         if at <= place:
             return
-        matching_scenes = (
-            scene for scene in self._scenes if _contains(scene, text_evidence)
-        )
-        start = next((scene.span.start for scene in matching_scenes), at[1])
+        matching_scenes = (s for s in self._scenes if _contains(s, text_evidence))
+        scene = next(matching_scenes, None)
+        start = scene.span.start if scene else at[1]
         scenes_by_place[rank, start, text_evidence.scene] = AffectedScene(
             text_evidence.document,
             text_evidence.lines.first,
             text_evidence.chapter,
             text_evidence.scene,
             says=True,
+            chapter_title=scene.chapter_title if scene else "",
         )
 
     def _relevant_scenes(

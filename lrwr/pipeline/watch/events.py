@@ -94,10 +94,21 @@ def diff_knowledge(
     fact_changes = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
     facts = [shift for shift in fact_changes if shift.about is not FactAbout.GAP]
     gaps = [shift for shift in fact_changes if shift.about is FactAbout.GAP]
+    documents = tuple(diff_documents(before.documents, after.documents, renamed))
+    changed = any(document.passages_changed for document in documents)
+    only_less = not changed and not any(d.passages_new for d in documents)
+    only_more = not changed and not any(d.passages_gone for d in documents)
+    is_one_way = only_less != only_more
+    # Less text can move the names of the rest over a threshold, and more text below it;
+    # neither is news about the text.
     return KnowledgeDelta(
-        documents=tuple(diff_documents(before.documents, after.documents, renamed)),
-        names_new=find_new_characters(after.cast, before.cast),
-        names_gone=find_new_characters(before.cast, after.cast),
+        documents=documents,
+        names_new=()
+        if is_one_way and only_less
+        else find_new_characters(after.cast, before.cast),
+        names_gone=()
+        if is_one_way and only_more
+        else find_new_characters(before.cast, after.cast),
         facts_new=tuple(s for s in facts if not s.before),
         facts_changed=tuple(s for s in facts if s.before and s.after),
         facts_gone=tuple(s for s in facts if not s.after),

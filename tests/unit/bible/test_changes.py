@@ -27,7 +27,8 @@ from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, FactAbout
-from lrwr.core.model.text import LineRange, Span
+from lrwr.core.model.text import LineIndex, LineRange, Span
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import StoryOrder
 
 SURE, UNSAID = Certainty.VERIFIED, Certainty.NOT_EVALUATED
@@ -168,6 +169,40 @@ def test_a_person_who_gets_a_longer_name_is_the_same() -> None:
     mine, theirs = align_casts(old, new)
     assert mine == {"Corin": "Corin Vale", "Mags": "Mags"}
     assert theirs == {"Corin Vale": "Corin Vale", "Pip": "Pip"}
+
+
+def test_names_and_facts_of_text_that_did_not_change_are_no_change() -> None:
+    first, second = DOCUMENTS
+    pages = {first: "Camilla had grey eyes.", second: "Pip had red hair."}
+
+    def state(documents: list[DocumentId], *names: str) -> StoryState:
+        texts = {d: DocumentText(pages[d], LineIndex.of(pages[d])) for d in documents}
+        cast = Cast(tuple(map(a_character, names)))
+        profiles = tuple(
+            CharacterProfile(
+                name,
+                (),
+                Gender.UNKNOWN,
+                UNSAID,
+                SURE,
+                first_seen=words(place, name),
+                attributes=claims({"eyes": {"grey": frozenset({place})}}),
+            )
+            for name, place in (("Camilla", first), ("Pip", second))
+            if name in names
+        )
+        order = StoryOrder({}, (), {})
+        known = StoryKnowledge(order, texts, cast)
+        return StoryState(known, Bible(characters=profiles))
+
+    both, fewer = state(DOCUMENTS, "Pip"), state([first], "Camilla")
+    lost = diff_story_states(both, fewer, {})
+    assert [(c.shift.before, c.shift.after) for c in lost] == [
+        ("Pip", ""),
+        ("grey", ""),
+    ]
+    gained = diff_story_states(fewer, both, {})
+    assert [c.shift.after for c in gained] == ["Pip", "grey"]
 
 
 def test_a_name_that_two_people_bear_makes_nobody_the_same() -> None:

@@ -154,3 +154,16 @@ def test_a_name_is_new_when_nobody_went_by_any_form_of_it() -> None:
         KnowledgeSnapshot(cast=after), KnowledgeSnapshot(cast=before), {}
     )
     assert (back.names_new, back.names_gone) == ((), ("PurpleFrog",))
+
+
+def test_less_text_has_no_new_name_and_more_text_loses_none() -> None:
+    one, other = a_cast("Nell"), a_cast("Camilla")
+    text = {DocumentId("1.md"): DocumentSnapshot(("Nell sang.",))}
+    less = diff_knowledge(
+        KnowledgeSnapshot(text, cast=one), KnowledgeSnapshot(cast=other), {}
+    )
+    assert (less.names_new, less.names_gone) == ((), ("Nell",))
+    more = diff_knowledge(
+        KnowledgeSnapshot(cast=one), KnowledgeSnapshot(text, cast=other), {}
+    )
+    assert (more.names_new, more.names_gone) == (("Camilla",), ())

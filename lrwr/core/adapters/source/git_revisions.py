@@ -196,8 +196,7 @@ class GitRepository:
         Raises:
             LrwrError: git fails, or the files cannot be written.
         """
-        listed = await self._output_of("ls-tree", "-r", "-z", "-l", "--full-tree", commit)  # fmt: skip
-        blobs = [blob for blob in _blobs(listed) if _is_wanted(blob.path, inside)]
+        blobs = await self._list_blobs(commit, inside)
         unread = []
         async with self._start_here("cat-file", "--batch") as process:
             for blob in blobs:
@@ -209,6 +208,22 @@ class GitRepository:
                 if problem:
                     unread.append(UnreadableFile(blob.path, problem))
         return tuple(unread)
+
+    async def list_files(
+        self, commit: str, inside: Sequence[PurePosixPath]
+    ) -> list[str]:
+        """Return the paths of the files that `write_out` writes, relative to `top`.
+
+        Raises:
+            LrwrError: git fails.
+        """
+        return [blob.path for blob in await self._list_blobs(commit, inside)]
+
+    async def _list_blobs(
+        self, commit: str, inside: Sequence[PurePosixPath]
+    ) -> list[_GitBlob]:
+        listed = await self._output_of("ls-tree", "-r", "-z", "-l", "--full-tree", commit)  # fmt: skip
+        return [blob for blob in _blobs(listed) if _is_wanted(blob.path, inside)]
 
     async def _verified(self, text: str) -> str:
         code, out, _ = await _run(
