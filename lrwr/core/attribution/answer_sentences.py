@@ -20,12 +20,17 @@ _QUOTED_END = re.compile(rf"[.!?…][”\"]\s*(?:(?:{ANY_MARK.pattern})\s*)+(?=[
 """The end of a sentence that ends in a quotation, with its marks."""
 
 _BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
+_SOURCE = r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
+_NOTHING = r"\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
+_TELLING = (
+    r"(?:sa(?:y|id)|tell|told|nam|mention|stat|giv|show|explain|settl|describ|defin|record"
+    r"|reveal|specif|know|decid|answer|cover|includ|contain|spell|mak|go|ha[sv]|there"
+    r"|anything|more|word|clue)\w*"
+)
 _ABSTENTION = re.compile(
-    r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
-    r"[^.!?]*\b(?:not|never|nothing|nobody|nowhere|no|silent|leaves?|unknown|few)\b"
-    r"|\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
-    r"[^.!?]*\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material"
-    r"|canon)\b|n['’]t (?:say|tell|know|mention)",
+    rf"{_SOURCE}[^.!?]*\b(?:silent|leaves?|unknown|few|nothing|nobody|nowhere|no)\b"
+    rf"|{_SOURCE}[^.!?]*\b(?:not|never)\b(?:\W+\w+){{0,2}}?\W+{_TELLING}"
+    rf"|{_NOTHING}[^.!?]*{_SOURCE}|n['’]t (?:say|tell|know|mention)",
     re.IGNORECASE,
 )
 _OPINION = re.compile(

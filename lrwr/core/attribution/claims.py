@@ -16,12 +16,14 @@ from lrwr.core.attribution.answer_sentences import (
 from lrwr.core.attribution.citations import ANY_MARK, drop_unknown_numbers
 from lrwr.core.attribution.details import (
     find_chapter_numbers,
+    find_denial,
     find_missing_names,
     find_missing_negation,
     find_missing_numbers,
-    find_negation_before,
     find_numbers,
     has_negation,
+    has_negation_near,
+    loses_negation,
     stem_words,
 )
 from lrwr.core.attribution.quotations import (
@@ -196,9 +198,12 @@ class _Source:
     def find_quoted(self, quotation: str) -> list[str]:
         """Return the sentences that have a quotation, or its first words."""
         first_words = " ".join(quotation.split()[:OPENING_WORDS])
-        return [s for s in self.sentences if occurs_in(quotation, [s])] or [
-            s for s in self.sentences if occurs_in(first_words, [s])
-        ]
+        pairs = zip(self.sentences, self.sentences[1:], strict=False)
+        return (
+            [s for s in self.sentences if occurs_in(quotation, [s])]
+            or [s for s in self.sentences if occurs_in(first_words, [s])]
+            or [f"{s} {t}" for s, t in pairs if occurs_in(first_words, [f"{s} {t}"])]
+        )
 
     def supports(self, stems: frozenset[str]) -> bool:
         """Return whether neighbouring sentences have enough of `stems`."""
@@ -290,6 +295,8 @@ def _check_sentence(
     lacking = lacking or _find_missing_negation(text, sentence, source)
     if lacking:
         return lacking
+    if not sentence.is_opinion and loses_negation(sentence.own_text, source.sentences):
+        return ()
     return None if _is_supported(sentence, sources, source) else ()
 
 
@@ -320,9 +327,9 @@ def _find_missing_negation(
         return ()
     missing = find_missing_negation(sentence.claim, source.sentences)
     for quotation in () if missing else sentence.quotations:
-        negation = find_negation_before(text, quotation.span.start)
+        negation = find_denial(text, quotation.span)
         saying = source.find_quoted(quotation.text) if negation else []
-        if saying and not any(has_negation(_SPOKEN.sub(" ", s)) for s in saying):
+        if saying and not any(has_negation_near(s, quotation.text) for s in saying):
             return (negation,)
     return missing
 

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from types import MappingProxyType
 
 from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
+    Span,
     normalize_word,
     stem_lightly,
 )
@@ -55,12 +56,41 @@ _CHAPTER = re.compile(
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|nothing|none|nowhere|neither|nor|without|cannot"
-    r"|\w+n['’]t)\b",
+    r"|hardly|scarcely|barely|\w+n['’]t)\b",
     re.IGNORECASE,
 )
 _DENIAL = re.compile(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 """A negation of a verb, such as "never says"."""
 
+_LACK = re.compile(
+    r"\b(?:den(?:y|ie[sd])|fail|refus|avoid|lack|miss|forg[eo]t|forgot|declin|stop|skip"
+    r"|silent|unable|instead|rather|only|until|except|but)\w*",
+    re.IGNORECASE,
+)
+"""Words by which a statement denies something without a negation."""
+
+_MIN_LOST_STEMS = 3
+_MIN_LOST_SHARE = 0.6
+"""Content words of a statement, at least, and their share that a sentence must have for
+it to be about the same."""
+
+_SAYING = re.compile(
+    r"(?:add|ask|call|count|cr[iy]|giv|hear|learn|letter|name|note|read|repeat|sa[iy]"
+    r"|shout|speak|tell|told|whisper|writ)\w*$",
+    re.IGNORECASE,
+)
+"""A verb that may introduce the words after a colon."""
+
+_ADMITTING = re.compile(
+    r"\W*(?:even\s+)?(?:answer|care|deny|explain|flinch|forget|hesitate|hide|lie|mean"
+    r"|mince|need|pretend|soften|spare|stop|wait)",
+    re.IGNORECASE,
+)
+"""What is negated where somebody does speak: "does not deny it: “…”"."""
+
+_PREPOSITIONS = frozenset(
+    ("after", "at", "before", "by", "for", "from", "in", "of", "on", "to", "with")
+)
 _CLAUSE_END = re.compile(r"[,;:.!?()–—]")
 _CONTRAST = re.compile(r"\b(?:and|but|,)\s*$")
 _SCOPE = 4
@@ -281,21 +311,80 @@ def find_missing_negation(statement: str, source: Sequence[str]) -> tuple[str, .
     return ()
 
 
+def loses_negation(statement: str, source: Sequence[str]) -> bool:
+    """Return whether `statement` states what the sentences of `source` deny.
+
+    These are the sentences that share most of its content words; each of them negates
+    one of these within `_SCOPE` words. False if the statement has a negation of its own
+    or says that something is lacking.
+    """
+    if has_negation(statement) or _LACK.search(statement):
+        return False
+    stems = stem_words(statement)
+    about = _find_fitting(stems, source)
+    wanted = max(_MIN_LOST_STEMS, _MIN_LOST_SHARE * len(stems))
+    if not about or len(stems & stem_words(about[0])) < wanted:
+        return False
+    return all(
+        any(
+            not stems.isdisjoint(_list_negated(sentence, negation))
+            for negation in _DENIAL.finditer(sentence)
+        )
+        for sentence in about
+    )
+
+
+def _list_negated(sentence: str, negation: re.Match[str]) -> frozenset[str]:
+    clause = _CLAUSE_END.split(sentence[negation.end() :], maxsplit=1)[0]
+    return stem_words(" ".join(clause.split()[:2]))
+
+
 def has_negation(text: str) -> bool:
     """Return whether `text` contains a negation."""
     return _NEGATION.search(text) is not None
 
 
-def find_negation_before(text: str, end: int) -> str:
-    """Return the negation within the words just before offset `end` and in its clause;
-    empty if there is none.
+def find_denial(text: str, span: Span) -> str:
+    """Return the negation that denies the quotation at `span` of an answer; empty if
+    there is none.
 
-    A comma or colon may stand at the end, as before a quotation.
+    It stands in the clause before ("she never says “…”"), in that before a colon with a
+    verb of saying ("she never says it to him: “…”"), or after it ("“…”, she never says").
     """
-    before = text[max(0, end - 80) : end].rstrip().rstrip(",:")
-    clause = _CLAUSE_END.split(before)[-1].split()[-2 * _SCOPE :]
-    negation = _DENIAL.search(" ".join(clause))
-    return negation[0] if negation else ""
+    before = text[max(0, span.start - 160) : span.start].rstrip("“\"‘' ")
+    clauses = re.split(r"[.!?;()–—]\s|\n", before.rstrip(",:"))[-1].split(",")
+    while (
+        len(clauses) > 1
+        and clauses[-1].split()[:1]
+        and (clauses[-1].split()[0].lower() in _PREPOSITIONS)
+    ):
+        clauses[-2:] = [" ".join(clauses[-2:])]
+    words = clauses[-1].rpartition(":")[2].split()
+    last_words = " ".join(words[-2 * _SCOPE :])
+    near = _DENIAL.search(last_words)
+    if near and not _ADMITTING.match(last_words, near.end()):
+        return near[0]
+    if before.endswith(":"):
+        for word, verb in pairwise(words):
+            if _DENIAL.fullmatch(word) and _SAYING.match(verb):
+                return word
+    after = re.match(
+        r"[”\"’']*,?\s*((?:\w+ ){1,2})(\w+)", text[span.end : span.end + 80]
+    )
+    denial = _DENIAL.search(after[1]) if after and _SAYING.match(after[2]) else None
+    return str(denial[0]) if denial else ""
+
+
+def has_negation_near(sentence: str, quotation: str) -> bool:
+    """Return whether a sentence negates its quotation: within `_SCOPE` words before it.
+
+    If the first word of the quotation does not occur, any negation counts.
+    """
+    first = WORD_PATTERN.search(quotation)
+    at = sentence.lower().find(first[0].lower()) if first else -1
+    if at < 0:
+        return has_negation(sentence)
+    return has_negation(" ".join(sentence[:at].split()[-_SCOPE:]))
 
 
 def _find_fitting(stems: frozenset[str], source: Sequence[str]) -> list[str]:

@@ -163,6 +163,11 @@ def check_night(answer: str) -> list[tuple[str, ...]]:
         "He heard them. TallowJack kept the note [3].",
         "Suggestions: let Nell find the note in 1830.",
         "It goes from a count to a reckoning. GreyAnsel counted the cans [3].",
+        "He does not deny it: “I heard every one of them” [3].",
+        "“I heard every one of them,” he says. Jack did not know [3].",
+        "GreyAnsel never answered, though he heard every one of them [3].",
+        "The text does not say who counted. GreyAnsel went home over the stones [3].",
+        "GreyAnsel failed to answer and heard every one of them [3].",
     ],
 )
 def test_what_the_cited_words_have_in_any_form_is_no_finding(answer: str) -> None:
@@ -176,6 +181,20 @@ def test_what_the_cited_words_have_in_any_form_is_no_finding(answer: str) -> Non
         ("The Reeve counted fourteen cans on the staging [3].", ("fourteen",)),
         ("The Reeve did not count the cans on the staging [3].", ("not",)),
         ("He never says “I heard every one of them” [3].", ("never",)),
+        ("“I heard every one of them,” he never says [3].", ("never",)),
+        (
+            "He never says it to Jack, on the stones: “I heard every one” [3].",
+            ("never",),
+        ),
+        (
+            "In the story the Reeve never counts “twelve cans on the staging” [3].",
+            ("never",),
+        ),
+        ("The Reeve hardly counted the cans on the staging [3].", ("hardly",)),
+        ("The Reeve counted no cans on the staging [3].", ("no",)),
+        ("No one counted twelve cans on the staging [3].", ("No",)),
+        ("The Reeve didn’t count the cans on the staging [3].", ("didn’t",)),
+        ("Jack went home without the note that he kept [3].", ("without",)),
         ("The Reeve “counted thirty cans on the staging” [3].", ("thirty",)),
         ("In chapter 7 the Reeve counted cans on the staging [3].", ("chapter 7",)),
     ],
@@ -184,6 +203,37 @@ def test_a_swapped_name_number_or_negation_is_named(
     answer: str, words: tuple[str, ...]
 ) -> None:
     assert check_night(answer) == [words]
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "lost"),
+    [
+        ("Mags never opened the red ledger again.", "Mags opened the red ledger", True),
+        ("Mags did not open the red ledger.", "Mags opened the red ledger again", True),
+        (
+            "Mags never opened the red ledger.",
+            "Mags refused to open the red ledger",
+            False,
+        ),
+        (
+            "Mags never opened the red ledger.",
+            "Mags never opened the red ledger",
+            False,
+        ),
+        (
+            "Mags opened the red ledger and did not weep.",
+            "Mags opened the red ledger",
+            False,
+        ),
+        ("Mags had the red ledger. Nell did not.", "Mags has the red ledger", False),
+    ],
+)
+def test_a_denial_that_an_answer_leaves_out_is_a_finding(
+    source: str, answer: str, lost: bool
+) -> None:
+    text = f"{answer} [1]."
+    checked = check_citations(text, [cite(1, source)], find_sentence_spans)
+    assert bool(checked.findings) is lost
 
 
 def test_a_sum_of_stated_numbers_is_no_finding() -> None:
