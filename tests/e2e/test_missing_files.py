@@ -308,6 +308,15 @@ def test_every_reading_command_says_once_that_files_are_missing(
         assert "missing" in shown.out + shown.err, name
 
 
+def test_ask_names_its_thread_by_an_id_that_stays(shelf: Terminal) -> None:
+    said = shelf.run("ask", *READ["ask"]).err
+    _, _, rest = said.partition("To continue this thread: `lrwr ask --thread ")
+    id_ = rest.split()[0]
+    shelf.run("ask", "Who keeps the ledger?")
+    shown = shelf.run("threads", "show", id_).out
+    assert "dyke number 3" in shown
+
+
 def test_what_ask_says_of_missing_files_is_a_line_of_its_own(shelf: Terminal) -> None:
     empty_the_folder(shelf)
     words = [str(LRWR), "ask", *READ["ask"]]

@@ -9,7 +9,7 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.answers import LONGEST, NO_MODEL, describe_answering_model
 from lrwr.app.presenters.text import StyledText
-from lrwr.app.presenters.threads import find_thread
+from lrwr.app.presenters.threads import find_thread, shorten_thread_ids
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
 from lrwr.cli.runtime.options import (
     AskCharacterOption,
@@ -144,6 +144,10 @@ async def _ask(
             is_canon = parse_canon_command(request.text) is not None
             if settings.model.use == "off" and not is_canon:
                 output.answer(StyledText(NO_MODEL, "faint"))
+            ids = shorten_thread_ids(await workspace.threads.threads())
+            if id_ := ids.get(turn_done.thread):
+                hint = f"To continue this thread: `lrwr ask --thread {id_} …`."
+                output.info(StyledText(hint, "faint"))
         # Only now: the text of the answer may not end with a line break.
         if turn_done.turn.output.model and not is_sent:
             output.info(note)

@@ -43,7 +43,8 @@ AskThreadNameOption = Annotated[
     typer.Option(
         "--thread",
         metavar="THREAD",
-        help="Continue a thread (saved conversation); `lrwr threads` lists them.",
+        help="Continue a thread (saved conversation), by its id or its number in"
+        " `lrwr threads`. New threads change the numbers.",
     ),
 ]
 
