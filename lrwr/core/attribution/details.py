@@ -359,7 +359,7 @@ def find_denial(text: str, span: Span) -> str:
         and (clauses[-1].split()[0].lower() in _PREPOSITIONS)
     ):
         clauses[-2:] = [" ".join(clauses[-2:])]
-    words = clauses[-1].rpartition(":")[2].split()
+    words: list[str] = clauses[-1].rpartition(":")[2].split()
     last_words = " ".join(words[-2 * _SCOPE :])
     near = _DENIAL.search(last_words)
     if near and not _ADMITTING.match(last_words, near.end()):
