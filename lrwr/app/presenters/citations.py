@@ -14,9 +14,8 @@ from lrwr.app.presenters.text import (
     styled_line,
 )
 from lrwr.core.model.facts import FactAbout, WorldField
-from lrwr.core.model.text import format_chapter_title
+from lrwr.core.model.text import format_chapter_title, split_highlighted_words
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
-from lrwr.core.retrieval.retrievers import split_highlighted_words
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -32,6 +32,7 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.model.documents import Block, BlockKind
 from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.text import split_highlighted_words
 from lrwr.core.model.turns import (
     AnswerMode,
     NarrativeState,
@@ -41,7 +42,6 @@ from lrwr.core.model.turns import (
     TurnId,
 )
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, mark_unevaluated
-from lrwr.core.retrieval.retrievers import split_highlighted_words
 
 ANALYST = "the analyst"
 """Name of the speaker when no character answers."""

@@ -176,6 +176,27 @@ class LazyPattern:
         return self._compiled.finditer(text)
 
 
+def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
+    """Split `text` into pieces, each with a flag that tells whether to highlight it.
+
+    The flag is true for words with the stem of one of `words`. The pieces, joined, are
+    `text`.
+    """
+    stems = {stem_lightly(word) for word in words}
+    pieces: list[tuple[str, bool]] = []
+    at = 0
+    for match in WORD_PATTERN.finditer(text):
+        if stem_word(match.group()) not in stems:
+            continue
+        if match.start() > at:
+            pieces.append((text[at : match.start()], False))
+        pieces.append((match.group(), True))
+        at = match.end()
+    if at < len(text):
+        pieces.append((text[at:], False))
+    return pieces
+
+
 def format_seconds(seconds: float) -> str:
     """Return a duration with its unit: "1 second", "0.5 seconds", "300 seconds"."""
     return f"{seconds:g} second{'' if seconds == 1 else 's'}"

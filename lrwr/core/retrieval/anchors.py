@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.ports.stores import DocumentText
+
+if TYPE_CHECKING:
+    from lrwr.core.ports.stores import DocumentText
 
 NEIGHBOURHOOD_CHARS = 1_500
 """Characters before and after the old offset in which less similarity is required."""
@@ -353,7 +356,7 @@ def mark_unevaluated(citation: Citation) -> AnchoredCitation:
 
 
 def find_citation_in_place(
-    citation: Citation, texts: Mapping[DocumentId, DocumentText]
+    citation: Citation, texts: "Mapping[DocumentId, DocumentText]"
 ) -> AnchoredCitation | None:
     """Locate the exact words of `citation` in the cited document.
 
@@ -375,7 +378,7 @@ def find_citation_in_place(
 
 
 def anchor_citations(
-    citations: Sequence[Citation], texts: Mapping[DocumentId, DocumentText]
+    citations: Sequence[Citation], texts: "Mapping[DocumentId, DocumentText]"
 ) -> list[AnchoredCitation]:
     """Return the current state of each citation, in the order of `citations`.
 
@@ -399,7 +402,7 @@ def anchor_citations(
 
 
 def _find_elsewhere_or_similar(
-    citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
+    citation: Citation, texts: "Mapping[DocumentId, DocumentText]", share: int
 ) -> AnchoredCitation:
     own_text = texts.get(citation.document)
     anchored_citation = _find_most_similar(
@@ -425,7 +428,7 @@ def _find_elsewhere_or_similar(
 
 
 def _find_in_other_documents(
-    citation: Citation, others: Mapping[DocumentId, DocumentText], *, least: int
+    citation: Citation, others: "Mapping[DocumentId, DocumentText]", *, least: int
 ) -> AnchoredCitation | None:
     """Find the exact words in another document, as near as possible to the old offset.
 
@@ -446,7 +449,7 @@ def _find_in_other_documents(
 
 
 def _find_most_similar(
-    citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
+    citation: Citation, texts: "Mapping[DocumentId, DocumentText]", share: int
 ) -> AnchoredCitation | None:
     """Find the most similar span in `texts`; of equally similar ones, by document name."""
     quote, best, where = citation.text, SimilarSpan(Span(0, 0), 0.0), None
@@ -471,7 +474,7 @@ def _build_current(citation: Citation, now: QuoteLocation) -> AnchoredCitation:
 
 
 def _locate(
-    document: DocumentId, document_text: DocumentText, span: Span
+    document: DocumentId, document_text: "DocumentText", span: Span
 ) -> QuoteLocation:
     text = document_text.text[span.start : span.end]
     return QuoteLocation(document, span, document_text.lines.lines_of(span), text)

@@ -404,27 +404,6 @@ class WordWeights:
         return min(1.0, sum(covered_weights))
 
 
-def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
-    """Split `text` into pieces, each with a flag that tells whether to highlight it.
-
-    The flag is true for words with the stem of one of `words`. The pieces, joined, are
-    `text`.
-    """
-    stems = {stem_lightly(word) for word in words}
-    pieces: list[tuple[str, bool]] = []
-    at = 0
-    for match in WORD_PATTERN.finditer(text):
-        if stem_word(match.group()) not in stems:
-            continue
-        if match.start() > at:
-            pieces.append((text[at : match.start()], False))
-        pieces.append((match.group(), True))
-        at = match.end()
-    if at < len(text):
-        pieces.append((text[at:], False))
-    return pieces
-
-
 def select_excerpt(
     text: str, words: WordWeights, sentences: SentenceSplitter, *, limit: int
 ) -> tuple[int, int]:

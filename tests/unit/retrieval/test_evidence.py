@@ -4,11 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.model.text import extract_content_words, normalize_word, stem_lightly
+from lrwr.core.model.text import (
+    extract_content_words,
+    normalize_word,
+    split_highlighted_words,
+    stem_lightly,
+)
 from lrwr.core.retrieval.retrievers import (
     WordWeights,
     select_excerpt,
-    split_highlighted_words,
 )
 
 sentences = st.lists(
