@@ -60,7 +60,7 @@ def measure(bench: Bench) -> list[Line]:
 
 def _lines(library: Library, bench: Bench) -> list[Line]:
     bare = _bare(library, bench)
-    rest, lent = _without_embedder(library)
+    rest, lent = measure_without_embedder(library, PIPELINE)
     name, note = library.root.name, library.note
     cost, words = library.cost, library.words
     novels = words / NOVEL
@@ -98,15 +98,16 @@ def _bare(library: Library, bench: Bench) -> Bare:
     return Bare(**json.loads(kept.read_text(encoding="utf-8")))
 
 
-def _without_embedder(library: Library) -> tuple[float, float]:
-    """Ingest the same files anew, with every vector at hand; return CPU seconds.
+def measure_without_embedder(library: Library, pipeline: str) -> tuple[float, float]:
+    """Ingest the same files anew, with every vector at hand; return CPU seconds, and
+    those of loading the vectors, which are not in them.
 
     This is the cost of everything but the embedder, seen directly: the difference of
     two long runs is smaller than their noise.
     """
     root = library.root.with_name(f"{library.root.name}-lent")
     folders = {p.name: p for p in library.root.iterdir() if _is_source(p)}
-    prepare(root, folders, PIPELINE)
+    prepare(root, folders, pipeline)
     rounds = 1 if library.words > 4 * NOVEL else 3  # a short one is soon repeated
     try:
         return min(_lent(library, root) for _ in range(rounds))

@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from statistics import mean, median, quantiles
 from typing import Any
 
-from bench.children import BenchFailed, inside, run
-from bench.library import Bench, choose_novel, ingest, prepare
+from bench.children import inside, run
+from bench.ingest import measure_without_embedder
+from bench.library import Bench, choose_novel, ingest, prepare, record_library
 from bench.report import Line, say
 
 PART = "story"
@@ -16,7 +16,8 @@ NOVEL = 122_000
 """Words of the novel that costs are told for."""
 
 EDITS = 100
-ENV = {"LRWR_PIPELINE": "b"}
+PIPELINE = "b"
+ENV = {"LRWR_PIPELINE": PIPELINE}
 
 
 def measure(bench: Bench) -> list[Line]:
@@ -28,41 +29,22 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def _first(root: Path, source: Path) -> list[Line]:
-    """Ingest as a writer does, then twice more: vectors kept, then vectors lent."""
+    """Ingest as a writer does, then again with the vectors of the first time."""
     prepare(root, {"novel": source})
     summary, cost = ingest(root, env=ENV)
-    vectors = root.with_name(f"{root.name}-vectors")
-    kept, whole = _counted("keep", root, source, vectors)
-    lent, rest = _counted("lend", root, source, vectors)
-    shutil.rmtree(vectors)
-    if kept["texts"] != lent["texts"]:
-        raise BenchFailed(f"{source.name}: the two ingestions differ")
-    own = rest - lent["cpu"]
+    library = record_library(root, summary, cost)
+    own, loading = measure_without_embedder(library, PIPELINE)
     name, novels = source.name, summary["words"] / NOVEL
     return [
         Line(PART, f"{name}: words", summary["words"]),
-        Line(PART, f"{name}: chunks", summary["chunks"],
-             also={"sentences embedded": kept["texts"] - summary["embedded"]}),
+        Line(PART, f"{name}: chunks", summary["chunks"]),
         Line(PART, f"{name}: CPU of everything, a novel", cost.cpu / novels, "CPU s",
              note=f"{cost.cpu:.1f} in all, wall {cost.wall:.1f} s"),
         Line(PART, f"{name}: CPU of all but the embedder, a novel", own / novels,
-             "CPU s", note=f"vectors lent; {lent['cpu']:.2f} taken off"),
-        Line(PART, f"{name}: share of all but the embedder", own / whole),
+             "CPU s", note=f"with stored vectors; {loading:.2f} taken off"),
+        Line(PART, f"{name}: share of all but the embedder", own / cost.cpu),
         Line(PART, f"{name}: peak memory", cost.peak_mb, "MB"),
     ]  # fmt: skip
-
-
-def _counted(
-    way: str, root: Path, source: Path, vectors: Path
-) -> tuple[Mapping[str, float], float]:
-    """Ingest anew in another folder; return what was counted, and the CPU seconds."""
-    other = root.with_name(f"{root.name}-{way}")
-    prepare(other, {"novel": source})
-    report = other / "counted.json"
-    done = run([*inside("kept_ingest"), way, vectors, report], cwd=other, env=ENV)
-    counted = json.loads(report.read_text(encoding="utf-8"))
-    shutil.rmtree(other)
-    return counted, done.cost.cpu
 
 
 def _edits(root: Path, number: int) -> list[Line]:
