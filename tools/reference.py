@@ -64,7 +64,13 @@ EXIT_CODES = {
 JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("ingest", ".", "--json"),
     ("status", "--json"),
-    ("search", "Who painted PurpleFrog's name?", "--limit", "1", "--json"),
+    (
+        "search",
+        "How many rungs has the ladder to Half House?",
+        "--limit",
+        "1",
+        "--json",
+    ),
     ("ask", "How old is Nell?", "--json"),
     ("characters", "Nell", "--as-of", "ch3", "--json"),
     ("world", "--json"),
