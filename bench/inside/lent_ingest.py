@@ -1,6 +1,6 @@
 """`lrwr ingest` with existing vectors: its cost without the embedding model.
 
-Arguments: the database with the vectors, and a file for the time that loading them
+Arguments: the database with the vectors and token states, and a file for the time that loading them
 took, which is subtracted.
 """
 
@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.cli.main import run
 from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.model.chunks import Chunk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,15 +30,17 @@ def main() -> None:
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute("select text_hash, vector from embedding")
         vectors = {name: np.frombuffer(v, np.float32) for name, v in rows}
+        states = dict(connection.execute("select text_hash, states from token_state"))
 
-    def lend(self: LocalEmbedder, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def lend(
+        self: LocalEmbedder, chunks: Sequence[Chunk]
+    ) -> "tuple[NDArray[np.float32], list[bytes]]":
         del self
-        names = [sha256(text.encode()).hexdigest() for text in texts]
-        return np.array([vectors[name] for name in names])
+        names = [chunk.text_hash for chunk in chunks]
+        found = np.array([vectors[name] for name in names])
+        return found, [states.get(name, b"") for name in names]
 
-    LocalEmbedder._embed = lend  # type: ignore[method-assign]
-    # Without states of tokens, which only the model can compute.
-    LocalEmbedder.token_states = property(lambda _: None)  # type: ignore[assignment]
+    LocalEmbedder._embed_with_states = lend  # type: ignore[method-assign]
     Path(report).write_text(json.dumps({"cpu": time.process_time() - began}))
     sys.argv = ["lrwr", "ingest", "--json"]
     run()
