@@ -188,6 +188,7 @@ def test_a_full_name_is_not_resolved_by_one_part(
         ("Where is Emma's Mr. Weston?", [("Emma",), ("Mr. Weston",)]),
         ("Who met Emma Monday?", [("Emma",)]),
         ("Who came? Describe Isa.", [("Lady Isa Vane",)]),
+        ("Is Nell Henry's niece?", [("Nell",), ("Henry",)]),
         ("Whom does Knave Of Hearts meet?", []),
         ("Who calls Mr. Knightley Mr. Weston?", [("Mr. Knightley",), ("Mr. Weston",)]),
     ],

@@ -217,3 +217,12 @@ def fold_name(name: str) -> str:
     if len(words) > 1 and words[0] in ("the", "a", "an"):
         words.pop(0)
     return " ".join(word.rstrip(".") for word in words)
+
+
+def split_bare_words(name: str) -> tuple[str, ...]:
+    """Return the folded words of a name without titles and epithets, in their order."""
+    return tuple(
+        word
+        for word in fold_name(name).split()
+        if not normalize_name_title(word) and word not in NAME_EPITHETS
+    )

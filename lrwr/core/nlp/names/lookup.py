@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from lrwr.core.model.cast import Cast, Character, Gender
+from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.facts import (
     WRITER_KEEPER,
     ElementType,
@@ -16,19 +15,16 @@ from lrwr.core.model.facts import (
 )
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lexicon import (
-    NAME_EPITHETS,
     NON_NAME_WORDS,
     fold_name,
-    infer_title_gender,
     is_non_name,
     normalize_name_title,
+    split_bare_words,
 )
 from lrwr.core.nlp.names.name_form import (
-    FEMALE_NAMES,
-    MALE_NAMES,
+    NameParts,
     is_given_name,
-    is_same_given_name,
-    parse_name_form,
+    list_name_forms,
 )
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
@@ -169,7 +165,7 @@ def _nearest_match(
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
         folded = fold_name(_strip_possessive(stretch))
         if folded not in NON_NAME_WORDS and (
-            people := index.match_words(_split_bare_words(folded))
+            people := index.match_words(split_bare_words(folded))
         ):
             return number, people
     first = tokens[0][0]
@@ -202,8 +198,9 @@ def _count_full_name_tokens(
         needs_evidence = lowercase or (starts_sentence and size == 0)
         if not (is_known if needs_evidence else may_be_name):
             break
-        if is_title and _join_words(tokens[:size]):
-            break  # the next name
+        before = _join_words(tokens[:size])
+        if before and (is_title or index.begins_other_name(before, word)):
+            break
         size += 1
         if word != token[0]:
             break
@@ -212,7 +209,7 @@ def _count_full_name_tokens(
 
 def _join_words(tokens: Sequence[re.Match[str]]) -> tuple[str, ...]:
     """Return the folded words of a name without titles and epithets, in text order."""
-    return _split_bare_words(" ".join(_strip_possessive(token[0]) for token in tokens))
+    return split_bare_words(" ".join(_strip_possessive(token[0]) for token in tokens))
 
 
 def _is_used_as_name(stretch: str, *, lowercase: bool) -> bool:
@@ -252,7 +249,7 @@ class _CastNames:
             # "The King of Hearts" may be "the King", never the Queen of Hearts.
             rank = folded.partition(" of ")[0]
             return self.people_by_name.get(rank, ()) or self.match_misspelled(folded)
-        words = _split_bare_words(folded)
+        words = split_bare_words(folded)
         return (
             self.match_words(words)
             or self._match_misspelled_full_name(folded, words)
@@ -262,6 +259,17 @@ class _CastNames:
     def has_word(self, word: str) -> bool:
         """Return whether a word, in any case, is part of the name of a character."""
         return fold_name(word) in self._characters_by_word
+
+    def begins_other_name(self, before: Sequence[str], word: str) -> bool:
+        """Return whether the words `before` name a character, and `word` after them
+        another one, as in "Is Nell Corin's niece?"; a surname does not.
+        """
+        folded = fold_name(word)
+        return (
+            " ".join(before) in self.people_by_name
+            and folded in self.people_by_name
+            and folded not in self._surnames
+        )
 
     def match_words(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the characters with an alias that has all of the folded `words` of a
@@ -289,7 +297,7 @@ class _CastNames:
             character.name
             for character in self._characters
             if character.name in people
-            and _NameParts.of(character).has_first_name(words[:1])
+            and NameParts.of(character).has_first_name(words[:1])
         )
 
     def _match_compatible(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -301,7 +309,7 @@ class _CastNames:
         with this surname may be called by her first name, a man has no other surname.
         """
         numbers = {n for word in words for n in self._characters_by_word.get(word, ())}
-        parts = {n: _NameParts.of(self._characters[n]) for n in sorted(numbers)}
+        parts = {n: NameParts.of(self._characters[n]) for n in sorted(numbers)}
         fitting = [
             n
             for n, part in parts.items()
@@ -331,6 +339,12 @@ class _CastNames:
         return tuple(dict.fromkeys(_flatten(self.people_by_name[n] for n in best)))
 
     @cached_property
+    def _surnames(self) -> frozenset[str]:
+        """The surnames of all characters."""
+        own = [NameParts.of(character).surnames for character in self._characters]
+        return frozenset[str]().union(*own)
+
+    @cached_property
     def _words(self) -> list[list[frozenset[str]]]:
         """The words of each alias of each character, where there are any."""
         return [
@@ -353,58 +367,6 @@ class _CastNames:
         for name in self.people_by_name:
             names.setdefault((name[:1], len(name)), []).append(name)
         return names
-
-
-@dataclass(frozen=True, slots=True)
-class _NameParts:
-    """The first names and surnames of a character, folded, and the gender."""
-
-    givens: frozenset[str]
-    surnames: frozenset[str]
-    gender: Gender
-
-    @classmethod
-    def of(cls, character: Character) -> "_NameParts":
-        """Split all names of a character into their parts.
-
-        A single word is a surname after a title such as "Mr.", else a first name, unless
-        it is the surname in another of the names.
-        """
-        givens, singles, surnames = set[str](), set[str](), set[str]()
-        gender = character.gender
-        for name in _name_forms(character):
-            title, _, _ = parse_name_form(name)
-            words = _split_bare_words(name)
-            if gender is Gender.UNKNOWN:
-                gender = infer_title_gender(title)
-            if len(words) > 1:
-                givens.add(words[0])
-            if len(words) > 1 or (words and title):
-                surnames.add(words[-1])
-            else:
-                singles.update(words)
-        surnames -= givens
-        return cls(frozenset(givens | singles - surnames), frozenset(surnames), gender)
-
-    def may_be_called(self, words: Sequence[str]) -> bool:
-        """Return whether no part contradicts a name of folded words, surname last."""
-        has_other_surname = self.surnames and self.surnames.isdisjoint(words)
-        has_other_gender = (
-            self.gender is Gender.MALE and words[0] in FEMALE_NAMES - MALE_NAMES
-        ) or (self.gender is Gender.FEMALE and words[0] in MALE_NAMES - FEMALE_NAMES)
-        return (
-            not has_other_surname
-            and not has_other_gender
-            and self.has_first_name(words)
-        )
-
-    def has_first_name(self, words: Sequence[str]) -> bool:
-        """Return whether a first name, or a short form of one, is among folded words;
-        true if no first name is known.
-        """
-        return not self.givens or any(
-            is_same_given_name(own, word) for own in self.givens for word in words
-        )
 
 
 class CastIdentity:
@@ -432,7 +394,7 @@ def _index_identified_cast(identity: CastIdentity) -> _CastNames:
 def _map_names(cast: Cast) -> dict[str, tuple[str, ...]]:
     people_by_name: dict[str, list[str]] = {}
     for character in cast.characters:
-        for name in _name_forms(character):
+        for name in list_name_forms(character):
             people_by_name.setdefault(fold_name(name), []).append(character.name)
     for form, people in cast.shared.items():
         people_by_name.setdefault(fold_name(form), []).extend(people)
@@ -441,21 +403,8 @@ def _map_names(cast: Cast) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _name_forms(character: Character) -> tuple[str, ...]:
-    return character.name, *(alias.name for alias in character.aliases)
-
-
 def _bare_words(name: str) -> frozenset[str]:
-    return frozenset(_split_bare_words(name))
-
-
-def _split_bare_words(name: str) -> tuple[str, ...]:
-    """Return the folded words of a name without titles and epithets, in their order."""
-    return tuple(
-        word
-        for word in fold_name(name).split()
-        if not normalize_name_title(word) and word not in NAME_EPITHETS
-    )
+    return frozenset(split_bare_words(name))
 
 
 def _flatten(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:

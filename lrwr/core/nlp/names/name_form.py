@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from lrwr.core.model.cast import Gender
+from lrwr.core.model.cast import Character, Gender
 from lrwr.core.nlp.names.lexicon import (
     NAME_EPITHETS,
     PARTICLES,
     PEOPLE_SUFFIXES,
     infer_title_gender,
     normalize_name_title,
+    split_bare_words,
 )
 
 # Two or more capitalised parts in one word: NellTallow
@@ -434,3 +435,60 @@ class GivenNameIndex:
             if not self._sorted[place].startswith(stem):
                 return
             yield self._sorted[place]
+
+
+@dataclass(frozen=True, slots=True)
+class NameParts:
+    """The first names and surnames of a character, folded, and the gender."""
+
+    givens: frozenset[str]
+    surnames: frozenset[str]
+    gender: Gender
+
+    @classmethod
+    def of(cls, character: Character) -> "NameParts":
+        """Split all names of a character into their parts.
+
+        A single word is a surname after a title such as "Mr.", else a first name, unless
+        it is the surname in another of the names.
+        """
+        givens, singles, surnames = set[str](), set[str](), set[str]()
+        gender = character.gender
+        for name in list_name_forms(character):
+            title, _, _ = parse_name_form(name)
+            words = split_bare_words(name)
+            if gender is Gender.UNKNOWN:
+                gender = infer_title_gender(title)
+            if len(words) > 1:
+                givens.add(words[0])
+            if len(words) > 1 or (words and title):
+                surnames.add(words[-1])
+            else:
+                singles.update(words)
+        surnames -= givens
+        return cls(frozenset(givens | singles - surnames), frozenset(surnames), gender)
+
+    def may_be_called(self, words: Sequence[str]) -> bool:
+        """Return whether no part contradicts a name of folded words, surname last."""
+        has_other_surname = self.surnames and self.surnames.isdisjoint(words)
+        has_other_gender = (
+            self.gender is Gender.MALE and words[0] in FEMALE_NAMES - MALE_NAMES
+        ) or (self.gender is Gender.FEMALE and words[0] in MALE_NAMES - FEMALE_NAMES)
+        return (
+            not has_other_surname
+            and not has_other_gender
+            and self.has_first_name(words)
+        )
+
+    def has_first_name(self, words: Sequence[str]) -> bool:
+        """Return whether a first name, or a short form of one, is among folded words;
+        true if no first name is known.
+        """
+        return not self.givens or any(
+            is_same_given_name(own, word) for own in self.givens for word in words
+        )
+
+
+def list_name_forms(character: Character) -> tuple[str, ...]:
+    """Return the name and all aliases of a character."""
+    return character.name, *(alias.name for alias in character.aliases)
