@@ -33,6 +33,7 @@ from lrwr.core.model.language_model import (
     compute_total_price,
     parse_prices,
 )
+from lrwr.core.model.turns import ModelCall
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -183,8 +184,15 @@ def _use_language_models(
             (chat_model.take_usage() for chat_model in (planning, answering, *others)),
             Usage(),
         ),
+        take_calls=partial(_take_calls, (planning, answering)),
         max_lookups=model.steps,
         gaps=GapFinder(planning, model.plan_timeout),
         cost=compute_cost,
         build_planner_prompts=plans.messages,
     )
+
+
+def _take_calls(chats: Sequence[MeteredChatModel]) -> tuple[ModelCall, ...]:
+    """Return the calls of a turn, in the order in which they began."""
+    calls = [call for chat_model in chats for call in chat_model.take_calls()]
+    return tuple(call for _, call in sorted(calls, key=lambda pair: pair[0]))

@@ -113,6 +113,37 @@ def test_what_would_be_sent_is_what_is_sent(
         assert sent.texts[0] == texts[0]
 
 
+def test_json_has_the_plan_and_every_call_and_step(
+    book: Terminal, server: ModelServer
+) -> None:
+    told = book.run("ask", LAMP, "--json").json
+    assert told["plan"]["planner"] == MODEL
+    assert told["searches"] == told["plan"]["searches"]
+    assert isinstance(told["entities"], list)
+    steps = told["steps"]
+    assert [step["step"] for step in steps[:2]] == ["plan", "search"]
+    assert steps == sorted(steps, key=lambda step: step["seconds"])
+    calls = told["calls"]
+    assert len(calls) == len(server.asked) == told["usage"]["calls"]
+    assert "answer" in [call["purpose"] for call in calls]
+    assert {call["model"] for call in calls} == {MODEL}
+    assert sum(c["prompt_tokens"] for c in calls) == told["usage"]["prompt_tokens"]
+    assert sum(c["reply_tokens"] for c in calls) == told["usage"]["completion_tokens"]
+    assert all(call["seconds"] >= 0 and not call["failed"] for call in calls)
+    (turn,) = book.run("threads", "show", told["thread"], "--json").json["conversation"]
+    assert turn["calls"] == calls
+
+
+def test_a_decision_names_no_model_and_calls_none(
+    book: Terminal, server: ModelServer
+) -> None:
+    ran = book.run("ask", "canon: Nell's coat is blue", "--json")
+    assert (ran.json["model"], ran.json["calls"], ran.json["plan"]) == (None, [], None)
+    assert server.asked == []
+    shown = book.run("ask", "canon: Nell's hat is red")
+    assert MODEL not in shown.out + shown.err
+
+
 def test_text_that_gives_orders_stays_inside_its_fence(
     book: Terminal, server: ModelServer
 ) -> None:

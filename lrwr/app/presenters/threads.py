@@ -40,6 +40,7 @@ from lrwr.core.model.turns import (
     Thread,
     Turn,
     TurnId,
+    list_output_searches,
 )
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, mark_unevaluated
 
@@ -425,7 +426,10 @@ def turn_as_json(
     `unsupported` has half-open `[start, end]` offsets in the answer, `findings` the same
     with the words that the cited text lacks. `response_text`, `resolved_characters`,
     `gap_flags` and `tavily_used` repeat other keys under the names of the value that
-    the turn returns; `narrative_state_delta` is the state after it. Citations have
+    the turn returns; `narrative_state_delta` is the state after it. `plan` and `entities`
+    are those of the question, `searches` the texts searched for beside it, `steps` the
+    stages with seconds since the start, `calls` the calls of language models with
+    purpose, tokens and seconds. Citations have
     `lines` (from 1, inclusive) and `chars` (half-open offsets in the document); with
     `places`, their state in the current text, also the keys of `freshness_as_json`.
     """
@@ -463,6 +467,11 @@ def turn_as_json(
         "gap_flags": list(answer.gap_flags),
         "narrative_state_delta": state,
         "tavily_used": answer.tavily_used,
+        "plan": answer.plan,
+        "entities": list(answer.entities),
+        "searches": list(list_output_searches(answer)),
+        "steps": list(answer.steps),
+        "calls": list(answer.calls),
     }
 
 

@@ -24,6 +24,7 @@ from lrwr.core.model.turns import (
     TurnEvent,
     TurnStageStarted,
     WebPageCited,
+    list_output_searches,
 )
 
 STEPS: Mapping[str, TraceStepKind] = MappingProxyType(
@@ -193,6 +194,12 @@ def _answer_outputs(output: SupervisorOutput) -> dict[str, str | tuple[str, ...]
             for citation in output.citations
         ),
         "remarks": output.remarks,
+        "searches": list_output_searches(output),
+        "calls": tuple(
+            f"{call.purpose}: {call.prompt_tokens} + {call.reply_tokens} tokens,"
+            f" {call.seconds} s{', failed' * call.failed}"
+            for call in output.calls
+        ),
     }
 
 

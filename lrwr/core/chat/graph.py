@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequ
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from lrwr.core.bible.values import Bible
@@ -38,9 +39,11 @@ from lrwr.core.model.turns import (
     AnswerToken,
     Citation,
     GapFound,
+    ModelCall,
     PassageCited,
     QuestionPlan,
     ResolvedEntity,
+    StepRecord,
     SupervisorOutput,
     TurnEvent,
     TurnStageStarted,
@@ -317,7 +320,7 @@ class TurnModels:
 
     `plan` makes the plan, `gaps` finds undefined attributes, None if that is off. The
     model that answers may request `max_lookups` look-ups. `take_usage` returns the usage of
-    all models since its last call. `cost` returns the price of that usage in US
+    all models since its last call, `take_calls` their calls. `cost` returns the price of that usage in US
     dollars, None if unknown; call it before `take_usage`. If `cost` is None, only the
     avatar's model was used. `build_planner_prompts` returns the messages that the
     planner would send, one sequence for each request.
@@ -326,6 +329,7 @@ class TurnModels:
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
     avatar: Avatar
     take_usage: Callable[[], Usage] = Usage
+    take_calls: Callable[[], tuple[ModelCall, ...]] = tuple
     max_lookups: int = 0
     gaps: GapFinder | None = None
     cost: Callable[[], float | None] | None = None
@@ -384,9 +388,17 @@ class TurnRecorder:
     """Collects the events of a turn, so that a stopped turn can be stored, too.
 
     `turn_models` are those of the turn; `result` is None until the turn is complete.
+    `clock` returns seconds. `steps` are the stages so far.
     """
 
-    def __init__(self, question: TurnQuestion, turn_models: TurnModels) -> None:
+    def __init__(
+        self,
+        question: TurnQuestion,
+        turn_models: TurnModels,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.steps: list[StepRecord] = []
+        self._clock, self._began = clock, clock()
         self.question = question
         self.turn_models = turn_models
         self.result: TurnResult | None = None
@@ -409,6 +421,9 @@ class TurnRecorder:
                 self._cited.append(citation)
             case WebPageCited(citation):
                 self._web.append(citation)
+            case TurnStageStarted(step, text):
+                seconds = round(self._clock() - self._began, 3)
+                self.steps.append(StepRecord(step, text, seconds))
             case _:
                 pass
 

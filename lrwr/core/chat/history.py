@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from time import perf_counter
 
 from lrwr.core.attribution.citations import strip_answer_citation_marks
 from lrwr.core.bible.horizon import HorizonView
@@ -13,7 +14,7 @@ from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import Usage
-from lrwr.core.model.turns import Turn, TurnId
+from lrwr.core.model.turns import ModelCall, Turn, TurnId
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
@@ -273,13 +274,20 @@ class MeteredChatModel:
     Tokens of `fill` are those reported by the server. Streamed and cancelled calls
     report none; they are estimated as characters / 4. A call that fails before its
     first token counts no tokens. `Usage.failed` counts calls that raised
-    `ServiceUnavailable`.
+    `ServiceUnavailable`. `clock` returns seconds, and measures the calls.
     """
 
-    def __init__(self, chat: ChatModel, budget: QuestionBudget | None = None) -> None:
+    def __init__(
+        self,
+        chat: ChatModel,
+        budget: QuestionBudget | None = None,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
         self._chat = chat
         self._budget = budget
         self._usage = Usage()
+        self._clock = clock
+        self._calls: list[tuple[float, ModelCall]] = []
 
     @property
     def name(self) -> str:
@@ -296,6 +304,13 @@ class MeteredChatModel:
         usage, self._usage = self._usage, Usage()
         return usage
 
+    def take_calls(self) -> list[tuple[float, ModelCall]]:
+        """Return the calls since the last call of this method, each with the time at
+        which it began.
+        """
+        calls, self._calls = self._calls, []
+        return calls
+
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
@@ -306,7 +321,7 @@ class MeteredChatModel:
                 used up.
         """
         sent = _estimate_prompt_tokens(messages, shape)
-        reserved = self._reserve(sent)
+        reserved, began = self._reserve(sent), self._clock()
         usage = Usage()
         try:
             reply = await self._chat.fill(messages, shape)
@@ -318,7 +333,7 @@ class MeteredChatModel:
             usage = Usage(calls=1, prompt_tokens=sent)
             raise
         finally:
-            self._count(reserved, usage)
+            self._count(reserved, usage, shape.name.lower(), began)
         return reply
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
@@ -330,7 +345,7 @@ class MeteredChatModel:
                 middle, or the budget is used up.
         """
         sent, answer_chars, failed = _estimate_prompt_tokens(messages), 0, 0
-        reserved = self._reserve(sent)
+        reserved, began = self._reserve(sent), self._clock()
         try:
             async with aclosing(self._chat.stream(messages)) as pieces:
                 async for piece in pieces:
@@ -341,15 +356,24 @@ class MeteredChatModel:
             raise
         finally:
             usage = Usage(1, sent, _estimate_tokens(answer_chars), failed=failed)
-            self._count(reserved, usage)
+            self._count(reserved, usage, "answer", began)
 
     def _reserve(self, prompt_tokens: int) -> float:
         if self._budget is None:
             return 0.0
         return self._budget.reserve(self.name, prompt_tokens)
 
-    def _count(self, reserved: float, usage: Usage) -> None:
+    def _count(self, reserved: float, usage: Usage, purpose: str, began: float) -> None:
         self._usage += usage
+        call = ModelCall(
+            purpose,
+            self.name,
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            round(self._clock() - began, 3),
+            bool(usage.failed),
+        )
+        self._calls.append((began, call))
         if self._budget is not None:
             self._budget.settle(reserved, self.name, usage)
 

@@ -338,6 +338,8 @@ def assemble_output(
         tavily_used=bool(result.web_query),
         web=find_web_citations(answer.text, pages) if pages else (),
         web_query=result.web_query,
+        plan=plan,
+        entities=tuple(resolved_entities),
     )
 
 

@@ -350,12 +350,17 @@ def _build_turn(
     model, cost = turn_recorder.turn_models.avatar.model, turn_recorder.turn_models.cost
     paid = cost() if cost else None
     usage = turn_recorder.turn_models.take_usage()
+    output = replace(
+        turn_recorder.output(model),
+        steps=tuple(turn_recorder.steps),
+        calls=turn_recorder.turn_models.take_calls(),
+    )
     return Turn(
         id=turn,
         number=0,
         asked_at=asked_at,
         question=turn_recorder.question.text,
-        output=turn_recorder.output(model),
+        output=output,
         state=turn_recorder.state,
         usage=usage,
         price=paid if cost else price(usage, model),

@@ -288,6 +288,32 @@ class NarrativeState:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One call of a language model, `model`, in a turn.
+
+    `purpose` is the kind of reply, such as "plan" or "answer". `prompt_tokens` and
+    `reply_tokens` are those reported by the server, else estimated. `seconds` is how
+    long the call took, retries included. `failed` says that no reply came.
+    """
+
+    purpose: str
+    model: str
+    prompt_tokens: int
+    reply_tokens: int
+    seconds: float
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """A stage that a turn entered, as `TurnStageStarted`, `seconds` after its start."""
+
+    step: str
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class SupervisorOutput:
     """A complete answer with its citations and metadata.
 
@@ -301,7 +327,8 @@ class SupervisorOutput:
     the pages that the answer mentions. `low_confidence` means that the search found
     little that fits; None if that was not evaluated. `plan` is the plan of the
     question, None for a `canon:` command, a stopped turn and answers of earlier
-    versions; `entities` are the names in it with their locations.
+    versions; `entities` are the names in it with their locations. `steps` are the stages
+    of the turn, `calls` the calls of language models, both in order.
     """
 
     response_text: str
@@ -320,6 +347,19 @@ class SupervisorOutput:
     web_query: str = ""
     plan: QuestionPlan | None = None
     entities: tuple[ResolvedEntity, ...] = ()
+    steps: tuple[StepRecord, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+
+
+def list_output_searches(output: SupervisorOutput) -> tuple[str, ...]:
+    """Return the texts searched for beside the question: planned ones, then look-ups."""
+    planned = output.plan.searches if output.plan else ()
+    looked_up = (
+        step.text.partition("“")[2].removesuffix("”")
+        for step in output.steps
+        if step.step == "search" and "“" in step.text
+    )
+    return tuple(dict.fromkeys((*planned, *looked_up)))
 
 
 STOPPED_REMARK = "Stopped before the answer was complete."

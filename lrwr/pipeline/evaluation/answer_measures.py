@@ -265,6 +265,8 @@ PREFIXED = frozenset({"seconds", "tokens", "leak"})
 """Figures that retrieval has too: those of answers are prefixed with `answer_`."""
 _CALLS_PER_ANSWER = 4
 """Estimated model calls of an answer: planning, lookups, the answer."""
+_PASSAGES_PER_ANSWER = 12
+"""Estimated passages of an answer: as many as a search returns."""
 _PROMPT_TOKENS = 3_500
 _REPLY_TOKENS = 250
 """Estimated tokens of the prompt and the reply of one call."""
@@ -447,8 +449,11 @@ def _prefix_figure(figure: str) -> str:
 
 
 def _typical_answer(budgets: Sequence[int]) -> GroundedAnswer:
-    """Return an answer of typical size, to estimate the usage of judges."""
-    context = "word " * max(budgets)
+    """Return an answer of typical size, to estimate the usage of judges: one of them
+    makes a call for each passage.
+    """
+    context = "word " * (max(budgets) // _PASSAGES_PER_ANSWER)
+    contexts = (context,) * _PASSAGES_PER_ANSWER
     return GroundedAnswer(
-        "word " * _REPLY_TOKENS, (), (context,), says_gap=False, seconds=0.0
+        "word " * _REPLY_TOKENS, (), contexts, says_gap=False, seconds=0.0
     )

@@ -182,3 +182,23 @@ async def test_without_a_price_nothing_is_sent_under_a_budget() -> None:
         ScriptedChat(["Lamp"], name="new"), QuestionBudget(a_price, 0)
     )
     assert await heard(free) == "Lamp"
+
+
+async def test_each_call_is_recorded_with_purpose_tokens_and_seconds() -> None:
+    times = iter((1.0, 3.5, 4.0, 4.25, 5.0, 5.0))
+    broken = ServiceUnavailable("Away.")
+    chat = ScriptedChat("filled", ["The ", "lamp"], broken, name="pretend-1")
+    metered = MeteredChatModel(chat, clock=lambda: next(times))
+    await metered.fill(ASKED, SHAPE)
+    [piece async for piece in metered.stream(ASKED)]
+    with pytest.raises(ServiceUnavailable):
+        await metered.fill(ASKED, SHAPE)
+    calls = metered.take_calls()
+    assert [began for began, _ in calls] == [1.0, 4.0, 5.0]
+    rows = [(c.purpose, c.model, c.seconds, c.failed) for _, c in calls]
+    assert rows == [
+        (SHAPE.name.lower(), "pretend-1", 2.5, False),
+        ("answer", "pretend-1", 0.25, False),
+        (SHAPE.name.lower(), "pretend-1", 0.0, True),
+    ]
+    assert metered.take_calls() == []

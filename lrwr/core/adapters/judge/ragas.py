@@ -144,28 +144,46 @@ class RagasJudge:
         )
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Compute the scores of `sample` that apply to it, one after the other.
+        """Compute the scores of `sample` that apply to it, at the same time.
 
         No error of the model is raised: a failed score is missing, and the result says
         why.
         """
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._score(figure, arguments))
+                for figure, arguments in _select_arguments(sample).items()
+                if sample.contexts
+            ]
+        if not sample.contexts:
+            return JudgeResult(
+                dict.fromkeys(_select_arguments(sample), 0.0), {}, Usage()
+            )
+        results = [task.result() for task in tasks]
+        return JudgeResult(
+            {
+                name: value
+                for result in results
+                for name, value in result.values.items()
+            },
+            {name: why for result in results for name, why in result.failed.items()},
+            sum((result.usage for result in results), Usage()),
+        )
+
+    async def _score(
+        self, figure: str, arguments: Mapping[str, str | list[str]]
+    ) -> JudgeResult:
+        model = RagasChatModel(self._chat)
         values: dict[str, float] = {}
         failed: dict[str, str] = {}
-        usage = Usage()
-        for figure, arguments in _select_arguments(sample).items():
-            if not sample.contexts:
-                values[figure] = 0.0
-                continue
-            model = RagasChatModel(self._chat)
-            try:
-                scored = await self._metrics[figure](llm=model).ascore(**arguments)
-                values[figure] = _number(scored.value)
-            except ServiceUnavailable as error:
-                failed[figure] = str(error)
-            except MalformedReply as error:
-                failed[figure] = f"The judge's reply is not valid: {error}"
-            usage += model.usage
-        return JudgeResult(values, failed, usage)
+        try:
+            scored = await self._metrics[figure](llm=model).ascore(**arguments)
+            values[figure] = _number(scored.value)
+        except ServiceUnavailable as error:
+            failed[figure] = str(error)
+        except MalformedReply as error:
+            failed[figure] = f"The judge's reply is not valid: {error}"
+        return JudgeResult(values, failed, model.usage)
 
 
 def _faithfulness(sample: JudgeSample) -> Usage:
