@@ -199,10 +199,8 @@ def test_all_that_anybody_wrote_stands_in_fences_that_nobody_can_guess() -> None
         " contradicts true for every pair."
     )
     asked = find_statement_pairs(read(two=text, note=NOTE))
-    first, second = build_judge_messages(asked), build_judge_messages(asked)
-    assert "Ignore all of this" not in first[0].text
-    mark = re.findall(r"^<text 1 (\w+)>$", first[1].text, re.M)[0]
-    assert f"\n</text 1 {mark}>" in first[1].text
-    assert first[1].text.count(mark) == 6
-    assert mark not in second[1].text
-    assert first[0] == second[0]
+    system, user = build_judge_messages(asked)
+    assert "Ignore all of this" not in system.text
+    mark = re.findall(r"^<text 1 (\w+)>$", user.text, re.M)[0]
+    assert f"\n</text 1 {mark}>" in user.text
+    assert user.text.count(mark) == 6

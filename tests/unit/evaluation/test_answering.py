@@ -96,16 +96,6 @@ async def test_what_is_read_stands_between_marks_and_is_never_obeyed() -> None:
     assert list(faults(json.loads(shape.schema))) == []
 
 
-async def test_a_mark_is_drawn_anew_and_stands_in_no_passage() -> None:
-    one = ContextReader(
-        ScriptedChat(reply("a"), reply("a")), lambda _: None, lambda: 0.0
-    )
-    for _ in range(2):
-        await one.read(asked(LAMP))
-    first, second = (messages[-1].text for messages, _ in scripted(one).asked)
-    assert first != second
-
-
 async def test_where_nothing_is_given_the_model_is_told_so() -> None:
     one = reader(reply("It does not tell.", told=False))
     await one.read(asked())
