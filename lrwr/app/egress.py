@@ -325,7 +325,8 @@ class ExternalAccess:
     def _chat_client(self) -> "ModelServerClient | None":
         if self.settings.model.use == "off":
             return None
-        client = create_chat_server_client(self.settings, self.request_logger)
+        logger = self.request_logger
+        client = create_chat_server_client(self.settings, logger, self._say)
         self._stack.push_async_callback(client.aclose)
         return client
 

@@ -20,6 +20,7 @@ class Server:
         self.refused = ServiceCallError("It failed", hint="Later.", retryable=True)
         self.calls = 0
         self.slept = 0.0
+        self.notices: list[tuple[float, str]] = []
 
     async def answer(self) -> str:
         self.calls += 1
@@ -29,7 +30,10 @@ class Server:
 
     def rate_limiter(self) -> RateLimiter:
         clock = Clock(now=lambda: self.slept, sleep=self._sleep, chance=lambda: 1.0)
-        return RateLimiter(RateLimit(4, patience=120.0), clock)
+        return RateLimiter(RateLimit(4, patience=120.0), clock, self._notify)
+
+    def _notify(self, notice: str) -> None:
+        self.notices.append((self.slept, notice))
 
     async def _sleep(self, seconds: float) -> None:
         self.slept += seconds
@@ -89,3 +93,23 @@ async def test_what_no_waiting_helps_keeps_nobody() -> None:
     assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) == 0
     server.refused = ServiceCallError("It failed", hint="Later.", retryable=True)
     assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) > 0
+
+
+async def test_retries_of_more_than_two_seconds_are_reported_once() -> None:
+    server = Server()
+    rate_limiter = server.rate_limiter()
+    await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS)
+    assert server.notices == [(2.0, "It failed. Trying again.")]
+    await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS)
+    assert len(server.notices) == 1
+
+
+async def test_a_short_retry_is_not_reported() -> None:
+    server = Server()
+
+    async def answer() -> str:
+        server.well = server.calls > 0
+        return await server.answer()
+
+    assert await server.rate_limiter().call_with_retries(answer) == "well"
+    assert server.notices == []

@@ -79,7 +79,8 @@ class ModelServerClient:
     """The HTTP connections to one model server, and its rate limiter.
 
     With a `request_logger`, requests are recorded in the send log before they are sent.
-    Nothing is imported or opened before the first call.
+    Nothing is imported or opened before the first call. `notify` receives a sentence
+    for the user if retries take long.
     """
 
     def __init__(
@@ -87,9 +88,10 @@ class ModelServerClient:
         limit: RateLimit,
         clock: Clock | None = None,
         request_logger: EgressLogger | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
         self.clock = clock or Clock()
-        self.rate_limiter = RateLimiter(limit, self.clock)
+        self.rate_limiter = RateLimiter(limit, self.clock, notify)
         self._request_logger = request_logger
         self._opening = asyncio.Lock()
         self._http: DefaultAsyncHttpxClient | None = None

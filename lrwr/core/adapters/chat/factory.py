@@ -1,6 +1,6 @@
 """Creates the language models that the settings select."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from lrwr.core.adapters.chat.connection import (
@@ -92,11 +92,14 @@ def create_openai_chat_model(
 
 
 def create_chat_server_client(
-    settings: Settings, request_logger: EgressLogger
+    settings: Settings,
+    request_logger: EgressLogger,
+    notify: Callable[[str], None] | None = None,
 ) -> ModelServerClient:
     """Return the client of the model server in `settings`; nothing is opened yet.
 
     Requests that leave this machine are recorded in the send log by `request_logger`.
+    `notify` receives a sentence for the user if retries take long.
 
     Raises:
         SettingsProblem: The address is invalid or not allowed in this folder.
@@ -107,7 +110,7 @@ def create_chat_server_client(
     )
     limit = RateLimit(model.concurrency, model.requests_per_minute, retry_seconds)
     logger = request_logger if is_chat_remote(settings) else None
-    return ModelServerClient(limit, request_logger=logger)
+    return ModelServerClient(limit, request_logger=logger, notify=notify)
 
 
 def is_chat_remote(settings: Settings) -> bool:

@@ -23,6 +23,9 @@ NO_RETRY_SECONDS = 30.0
 """Seconds without retries after retries for a waiting person failed: about the rest of
 the same question."""
 
+NOTICE_SECONDS = 2.0
+"""Seconds of retries after which the user is told about them."""
+
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
 
@@ -56,11 +59,22 @@ class Clock:
 
 
 class RateLimiter:
-    """Limits and retries the calls to one server; all its callers share one limiter."""
+    """Limits and retries the calls to one server; all its callers share one limiter.
 
-    def __init__(self, limit: RateLimit, clock: Clock) -> None:
+    `notify` receives a sentence for the user when retries take longer than
+    `NOTICE_SECONDS`, at most one in `NO_RETRY_SECONDS`.
+    """
+
+    def __init__(
+        self,
+        limit: RateLimit,
+        clock: Clock,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
         self._limit = limit
         self._clock = clock
+        self._notify = notify
+        self._quiet_until = float("-inf")
         self._slots = asyncio.Semaphore(limit.concurrency)
         self._next_start = 0.0
         self._no_retry_until = 0.0
@@ -113,7 +127,20 @@ class RateLimiter:
                 if error.after is not None:
                     self.delay(pause)
                 failures += 1
-                await self._clock.sleep(pause)
+                await self._sleep_before_retry(pause, elapsed, error)
+
+    async def _sleep_before_retry(
+        self, pause: float, elapsed: float, error: ServiceCallError
+    ) -> None:
+        """Sleep `pause` seconds; if more than `NOTICE_SECONDS` pass, tell the user."""
+        is_due = self._clock.now() >= self._quiet_until
+        if self._notify is not None and is_due and elapsed + pause > NOTICE_SECONDS:
+            until_notice = max(0.0, NOTICE_SECONDS - elapsed)
+            self._quiet_until = self._clock.now() + NO_RETRY_SECONDS
+            await self._clock.sleep(until_notice)
+            pause -= until_notice
+            self._notify(f"{error}. Trying again.")
+        await self._clock.sleep(pause)
 
     def _effective_patience(self, patience: float | None) -> float:
         if patience is None:
