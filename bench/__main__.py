@@ -34,6 +34,7 @@ PARTS = (
     "story",
     "model",
     "citations",
+    "answer_calls",
     "calibrate",
     "screen",
 )

@@ -1,5 +1,6 @@
 """Questions answered with a language model, and without it when it fails."""
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -102,6 +103,11 @@ def test_what_would_be_sent_is_what_is_sent(
 ) -> None:
     shown = book.run("ask", LAMP, "--show-prompt", "--json").json
     assert [one["purpose"] for one in shown] == ["planning", "planning", "answering"]
+    cost = book.run("ask", LAMP, "--show-prompt", LRWR_MODEL_PRICES=f"{MODEL} 90 1").err
+    assert re.fullmatch(
+        r"About [\d,]+ tokens would be sent \(\$0\.\d\d\), more if it looks things up\.\n",
+        cost,
+    )
     assert server.asked == []
     book.run("ask", LAMP)
     first, second, answer = server.asked

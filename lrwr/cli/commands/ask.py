@@ -1,14 +1,16 @@
 """`lrwr ask`: answer one question from the manuscript."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.egress import create_price_lookup
 from lrwr.app.presenters.answers import LONGEST, NO_MODEL, describe_answering_model
-from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.text import StyledText, format_dollars
 from lrwr.app.presenters.threads import find_thread, shorten_thread_ids
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
 from lrwr.cli.runtime.options import (
@@ -29,9 +31,11 @@ from lrwr.cli.runtime.services import (
     warn_of_missing_files,
 )
 from lrwr.core.chat.graph import PromptPreview
+from lrwr.core.chat.history import estimate_history_tokens
 from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
@@ -175,7 +179,8 @@ async def _show_prompt(
 ) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
         request = await _resolve_thread(workspace, request, thread)
-        prompts = await workspace.sessions(may_ask=False).prompt(request)
+        sessions = workspace.sessions(may_ask=False)
+        prompts = await sessions.prompt(request)
     if as_json:
         output.json([_sending_as_json(prompt) for prompt in prompts])
         return
@@ -192,6 +197,20 @@ async def _show_prompt(
             output.answer(StyledText(f"{message.role}:", "strong"))
             output.answer(message.text)
             output.answer()
+    if prompts:
+        output.info(_describe_cost(prompts, sessions.model, settings))
+
+
+def _describe_cost(
+    prompts: Sequence[PromptPreview], model: str, settings: Settings
+) -> str:
+    """Return a sentence about tokens and price of a question, without the replies."""
+    tokens = sum(estimate_history_tokens(prompt.text) for prompt in prompts)
+    usage = Usage(len(prompts), tokens)
+    price = format_dollars(create_price_lookup(settings)(usage, model))
+    return (
+        f"About {tokens:,} tokens would be sent ({price}), more if it looks things up."
+    )
 
 
 def _sending_as_json(sending: PromptPreview) -> dict[str, object]:
