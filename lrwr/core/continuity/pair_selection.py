@@ -1,8 +1,10 @@
 """Selects the pairs of statements that a language model should judge."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from lrwr.core.bible.claims import VisibleFacts, collect_visible_facts, normalize_value
 from lrwr.core.bible.horizon import HorizonCast, HorizonView, compile_forms_pattern
@@ -37,13 +39,57 @@ _ALWAYS_DISTINCTIVE = 3
 """A word in at most this many sentences is always distinctive."""
 
 
+_WEAK_WORDS = (
+    "day days night nights hour hours minute minutes week month months year years morning"
+    " evening noon time times again always never once twice soon late early go goes went"
+    " come came take took put keep kept tell told say said look looked make made get got"
+    " stand stood turn turned hold held half whole quarter thing things way place places"
+    " past house room door man woman people hand hands head back end stones one two three four"
+    " five six seven eight nine ten eleven twelve twenty thirty forty hundred"
+)
+"""Words that say nothing of the topic of a statement."""
+
+_ENOUGH_WEAK = 3
+"""More shared words than these need no word of a topic."""
+
+_MAX_WORDS_BEFORE_SUBJECT = 6
+"""Words before a name that is the subject of its sentence, at most."""
+
+_PREPOSITION_END = re.compile(
+    r"\b(?:after|against|at|before|behind|beside|by|for|from|in|into|of|on|over|to|told"
+    r"|toward|towards|under|upon|with|and)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+"""Words before a name that is not the subject."""
+
+_RIVALS = tuple(
+    frozenset(words.split())
+    for words in (
+        "left right both",
+        "black white grey gray brown red blue green yellow golden silver fair dark",
+        "tall short small large big little thin fat",
+        "one two three four five six seven eight nine ten eleven twelve twenty thirty"
+        " forty fifty sixty seventy eighty ninety hundred",
+        "always never",
+        "married unmarried widowed widow single",
+        "blind deaf mute lame",
+        "alive dead",
+    )
+)
+"""Groups of words of which two seldom hold for one attribute."""
+
+
 @dataclass(frozen=True, slots=True)
 class _NamingSentence:
-    """A sentence that names a character; `stems` are those of its narration."""
+    """A sentence that names a character; `stems` are those of its narration, and `words`
+    its words in lower case. `is_subject` says that the character is the first one named.
+    """
 
     document: DocumentId
     span: Span
     stems: frozenset[str]
+    words: frozenset[str] = frozenset()
+    is_subject: bool = True
 
 
 def find_statement_pairs(
@@ -132,12 +178,17 @@ def _pair_by_words(
     """Yield the author's statements with the sentences that share distinctive words."""
     of_writer: dict[str, list[Statement]] = {}
     quoted: dict[DocumentId, list[Span]] = {}
+    everybody = [
+        f for name in material.cast.visible for f in _forms(name, material.cast)
+    ]
     for statement in statements:
         if statement.source is not StatementSource.TEXT:
             of_writer.setdefault(statement.about, []).append(statement)
     for about, claims in of_writer.items():
         forms = _forms(about, material.cast)
-        sentences = list(_find_naming_sentences(forms, material.view, quoted))
+        sentences = list(
+            _find_naming_sentences(forms, everybody, material.view, quoted)
+        )
         counts = Counter(stem for sentence in sentences for stem in sentence.stems)
         max_occurrences = max(_ALWAYS_DISTINCTIVE, _MAX_SHARE * len(sentences))
         name_stems = extract_content_stems(" ".join(forms))
@@ -172,11 +223,44 @@ def _rank_sentences(
     rated = []
     for sentence in sentences:
         shared = (content_stems | label) & sentence.stems & distinctive
-        enough = bool(label & shared) or len(shared) > 1
-        if enough and not (content_stems <= sentence.stems):
+        if _is_on_topic(claim, sentence, shared, label) and not (
+            content_stems <= sentence.stems
+        ):
             score = sum(1 / counts[stem] for stem in shared)  # rare words weigh more
             rated.append((-score, sentence.document, sentence.span, sentence))
     return [sentence for *_, sentence in sorted(rated, key=lambda row: row[:3])]
+
+
+def _is_on_topic(
+    claim: Statement,
+    sentence: _NamingSentence,
+    shared: frozenset[str],
+    label: frozenset[str],
+) -> bool:
+    """Return whether a sentence is about the attribute of `claim`: its subject is the
+    character, and it shares the attribute's name, two words of a topic, or one and has
+    a rival of another word.
+    """
+    if not sentence.is_subject:
+        return False
+    weak = _stem_weak_words()
+    topics = (shared - weak) | (shared & label)
+    if len(topics) > 1 or (shared & label) - weak or len(shared) > _ENOUGH_WEAK:
+        return True
+    words = _list_words(claim.value)
+    has_rival = any(
+        words & group and (sentence.words & group) - words for group in _RIVALS
+    )
+    return bool(topics) and has_rival
+
+
+@cache
+def _stem_weak_words() -> frozenset[str]:
+    return extract_content_stems(_WEAK_WORDS)
+
+
+def _list_words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in re.findall(r"[^\W\d_]+", text))
 
 
 def _forms(about: str, horizon_cast: HorizonCast) -> list[str]:
@@ -188,14 +272,17 @@ def _forms(about: str, horizon_cast: HorizonCast) -> list[str]:
 
 def _find_naming_sentences(
     forms: Sequence[str],
+    everybody: Sequence[str],
     horizon_view: HorizonView,
     quoted: dict[DocumentId, list[Span]],
 ) -> Iterator[_NamingSentence]:
     """Yield narrated sentences that name the character and assert something.
 
-    Fills `quoted` with the quoted spans of each document.
+    `everybody` are the names of all characters. Fills `quoted` with the quoted spans of
+    each document.
     """
     names = compile_forms_pattern(forms)
+    others = compile_forms_pattern([name for name in everybody if name not in forms])
     for document in horizon_view.order.story if names else ():
         if document not in horizon_view.texts:
             continue
@@ -211,8 +298,15 @@ def _find_naming_sentences(
             last = enclosing_sentence.end
             if is_asserted_in_context(text, span) and not mentions_change(text, span):
                 remaining_words = _narration(text, enclosing_sentence, quoted[document])
+                before = text[enclosing_sentence.start : span.start]
+                is_named_first = others is None or others.search(before) is None
+                is_near = len(before.split()) <= _MAX_WORDS_BEFORE_SUBJECT
                 yield _NamingSentence(
-                    document, enclosing_sentence, extract_content_stems(remaining_words)
+                    document,
+                    enclosing_sentence,
+                    extract_content_stems(remaining_words),
+                    _list_words(remaining_words),
+                    is_named_first and is_near and not _PREPOSITION_END.search(before),
                 )
 
 

@@ -147,3 +147,20 @@ def test_places_of_the_world_are_compared_too() -> None:
     }
     (pair,) = find_statement_pairs(known(files))
     assert pair.about == "Half House"
+
+
+@pytest.mark.parametrize(
+    ("note", "text", "pairs"),
+    [
+        ("She keeps a tame heron.", "Mags told Nell of a tame heron she had lost.", 0),
+        ("She was at the mill on the night of Day 720.", "Nell left by day and night.", 0),
+        ("- **Hands:** left-handed", "Nell looked at her hand.", 0),
+        ("- **Hands:** left-handed, a scar on the left wrist",
+         "Nell rubbed the scar on her right hand.", 1),
+        ("She has thirty hens and a pony.", "Nell owned three hens.", 1),
+    ],
+)  # fmt: skip
+def test_a_note_is_held_only_against_what_is_said_of_the_same_attribute(
+    note: str, text: str, pairs: int
+) -> None:
+    assert len(find_statement_pairs(read(two=text, note=note))) == pairs
