@@ -118,8 +118,10 @@ _EACH_OTHER = LazyPattern(
 )
 _POSSESSIVE_KIN = LazyPattern(rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {_MORE}(?:{_KIN})\b")
 _IN_PASSING = frozenset(
-    one.pattern
-    for one in (_POSSESSED, _BESIDE, _PRONOUN, _PRONOUN_BESIDE, _NARRATORS, _COUPLE)
+    [
+        *(_POSSESSED.pattern, _BESIDE.pattern, _PRONOUN.pattern),
+        *(_PRONOUN_BESIDE.pattern, _NARRATORS.pattern, _COUPLE.pattern),
+    ]
 )
 """Patterns that mention a relationship without asserting it."""
 
@@ -132,11 +134,8 @@ _SIGNS = (
 )
 """Substrings, and the patterns to try on sentences that contain them."""
 
-_TRIGGERS = (
-    RELATIONSHIP_WORDS
-    | {"married", "wed", "mrs"}
-    | {f"{word}s" for word in RELATIONSHIP_WORDS}
-)
+_PLURALS = "s ".join([*RELATIONSHIP_WORDS, ""]).split()
+_TRIGGERS = RELATIONSHIP_WORDS | {"married", "wed", "mrs"} | set(_PLURALS)
 
 
 @dataclass(frozen=True, slots=True)
