@@ -19,7 +19,6 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.nlp.facts.notes import extract_note_facts, find_note_subjects
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
-from lrwr.core.nlp.names.inference import infer_cast
 from lrwr.core.nlp.text.gap_markers import find_note_gaps
 from lrwr.core.ports.models import Analyst, Embedder
 from lrwr.core.ports.stores import AnalysisStore
@@ -48,6 +47,7 @@ from lrwr.pipeline.stages.windows import (
     build_cast_finder,
     build_classify_excerpts,
     build_extract_excerpts,
+    build_name_finders,
     embed_missing,
 )
 
@@ -275,7 +275,7 @@ class AgenticRecipe:
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return Usage()
-        names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
+        names, _ = await asyncio.to_thread(build_name_finders, knowledge.evidence)
         return await self.reading.estimate(document, knowledge.chunks, names)
 
     async def learn(
@@ -306,7 +306,7 @@ class AgenticRecipe:
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return frozenset()
-        names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
+        names, _ = await asyncio.to_thread(build_name_finders, knowledge.evidence)
         return await self.reading.cached_keys(document, knowledge.chunks, names)
 
     async def add_model_facts(self, knowledge: Knowledge) -> Knowledge:
@@ -320,7 +320,7 @@ class AgenticRecipe:
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return knowledge
-        names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
+        names, _ = await asyncio.to_thread(build_name_finders, knowledge.evidence)
         roster = partial(self._list_cast, knowledge) if self.find_cast else None
         chunks = knowledge.chunks
         analysis = await self.reading.read(document, chunks, names, roster)
@@ -410,7 +410,7 @@ class AgenticRecipe:
             return tuple(
                 await asyncio.to_thread(extract_note_facts, document, self.split)
             )
-        _, names = await asyncio.to_thread(_build_name_finders, drafted.evidence)
+        _, names = await asyncio.to_thread(build_name_finders, drafted.evidence)
         facts = [*_point_of_view_facts(document), *find_note_gaps(document)]
         for batch in batch_excerpts(build_classify_excerpts(document, chunks, names)):
             findings, _ = await self.rules.classify(batch)
@@ -475,25 +475,3 @@ def _point_of_view_facts(document: Document) -> list[Fact]:
         for scene in chapter.scenes
         if scene.parts
     ]
-
-
-def _build_name_finders(evidence: str) -> tuple[NameFinder, NameFinder]:
-    """Return two functions that find names in a text: by display name, and by any form.
-
-    They use only this document's evidence: with the names of other documents, an
-    unchanged passage would get another prompt and miss the reply cache.
-    """
-    cast = infer_cast([NameEvidence.from_json(evidence)])
-    forms = [
-        (alias.name, character.name)
-        for character in cast.characters
-        for alias in character.aliases
-    ]
-
-    def names(text: str) -> tuple[str, ...]:
-        return tuple(sorted({name for form, name in forms if form in text}))
-
-    def every_form(text: str) -> tuple[str, ...]:
-        return tuple(sorted({form for form, _ in forms if form in text}))
-
-    return names, every_form

@@ -78,6 +78,10 @@ class ChatModel(Protocol):
         ...
 
 
+UNSURE_MARK = " (a person?)"
+"""Ends the line of a character in `Excerpt.cast` that may be no person."""
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """A section of one document that is analysed in one call.

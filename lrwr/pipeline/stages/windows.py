@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-from lrwr.core.model.cast import Cast
+from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.chunks import Chunk, ChunkKind, TextHash
 from lrwr.core.model.documents import Document
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.inference import infer_cast
+from lrwr.core.nlp.names.lexicon import is_non_name
+from lrwr.core.nlp.names.name_form import is_given_name
 from lrwr.core.ports.models import (
     EXCERPTS_PER_CALL,
     EXTRACTION_WINDOW_TOKENS,
+    UNSURE_MARK,
     Embedder,
     Excerpt,
 )
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_COMPOUND_NAME = re.compile(r"[A-Z][a-z]+[A-Z]")
 _INK = re.compile(r"\S")
 NameFinder = Callable[[str], tuple[str, ...]]
 """Returns the display names of the characters named in a text."""
@@ -39,12 +46,13 @@ def build_cast_finder(cast: Cast) -> NameFinder:
     """Return a function that lists the cast for a text, as "OchraMags = Mags".
 
     Those whose names occur in the text come first, then the others, each most mentioned
-    first, up to `MAX_CAST_LINES` and `MAX_CAST_CHARS`.
+    first, up to `MAX_CAST_LINES` and `MAX_CAST_CHARS`. Those that may be no person have
+    a mark. Weekdays and pronouns are left out.
     """
 
     def list_cast(text: str) -> tuple[str, ...]:
         ranked = sorted(
-            cast.characters,
+            (c for c in cast.characters if not all(map(is_non_name, c.name.split()))),
             key=lambda person: not any(alias.name in text for alias in person.aliases),
         )
         lines: list[str] = []
@@ -53,12 +61,53 @@ def build_cast_finder(cast: Cast) -> NameFinder:
                 (character.name, *(a.name for a in character.aliases))
             )
             line = " = ".join(list(names)[: MAX_SHOWN_ALIASES + 1])
+            line += "" if is_likely_person(character) else UNSURE_MARK
             if sum(map(len, lines)) + len(line) > MAX_CAST_CHARS:
                 break
             lines.append(line)
         return tuple(lines)
 
     return list_cast
+
+
+def build_name_finders(evidence: str) -> tuple[NameFinder, NameFinder]:
+    """Return two functions that find names in a text: by display name those of certain
+    people, and by any form those of all.
+
+    They use only the name evidence (JSON) of one document: with the names of others, an
+    unchanged passage would get another key and miss the reply cache.
+    """
+    cast = infer_cast([NameEvidence.from_json(evidence)])
+    forms = [
+        (alias.name, character)
+        for character in cast.characters
+        for alias in character.aliases
+    ]
+
+    def names(text: str) -> tuple[str, ...]:
+        found = {
+            who.name for form, who in forms if form in text and is_likely_person(who)
+        }
+        return tuple(sorted(found))
+
+    def every_form(text: str) -> tuple[str, ...]:
+        return tuple(sorted({form for form, _ in forms if form in text}))
+
+    return names, every_form
+
+
+def is_likely_person(character: Character) -> bool:
+    """Return whether a character is more than a capitalized word: it speaks, has a
+    title, is described in a note, or has a person's name.
+
+    False for weekdays, pronouns, and most places that the rules take for people.
+    """
+    words = character.name.split()
+    if all(is_non_name(word) or is_non_name(word.rstrip("s")) for word in words):
+        return False
+    is_compound = _COMPOUND_NAME.match(words[0]) is not None
+    is_certain = character.certainty is not Certainty.PROBABLE
+    return is_certain or is_compound or is_given_name(words[0])
 
 
 def build_classify_excerpts(

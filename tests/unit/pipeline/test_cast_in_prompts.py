@@ -10,11 +10,14 @@ from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.canon.decision import NameConfirmed
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty, CharacterField
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.evidence import gather_name_evidence
 from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.pipeline.stages.windows import (
     MAX_CAST_CHARS,
     MAX_CAST_LINES,
     build_cast_finder,
+    build_name_finders,
 )
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.story_desks import StoryDesk
@@ -144,3 +147,28 @@ def test_the_cast_in_a_prompt_is_bounded_and_begins_with_those_who_are_there() -
     assert [line.split()[0] for line in lines[:2]] == ["Person90", "Person150"]
     assert len(lines) <= MAX_CAST_LINES
     assert sum(map(len, lines)) <= MAX_CAST_CHARS
+
+
+def test_known_names_are_people_and_no_days_pronouns_or_places() -> None:
+    text = (
+        "“It is late,” said Nell. “Is it?” Holmes asked. Savoy lay before them, and on"
+        " Friday She came to Quebec. Fridays were long. Quebec slept; Quebec was cold."
+        " GreyAnsel nodded. Day 720 came. “Friday,” said Nell. Quebec smiled."
+    )
+    names, _ = build_name_finders(
+        gather_name_evidence(text, [Span(0, len(text))]).to_json()
+    )
+    assert {"Nell"} <= set(names(text)) <= {"Nell", "Holmes", "GreyAnsel"}
+
+
+def test_a_cast_marks_who_may_be_no_person_and_has_no_weekday() -> None:
+    def person(name: str, certainty: Certainty) -> Character:
+        alias = Alias(name, 1, Certainty.VERIFIED)
+        unknown = Gender.UNKNOWN, Certainty.NOT_EVALUATED
+        return Character(name, (alias,), *unknown, certainty)
+
+    sure, unsure = Certainty.VERIFIED, Certainty.PROBABLE
+    cast = Cast(
+        (person("Nell", sure), person("Reckoning", unsure), person("Friday", unsure))
+    )
+    assert build_cast_finder(cast)("Nell") == ("Nell", "Reckoning (a person?)")

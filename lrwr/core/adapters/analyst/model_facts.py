@@ -22,7 +22,7 @@ from lrwr.core.model.facts import (
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
-from lrwr.core.ports.models import Excerpt
+from lrwr.core.ports.models import UNSURE_MARK, Excerpt
 
 _FIELDS = {
     "alias": CharacterField.ALIAS,
@@ -185,7 +185,8 @@ def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[
 
 
 def _is_known(name: str, excerpt: Excerpt) -> bool:
-    forms = (form for line in excerpt.cast for form in line.split(" = "))
+    lines = (line.removesuffix(UNSURE_MARK) for line in excerpt.cast)
+    forms = (form for line in lines for form in line.split(" = "))
     return name in excerpt.known or name in forms
 
 
