@@ -16,7 +16,6 @@ from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.chat.context.gap_finder import GapFinder
-from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.generation.avatars import (
     AvatarWithRemark,
     ExtractiveAvatar,
@@ -34,6 +33,7 @@ from lrwr.core.model.language_model import (
     parse_prices,
 )
 from lrwr.core.model.turns import ModelCall
+from lrwr.core.retrieval.excerpts import PassageSource
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:

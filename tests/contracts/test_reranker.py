@@ -6,6 +6,7 @@ from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.cohere import CohereConnection, CohereReranker
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.model.chunks import TextHash
 from lrwr.core.ports.models import Reranker
 from tests.fakes.cohere_server import KEY, CohereServer
 
@@ -18,6 +19,8 @@ PASSAGES = [
     "Rain fell. " * 40 + "At dusk the frog lit the lamp. " + "Rain fell. " * 40,
     "word " * 900,
 ]
+
+HASHES = [TextHash(str(number)) for number in range(len(PASSAGES))]
 
 
 @pytest.fixture(params=["late interaction", "cohere"], scope="module")
@@ -73,3 +76,13 @@ async def test_any_question_is_scored(reranker: Reranker, question: str) -> None
 
 async def test_the_reranker_has_a_name(reranker: Reranker) -> None:
     assert reranker.name
+
+
+async def test_ratings_lie_on_the_sentences_in_their_order(reranker: Reranker) -> None:
+    ratings = await reranker.rate_sentences("Who lit the lamp?", PASSAGES, HASHES)
+    assert len(ratings) == len(PASSAGES)
+    for passage, rated in zip(PASSAGES, ratings, strict=True):
+        spans = [rating.span for rating in rated]
+        assert spans == sorted(spans, key=lambda span: span.start)
+        assert all(0 <= span.start < span.end <= len(passage) for span in spans)
+    assert await reranker.rate_sentences("Who lit the lamp?", [], []) == []

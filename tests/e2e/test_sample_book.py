@@ -247,5 +247,5 @@ run()
 
 def test_no_key_and_no_network_are_needed(marsh: Terminal) -> None:
     ran = marsh.command([sys.executable, "-c", NO_NETWORK])
-    assert ran == marsh.run("ask", "Who keeps the lantern?")
-    assert ran.code == 0
+    again = marsh.run("ask", "Who keeps the lantern?")
+    assert (ran.out, ran.code) == (again.out, 0)

@@ -190,6 +190,7 @@ def test_a_script_gets_the_whole_conversation(talks: Path) -> None:
             "chars": [20, 41],
             "chapter": 2,
             "text": "The sluice was shut.",
+            "best": None,
             "freshness": "current",
             "now": {
                 "document": "book/1.md",

@@ -26,7 +26,6 @@ class Said:
     lines: list[str]
     citations: tuple[Citation, ...]
     gaps: tuple[GapFlag, ...]
-    remarks: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -45,12 +44,9 @@ async def answer(
     """Answer from `result`, and see to it that words are cited before they are said."""
     if isinstance(question, str):
         question = TurnQuestion(question)
-    remarks: list[str] = []
     shelf = a_shelf(story.book, reranker)
     lines, cited, gaps = list[str](), list[Citation](), list[GapFlag]()
-    async for event in stream_extractive_answer(
-        question, plan, result, shelf, remarks.append
-    ):
+    async for event in stream_extractive_answer(question, plan, result, shelf):
         match event:
             case AnswerToken(text, speaker):
                 assert speaker is AnswerSpeaker.AVATAR
@@ -61,4 +57,4 @@ async def answer(
                 cited.append(citation)
             case GapFound(gap):
                 gaps.append(gap)
-    return Said(lines, tuple(cited), tuple(gaps), tuple(remarks))
+    return Said(lines, tuple(cited), tuple(gaps))

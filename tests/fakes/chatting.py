@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import (
     Chunk,
@@ -29,6 +28,7 @@ from lrwr.core.model.turns import (
     SourceIntention,
 )
 from lrwr.core.ports.models import Reranker
+from lrwr.core.retrieval.excerpts import PassageSource
 from tests.fakes.stories import Book, Stories
 
 ONE, TWO = "1.md", "2.md"

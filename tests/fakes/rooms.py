@@ -9,7 +9,6 @@ from pathlib import Path
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.generation.avatars import ExtractiveAvatar, ModelAvatar
 from lrwr.core.chat.graph import TurnModels, plan_without_model
 from lrwr.core.chat.history import MeteredChatModel
@@ -22,6 +21,7 @@ from lrwr.core.model.language_model import TokenPrice, compute_price
 from lrwr.core.model.turns import QuestionPlan, Turn, TurnDone, TurnEvent
 from lrwr.core.ports.models import ChatModel
 from lrwr.core.ports.sources import WebSearch
+from lrwr.core.retrieval.excerpts import PassageSource
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
 FILES = {

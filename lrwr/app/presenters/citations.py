@@ -147,11 +147,16 @@ def _count_passages(number: int, total: int) -> str:
 
 
 def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
-    """Return the words of a citation on one line, cut to `EXCERPT_CHARACTERS`.
+    """Return the words of a citation on one line, cut to `EXCERPT_CHARACTERS`; of a
+    passage that was not edited, its best sentence.
 
     The excerpt of an edited passage starts shortly before the first change.
     """
     words = " ".join(describe_citation_freshness(anchored_citation).words.split())
+    citation = anchored_citation.citation
+    if citation.best is not None and anchored_citation.freshness is Freshness.CURRENT:
+        best = citation.text[citation.best.start : citation.best.end]
+        return shorten_excerpt(" ".join(best.split()))
     if (
         anchored_citation.freshness is Freshness.EDITED
         and len(words) > EXCERPT_CHARACTERS

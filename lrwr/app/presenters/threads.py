@@ -35,6 +35,7 @@ from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import split_highlighted_words
 from lrwr.core.model.turns import (
     AnswerMode,
+    Citation,
     NarrativeState,
     SupervisorOutput,
     Thread,
@@ -475,6 +476,12 @@ def turn_as_json(
     }
 
 
+def _best_sentence(citation: Citation) -> str | None:
+    """Return the sentence of a cited passage that fits the question best, if any does."""
+    best = citation.best
+    return None if best is None else citation.text[best.start : best.end]
+
+
 def _citations(
     supervisor_output: SupervisorOutput, places: Sequence[AnchoredCitation] | None
 ) -> Iterator[dict[str, object]]:
@@ -487,5 +494,6 @@ def _citations(
             "chars": [citation.span.start, citation.span.end],
             "chapter": citation.chapter,
             "text": citation.text,
+            "best": _best_sentence(citation),
             **next(fresh, {}),
         }

@@ -15,6 +15,7 @@ from lrwr.app.presenters.threads import render_web_citations, turn_as_json
 from lrwr.cli.runtime.output import Output
 from lrwr.core.model.turns import (
     AnswerToken,
+    Citation,
     Turn,
     TurnDone,
     TurnEvent,
@@ -90,8 +91,8 @@ class LiveAnswer:
     def end(self, turn: Turn) -> None:
         """Print citations, web pages and remarks of a turn, and its cost to stderr.
 
-        Without a language model the answer consists of quotations, so citations show
-        only locations.
+        Without a language model the answer quotes what it cites, so citations show only
+        locations, except passages that may answer: they are shown as a search does.
         """
         answer = turn.output
         if answer.response_text and not answer.response_text.endswith("\n"):
@@ -99,18 +100,7 @@ class LiveAnswer:
         if answer.citations:
             self._output.answer()
         for citation in answer.citations:
-            self._output.answer(
-                f"[{citation.number}] ",
-                StyledText(
-                    format_line_range(citation.document, citation.lines), "place"
-                ),
-                StyledText(
-                    f"  “{shorten_excerpt(strip_links(citation.text))}”"
-                    if answer.model
-                    else "",
-                    "faint",
-                ),
-            )
+            self._print_citation(citation, quoted=bool(answer.model))
         if answer.web:
             self._output.answer()
             self._output.show(render_web_citations(answer))
@@ -118,6 +108,25 @@ class LiveAnswer:
             self._output.answer(StyledText(note.text, "faint"))
         if cost_text := describe_turn_cost(turn):
             self._output.info(StyledText(cost_text, "faint"))
+
+    def _print_citation(self, citation: Citation, *, quoted: bool) -> None:
+        """Print the location of a citation, with the beginning of its words if
+        `quoted`, or with the whole passage if one of its sentences fits best.
+        """
+        words = f"  “{shorten_excerpt(strip_links(citation.text))}”" if quoted else ""
+        self._output.answer(
+            f"[{citation.number}] ",
+            StyledText(format_line_range(citation.document, citation.lines), "place"),
+            StyledText(words, "faint"),
+        )
+        if (best := citation.best) is not None:
+            passage = (
+                strip_links(citation.text[: best.start]),
+                StyledText(strip_links(citation.text[best.start : best.end]), "strong"),
+                strip_links(citation.text[best.end :]),
+            )
+            self._output.answer(*passage, indent=4)
+            self._output.answer()
 
 
 def turn_done_as_json(turn_done: TurnDone) -> dict[str, object]:

@@ -99,7 +99,9 @@ def reanchor_citation(citation: Citation, text: DocumentText) -> Citation | None
     if span is None:
         return None
     words = text.text[span.start : span.end]
-    return replace(citation, span=span, lines=text.lines.lines_of(span), text=words)
+    best = citation.best if words == citation.text else None
+    lines = text.lines.lines_of(span)
+    return replace(citation, span=span, lines=lines, text=words, best=best)
 
 
 def differs_only_in_typography(text: str, other: str) -> bool:

@@ -229,7 +229,9 @@ class Citation:
     """Words of a document that support an answer, verbatim at `span`.
 
     `number` is the number in brackets in the answer, from 1. `chapter` is the chapter's
-    number in story order: 0 before the first chapter, None outside the story.
+    number in story order: 0 before the first chapter, None outside the story. `best`
+    is the place in `text` of the sentence that fits the question best; None if the
+    answer itself quotes or states what is cited.
     """
 
     number: int
@@ -238,6 +240,7 @@ class Citation:
     lines: LineRange
     text: str
     chapter: int | None
+    best: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

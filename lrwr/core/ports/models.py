@@ -354,6 +354,16 @@ class Embedder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class SentenceRating:
+    """How well one sentence of a passage fits a question; `span` is its place in the
+    passage's text, and a higher `score`, about 0.0 to 1.0, is better.
+    """
+
+    span: Span
+    score: float
+
+
 class Reranker(Protocol):
     """A model that scores passages by reading the question and each passage
     together.
@@ -376,5 +386,20 @@ class Reranker(Protocol):
 
         Raises:
             ServiceUnavailable: The model cannot be loaded or did not answer.
+        """
+        ...
+
+    async def rate_sentences(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash]
+    ) -> list[list[SentenceRating]]:
+        """Return the rating of each sentence of each passage, in the order of the
+        passages and of their text.
+
+        `stored` are the text hashes of the passages, in the same order. No ratings for
+        a passage whose sentences would need a further request to a service, or of which
+        nothing is stored. Never sends anything.
+
+        Raises:
+            ServiceUnavailable: The model cannot be loaded.
         """
         ...

@@ -115,7 +115,10 @@ class SourceView(Static):
             parts.append((around.before, MUTED))
         words = self.words
         cut = words if len(words) <= MAX_SHOWN_CHARS else f"{words[:MAX_SHOWN_CHARS]} …"
-        parts.append((cut, ""))
+        best = self.citation.best
+        marked = "" if best is None else self.citation.text[best.start : best.end]
+        before, best_words, after = cut.partition(sanitize_text(marked) or cut)
+        parts += [(before, ""), (best_words, "bold" if marked else ""), (after, "")]
         if around and around.after.strip():
             parts.append((around.after, MUTED))
         self.update(Content.assemble(*parts))

@@ -89,16 +89,6 @@ async def test_a_part_that_names_nobody_goes_on_about_the_same(
     assert [part.people for part in parts] == [{"Nell Tallow"}, {"Nell Tallow"}]
 
 
-async def test_a_sentence_that_names_both_is_worth_more(marsh_bible: Bible) -> None:
-    question = TurnQuestion("How do Nell and Mags get on?")
-    result = RetrievalResult(character_profiles=marsh_bible.characters)
-    plan = plan_by_rules(question, marsh_bible)
-    (part,) = await split_question_parts(
-        question, plan, result, a_shelf(a_story().book)
-    )
-    assert part.worth("Wren sat by Mags.") > part.worth("Wren sat by the stove.")
-
-
 def test_chapters_are_known_by_number_and_word() -> None:
     assert parse_chapter_numbers("Recap chapter three and ch. 12") == {3, 12}
     assert parse_chapter_numbers("What happens after chapter 3?") == frozenset()

@@ -6,7 +6,7 @@ import pytest
 
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.turns import AnswerMode, GapFlag, SourceIntention
+from lrwr.core.model.turns import AnswerMode, SourceIntention
 from tests.fakes.answered import answer
 from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs
 from tests.fakes.stories import Book, Stories
@@ -41,12 +41,14 @@ async def test_in_character_lines_of_others_and_of_nobody_are_not_theirs(
     assert said.citations == ()
 
 
-async def test_in_character_what_they_never_speak_of_is_a_gap(story: Stories) -> None:
+async def test_in_character_what_they_never_speak_of_is_not_answered(
+    story: Stories,
+) -> None:
     question = replace(AS_NELL, text="Do you love the sea?")
     result = found(story, NELL, speaker=NELL, unknown=["love", "sea"])
     said = await answer(story, question, a_plan(), result)
     assert said.text.startswith("Nell Tallow says nothing about this")
-    assert said.gaps == (GapFlag(NELL, "love sea"),)
+    assert said.gaps == ()
 
 
 async def test_in_character_a_probable_line_is_no_answer_beside_a_verified_one() -> (
@@ -112,7 +114,6 @@ async def test_what_comes_nearest_is_told_as_that(story: Stories) -> None:
     result = found(story, NELL, speaker=NELL)
     sea = "Do you love the sea, storms, gulls, herring, ships and never a lamp?"
     said = await answer(story, replace(AS_NELL, text=sea), a_plan(), result)
-    assert said.gaps
     assert said.text.startswith("Nell Tallow says nothing about this")
 
 

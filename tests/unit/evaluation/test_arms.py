@@ -11,7 +11,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.models import Reranker
+from lrwr.core.ports.models import Reranker, SentenceRating
 from lrwr.core.ports.stores import DocumentVersion
 from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.pipeline.evaluation.outcomes import (
@@ -107,6 +107,13 @@ class Away:
         self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
     ) -> list[float]:
         raise ServiceUnavailable("It is away.")
+
+    async def rate_sentences(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash]
+    ) -> list[list[SentenceRating]]:
+        """Return no ratings."""
+        del question, stored
+        return [[] for _ in passages]
 
 
 async def test_what_an_arm_gives_stands_there_and_has_tokens_of_its_own(

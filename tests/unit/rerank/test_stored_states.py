@@ -100,3 +100,17 @@ async def test_any_question_is_scored(embedder: LocalEmbedder, question: str) ->
     scores = await rerank(embedder, await states_of(embedder), question)
     assert len(scores) == len(TEXTS)
     assert all(-1.0 <= score <= 1.7 for score in scores)
+
+
+async def test_the_sentence_with_the_answer_is_rated_highest(
+    embedder: LocalEmbedder,
+) -> None:
+    states = await states_of(embedder)
+    del states[HASHES[2]]
+    reranker = LateInteractionReranker(
+        embedder, find_sentence_spans, frequencies, Stored(states).read
+    )
+    ratings = await reranker.rate_sentences(QUESTION, TEXTS, HASHES)
+    assert [len(rated) for rated in ratings] == [3, 3, 0, 0]
+    best = max(ratings[1], key=lambda rating: rating.score).span
+    assert TEXTS[1][best.start : best.end].strip() == "At dusk the frog lit the lamp."

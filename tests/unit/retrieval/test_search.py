@@ -6,6 +6,7 @@ from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.indexes import VectorIndex
+from lrwr.core.ports.models import SentenceRating
 from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder
 from tests.fakes.desks import Desk
@@ -191,6 +192,13 @@ class Backwards:
         if self.away:
             raise ServiceUnavailable("The reranker is away.")
         return [float(place) for place in range(len(passages))]
+
+    async def rate_sentences(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash]
+    ) -> list[list[SentenceRating]]:
+        """Return no ratings."""
+        del question, stored
+        return [[] for _ in passages]
 
 
 async def test_a_reranker_sees_the_candidates_and_changes_their_order(

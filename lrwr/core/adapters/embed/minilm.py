@@ -29,10 +29,12 @@ from lrwr.core.adapters.embed.token_states import (
     decode_passage_states,
     encode_passage_states,
     project_states,
+    rate_sentences,
 )
 from lrwr.core.model.chunks import compute_norm
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import Span
+from lrwr.core.ports.models import SentenceRating
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -211,6 +213,19 @@ class MiniLM:
             )
             for content in contents
         ]
+
+    def rate_stored(
+        self, tokens: TokenizedText, weights: "NDArray[np.float32]", content: bytes
+    ) -> list[SentenceRating]:
+        """Rate the sentences of a passage by the question with these `tokens`, given
+        the passage's encoded token states.
+
+        Raises:
+            ServiceUnavailable: The model failed.
+            ValueError: The states are damaged.
+        """
+        question = project_states(self.unit_states(tokens))
+        return rate_sentences(decode_passage_states(content), question, weights)
 
     def sketch(self, ids: Sequence[int]) -> "NDArray[np.float32]":
         """Return a rough embedding of the text with the token `ids`, of length 1.0,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lrwr.core.model.text import Span
+from lrwr.core.ports.models import SentenceRating
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,6 +145,27 @@ def compare_passage(
     # The question's mean is not scaled to length 1.0, as when its weight was measured.
     meaning = (_scale_rows(windows) @ question.mean(axis=0)).max()
     return PassageComparison(passage.ends, float(nearest), float(meaning))
+
+
+def rate_sentences(
+    passage: PassageStates,
+    question: "NDArray[np.float32]",
+    weights: "NDArray[np.float32]",
+) -> list[SentenceRating]:
+    """Return the MaxSim of each sentence of a passage, in text order.
+
+    `question` has projected states, a row for each token, as `weights` has a number.
+    """
+    if not passage.counts:
+        return []
+    similarities = question @ passage.states.T
+    firsts = np.cumsum([0, *passage.counts[:-1]])
+    nearest = np.maximum.reduceat(similarities, firsts, axis=1)
+    spans = map(Span, [0, *passage.ends[:-1]], passage.ends)
+    return [
+        SentenceRating(span, score)
+        for span, score in zip(spans, (weights @ nearest).tolist(), strict=True)
+    ]
 
 
 def _list_sentences(

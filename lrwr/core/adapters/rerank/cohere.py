@@ -28,6 +28,7 @@ from lrwr.core.adapters.http.errors import (
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
 from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
+from lrwr.core.ports.models import SentenceRating
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
     is_loopback_host,
@@ -140,6 +141,13 @@ class CohereReranker:
         for n, score in zip(indices, model_scores, strict=True):
             scores[n] = score
         return scores
+
+    async def rate_sentences(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash]
+    ) -> list[list[SentenceRating]]:
+        """Return no ratings: each would be a further request."""
+        del question, stored
+        return [[] for _ in passages]
 
     async def has_model(self) -> bool:
         """Return whether the configured model is one that can rerank. No text is sent.

@@ -28,6 +28,7 @@ from lrwr.core.model.text import (
     normalize_word,
     stem_lightly,
 )
+from lrwr.core.ports.models import SentenceRating
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,11 +103,7 @@ class LateInteractionReranker:
         """
         if not passages:
             return []
-        words = list(
-            dict.fromkeys(normalize_word(w) for w in WORD_PATTERN.findall(question))
-        )
-        counts, total = await self._frequencies(words)
-        rarity = {word: _rarity(counts.get(word, 0), total) for word in words}
+        rarity = await self._weigh_words(question)
         if self._read_states is not None and len(stored) == len(passages):
             contents = await self._read_states(self._embedder.space, stored)
             if all(text_hash in contents for text_hash in stored):
@@ -116,6 +113,52 @@ class LateInteractionReranker:
                 )
         windows = [self._window(passage, rarity, question) for passage in passages]
         return await asyncio.to_thread(self._scores, question, windows, rarity)
+
+    async def rate_sentences(
+        self, question: str, passages: Sequence[str], stored: Sequence[TextHash]
+    ) -> list[list[SentenceRating]]:
+        """Return how similar each sentence of each passage is to `question` (MaxSim), in
+        the order of `passages` and of their text. A passage without stored token states
+        has no ratings.
+
+        Raises:
+            ServiceUnavailable: The embedding model cannot be loaded, or failed.
+            StoreProblem: The stored states cannot be read.
+        """
+        contents: Mapping[TextHash, bytes] = {}
+        if passages and self._read_states is not None:
+            contents = await self._read_states(self._embedder.space, stored)
+        if not contents:
+            return [[] for _ in passages]
+        rarity = await self._weigh_words(question)
+        return await asyncio.to_thread(
+            self._rate_stored,
+            question,
+            [contents.get(hash_) for hash_ in stored],
+            rarity,
+        )
+
+    def _rate_stored(
+        self,
+        question: str,
+        contents: Sequence[bytes | None],
+        rarity: Mapping[str, float],
+    ) -> list[list[SentenceRating]]:
+        model = self._embedder.loaded()
+        (tokens,) = model.tokens([question])
+        weights = _token_weights(model, question, tokens, rarity)
+        return [
+            model.rate_stored(tokens, weights, content) if content is not None else []
+            for content in contents
+        ]
+
+    async def _weigh_words(self, question: str) -> Mapping[str, float]:
+        """Return the rarity of each word of `question` in the library."""
+        words = list(
+            dict.fromkeys(normalize_word(w) for w in WORD_PATTERN.findall(question))
+        )
+        counts, total = await self._frequencies(words)
+        return {word: _rarity(counts.get(word, 0), total) for word in words}
 
     def _window(self, passage: str, rarity: Mapping[str, float], question: str) -> str:
         """Return the sentences of a passage that share the rarest words with the

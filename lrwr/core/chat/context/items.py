@@ -44,6 +44,9 @@ PROBABLY = "probably"
 UNNAMED = "description"
 """Label of what a profile says about a character in whole sentences."""
 
+KIND_LABEL = "kind"
+"""Label of what kind of thing a world element is, such as a setting."""
+
 MAX_PRESENCE_CITATIONS = 4
 """Citations for who is present in a scene, at most."""
 
@@ -210,7 +213,7 @@ def _iter_element_items(element: WorldElement) -> Iterator[ContextItem]:
     # What it is like says more than what kind of thing it is.
     for label, claims in (
         ("", element.descriptions),
-        ("", element.element_types),
+        (KIND_LABEL, element.element_types),
         ("concerns", element.connected_characters),
     ):
         yield from _iter_claim_items(StoryFacet.WORLD, element.name, claims, label)

@@ -23,17 +23,9 @@ from lrwr.core.chat.extractive.question_parts import QuestionPart, split_questio
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     MIN_ITEM_FIT,
+    MIN_QUOTE_WORDS,
     ItemSelector,
     map_intentions_to_facets,
-)
-from lrwr.core.chat.extractive.sentence_ranker import (
-    MAX_QUOTES,
-    MIN_QUOTE_WORDS,
-    PassageSource,
-    RemarkCallback,
-    SentenceQuery,
-    SentenceQuote,
-    select_best_sentences,
 )
 from lrwr.core.chat.extractive.writer import (
     AnswerPieces,
@@ -47,7 +39,12 @@ from lrwr.core.chat.extractive.writer import (
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion, find_answering_character
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+)
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerToken,
@@ -56,6 +53,13 @@ from lrwr.core.model.turns import (
     PassageCited,
     QuestionPlan,
     SourceIntention,
+)
+from lrwr.core.retrieval.excerpts import (
+    MAX_PASSAGES_BESIDE_FACTS,
+    MAX_QUOTED_PASSAGES,
+    PassageSource,
+    select_passage_quotes,
+    weigh_question_words,
 )
 
 _GREETING = re.compile(
@@ -71,17 +75,14 @@ MAX_NEAREST_LINES = 2
 """Lines shown at most if none answers the question."""
 
 __all__ = ["build_gap_from_question", "stream_extractive_answer"]
-MAX_QUOTES_BESIDE_FACTS = 1
-"""Sentences quoted in addition to facts."""
-
 MIN_ANSWERED_COVERAGE = 0.9
 """Share of the part's term weight that a fact must cover to answer it completely."""
 
 MIN_FACTS_FOR_DESCRIPTION = 3
 """Facts that suffice to describe a character, so that no sentences are quoted."""
 
-QUOTES_A_PART = 2
-"""Sentences quoted for each part of a question with several parts."""
+PASSAGES_HEADING = "Closest passages:"
+"""The line before the passages that a search found."""
 
 SCENARIO_FACETS = frozenset(
     {StoryFacet.HAPPENED, StoryFacet.CHARACTER, StoryFacet.LINE}
@@ -97,8 +98,7 @@ AnswerLine = tuple[ContextItem, ...]
 class CharacterAnswerer:
     """Answers `question` with dialogue lines of the character who is talked to.
 
-    `answer_writer` formats the lines. The attribute `silent` is False at first;
-    `answer` sets it to True if no line of theirs answers the question.
+    `answer_writer` formats the lines.
     """
 
     def __init__(
@@ -117,7 +117,6 @@ class CharacterAnswerer:
         self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
         self._selector = ItemSelector(self._lines, plan, result)
         self._writer = answer_writer
-        self.silent = False
 
     @property
     def not_found_message(self) -> str:
@@ -147,7 +146,6 @@ class CharacterAnswerer:
             ]
         nearest_lines = [] if uncertain else self._select_nearest(parts)
         yield from self._write_lines(answers, "")
-        self.silent = not answers and not uncertain
         yield from self._write_lines(
             uncertain, f"{self._uncertain_heading} Probable lines:"
         )
@@ -214,15 +212,13 @@ async def stream_extractive_answer(
     plan: QuestionPlan,
     result: RetrievalResult,
     passage_source: PassageSource,
-    remark: RemarkCallback,
 ) -> AnswerEventStream:
     """Yield an answer made of facts and quotations from `result`, line by line.
 
     If a character answers, it consists of their own dialogue lines; otherwise of facts,
-    then of sentences from passages. If something is not in the text, a line says so and
+    then, unless they answer the question, of the closest passages. If something is not in the text, a line says so and
     a gap is yielded. The texts of the tokens, joined, are the answer. `passage_source`
-    has the texts to cite. `remark` is called with a sentence for each failure, such as
-    a reranker that does not respond.
+    has the texts to cite.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -241,9 +237,9 @@ async def stream_extractive_answer(
     facets = map_intentions_to_facets(choice.intention for choice in plan.choices)
     if plan.intent is AnswerIntent.GAP_PROBE:
         facets |= {StoryFacet.GAP}
-    answer = extractive_answer.analytical(facets, remark)
+    answer = extractive_answer.analytical(facets)
     if plan.intent is AnswerIntent.SCENARIO:
-        answer = extractive_answer.scenario(remark)
+        answer = extractive_answer.scenario()
     elif find_answering_character(question, plan):
         answer = extractive_answer.in_character()
     async with aclosing(answer):
@@ -262,10 +258,8 @@ class _ExtractiveAnswer:
     parts: Sequence[QuestionPart]
     writer: AnswerWriter
 
-    async def analytical(
-        self, facets: frozenset[StoryFacet], remark: RemarkCallback
-    ) -> AnswerEventStream:
-        """Yield what is not in the text, then facts, then quotations."""
+    async def analytical(self, facets: frozenset[StoryFacet]) -> AnswerEventStream:
+        """Yield what is not in the text, then facts, then passages."""
         if self._asks_for_all_gaps and not self._select_open_gaps(facets):
             yield self.writer.say(self._no_gaps_message)
             return
@@ -274,11 +268,11 @@ class _ExtractiveAnswer:
         facts = self._select_facts(facets)
         for missing in self._iter_introduction(facets, facts):
             yield missing
-        async with aclosing(self._write_facts_and_quotes(facts, remark)) as events:
+        async with aclosing(self._write_facts_and_passages(facts)) as events:
             async for event in events:
                 yield event
         if not self.writer.lines:
-            if self._nothing_found_level is NotFoundLevel.SURE:
+            if self._nothing_found_level is NotFoundLevel.SURE and self._may_record_gap:
                 yield GapFound(self._question_gap)
             for line in self._iter_not_found(self._nothing_found_level, nearest=False):
                 yield line
@@ -303,29 +297,30 @@ class _ExtractiveAnswer:
             silence = self._nothing_found_level
         gaps = [build_gap_from_ledger(gap) for gap in self._select_open_gaps(facets)]
         outward = self.plan.intent is AnswerIntent.EXTERNAL_REFERENCE
-        if silence in (NotFoundLevel.SURE, NotFoundLevel.UNDEFINED) and not (
-            gaps or outward
-        ):
+        is_silent = silence in (NotFoundLevel.SURE, NotFoundLevel.UNDEFINED)
+        if is_silent and self._may_record_gap and not (gaps or outward):
             gaps = [self._question_gap]
         for gap in gaps:
             yield GapFound(gap)
         yield from self._iter_not_found(silence, nearest)
 
-    async def _write_facts_and_quotes(
-        self, facts: Sequence[Sequence[AnswerLine]], remark: RemarkCallback
+    async def _write_facts_and_passages(
+        self, facts: Sequence[Sequence[AnswerLine]], *, heading: str = PASSAGES_HEADING
     ) -> AnswerEventStream:
-        """Yield the facts of each part, then quotations that add to them."""
-        for part, lines in zip(self.parts, facts, strict=True):
-            for event in chain(*map(self.writer.facts, lines)):
-                yield event
-            limit = self._count_quotes(part, lines)
-            for quote in await self._select_quotes(part, limit, remark):
-                before = self.writer.lines
-                for event in self.writer.quote(quote):
-                    yield event
-                limit -= self.writer.lines - before
-                if not limit:
-                    break
+        """Yield the facts of all parts, then `heading` with the closest passages."""
+        for event in chain.from_iterable(map(self.writer.facts, chain(*facts))):
+            yield event
+        limit = self._count_passages(facts)
+        if not limit:
+            return
+        weights = await weigh_question_words(
+            extract_content_words(self.question.text), self.source
+        )
+        quotes = await select_passage_quotes(
+            self.question.text, weights, self.result.ranked_chunks, self.source
+        )
+        for event in self.writer.passages(quotes, heading, limit=limit):
+            yield event
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""
@@ -333,28 +328,25 @@ class _ExtractiveAnswer:
         before = self.writer.lines
         for event in voice.answer(self.parts):
             yield event
-        if voice.silent and not self.result.by_words_only:
-            yield GapFound(self._question_gap)
         if self.writer.lines == before:
             yield self.writer.say(voice.not_found_message)
 
-    async def scenario(self, remark: RemarkCallback) -> AnswerEventStream:
+    async def scenario(self) -> AnswerEventStream:
         """Yield related passages, because only a language model can play out a
         scenario.
         """
         names = [profile.name for profile in self.result.character_profiles]
         subject = self.question.character or " and ".join(names[:2])
         about = f" about {subject}" if subject else ""
-        yield self.writer.say(
-            f"Playing out a scenario needs a language model. Related passages{about}:"
-        )
+        yield self.writer.say(f"Playing out a scenario{about} needs a language model.")
         async with aclosing(
-            self._write_facts_and_quotes(self._select_facts(SCENARIO_FACETS), remark)
+            self._write_facts_and_passages(
+                self._select_facts(SCENARIO_FACETS), heading="Related passages:"
+            )
         ) as events:
             async for event in events:
                 yield event
         if self.writer.lines == 1:
-            yield GapFound(self._question_gap)
             yield self.writer.say("No related passage was found.")
 
     @property
@@ -373,6 +365,13 @@ class _ExtractiveAnswer:
     def _question_gap(self) -> GapFlag:
         return build_gap_from_question(self.question, self.result, self.plan)
 
+    @property
+    def _may_record_gap(self) -> bool:
+        """Whether what is not in the text may become a gap: it was asked of a known
+        character, over the whole story.
+        """
+        return self.question.horizon is None and bool(self._question_gap.about)
+
     def _select_facts(self, facets: frozenset[StoryFacet]) -> list[list[AnswerLine]]:
         """Return the lines of facts for each part, each line once."""
         selector = ItemSelector(
@@ -390,35 +389,22 @@ class _ExtractiveAnswer:
             facts.append(lines)
         return facts
 
-    async def _select_quotes(
-        self, part: QuestionPart, limit: int, remark: RemarkCallback
-    ) -> list[SentenceQuote]:
-        """Return sentences for a part, possibly more than `limit`: some may be cited
-        already.
-        """
-        if not limit:
-            return []
-        sentence_query = SentenceQuery(part.text, part.whole, part.worth)
-        passages = self.result.ranked_chunks
-        return await select_best_sentences(
-            sentence_query, passages, self.source, remark
-        )
-
-    def _count_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
-        """Return how many sentences to quote: fewer, or none, if facts answer the part."""
+    def _count_passages(self, facts: Sequence[Sequence[AnswerLine]]) -> int:
+        """Return how many passages to quote: fewer, or none, if facts answer."""
         intentions = {choice.intention for choice in self.plan.choices}
         listing_intentions = intentions & {
             SourceIntention.OPEN_QUESTION,
             SourceIntention.RECAP,
         }
-        facts = [piece for line in lines for piece in line]
-        if facts and (
-            listing_intentions or self._asks_for_all_gaps or _is_answered(part, facts)
-        ):
+        items = [[item for line in lines for item in line] for lines in facts]
+        if not any(items):
+            return MAX_QUOTED_PASSAGES
+        is_answered = all(
+            _is_answered(part, own) for part, own in zip(self.parts, items, strict=True)
+        )
+        if listing_intentions or self._asks_for_all_gaps or is_answered:
             return 0
-        if facts:
-            return MAX_QUOTES_BESIDE_FACTS
-        return MAX_QUOTES if len(self.parts) == 1 else QUOTES_A_PART
+        return MAX_PASSAGES_BESIDE_FACTS
 
     def _select_open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
         """Return the open gaps that the question names; else the first ones if it asks
@@ -429,7 +415,7 @@ class _ExtractiveAnswer:
             gap
             for gap in gaps
             if any(
-                part.words.coverage(gap.attribute) >= MIN_ITEM_FIT
+                part.words.coverage(gap.attribute) >= MIN_ANSWERED_COVERAGE
                 for part in self.parts
             )
         ]

@@ -1,15 +1,11 @@
 """Splits an English question into parts and finds the words that say what each asks."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.bible.values import CharacterProfile
-from lrwr.core.chat.extractive.sentence_ranker import (
-    PassageSource,
-    weigh_question_words,
-)
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import (
@@ -19,40 +15,11 @@ from lrwr.core.model.text import (
     normalize_word,
 )
 from lrwr.core.model.turns import QuestionPlan
+from lrwr.core.retrieval.excerpts import (
+    PassageSource,
+    weigh_question_words,
+)
 from lrwr.core.retrieval.retrievers import WordWeights
-
-ANSWER_TYPE_FACTOR = 1.2
-"""Score factor of sentences with the kind of answer asked for: a time, number or
-reason."""
-
-_TIMES = (
-    r"\b(?:day|days|week|weeks|month|months|year|years|hours?|o['’]clock|noon|midnight"
-    r"|morning|evening|afternoon|night|yesterday|tomorrow|today|monday|tuesday|wednesday"
-    r"|thursday|friday|saturday|sunday|january|february|march|april|june|july|august"
-    r"|september|october|november|december|spring|summer|autumn|winter|\d+)\b"
-)
-_AMOUNTS = (
-    r"\b(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty\S*|hundred|thousand|dozen"
-    r"|half|none|nobody|all|both)\b"
-)
-_REASONS = (
-    r"\b(?:because|since|so that|in order|that was why|that is why|that['’]s why"
-    r"|on account of|for fear|lest|owing to|therefore|the reason)\b"
-)
-_ANSWER_TYPES = tuple(
-    (
-        re.compile(question_pattern, re.IGNORECASE),
-        re.compile(sentence_pattern, re.IGNORECASE),
-    )
-    for question_pattern, sentence_pattern in (
-        (r"\bwhen\s+(?:did|does|do|was|is|were|has|had|will)\b|\bhow\s+long\b"
-         r"|\b(?:what|which)\s+(?:day|date|year|month|time)\b", _TIMES),
-        (r"\bhow\s+(?:many|much|old|far)\b", _AMOUNTS),
-        (r"\bwhy\b", _REASONS),
-    )
-)  # fmt: skip
-"""Patterns of questions, with patterns of sentences that contain such an answer."""
 
 _ASPECTS = (
     "related relation relations relationship relationships describe description look"
@@ -84,9 +51,6 @@ _LABEL_BY_WORD = MappingProxyType(
 )  # fmt: skip
 """The labels that profiles and notes use for what a word asks about."""
 
-ALL_NAMED_FACTOR = 1.5
-"""Score factor of sentences that name all characters the question is about."""
-
 _MIN_PART_WORDS = 3
 """Words below which a part does not stand alone: "how and why did she leave" is one
 question."""
@@ -112,59 +76,24 @@ _QUESTION_BOUNDARY = re.compile(
 """The boundary between two questions in one sentence."""
 
 
-def score_answer_type(question: str, sentence: str) -> float:
-    """Return the factor by which to multiply the score of `sentence`.
-
-    It is 1.2 if `question` asks for a time, a number or a reason and `sentence`
-    contains one of that kind, else 1.0.
-    """
-    kinds = (
-        sentence_pattern
-        for question_pattern, sentence_pattern in _ANSWER_TYPES
-        if question_pattern.search(question)
-    )
-    return ANSWER_TYPE_FACTOR if any(kind.search(sentence) for kind in kinds) else 1.0
-
-
 @dataclass(frozen=True, slots=True)
 class QuestionPart:
     """One thing that a question asks for; most questions have one part, some have two.
 
-    `text` is the part, followed by the names that its pronouns refer to. `whole`,
-    `words` and `naming` weigh its words by rarity: `whole` all content words; `words`
-    those that say what is asked, without names of people; `naming` those that carry
-    meaning, names included. `people` are the characters it names, empty for anybody;
-    `forms` has, for each of them, all their names. `is_of_something` means that it
+    `text` is the part, followed by the names that its pronouns refer to. `words` and
+    `naming` weigh its words by rarity: `words` those that say what is asked, without
+    names of people; `naming` those that carry meaning, names included. `people` are the
+    characters it names, empty for anybody. `is_of_something` means that it
     names a known character or entity, `allows_speech` that dialogue lines may answer
     it.
     """
 
     text: str
     words: WordWeights
-    whole: WordWeights
     naming: WordWeights
     people: frozenset[str] = frozenset()
     is_of_something: bool = False
     allows_speech: bool = True
-    forms: tuple[tuple[str, ...], ...] = ()
-
-    def worth(self, text: str) -> float:
-        """Return the factor by which to multiply the score of the sentence `text`.
-
-        It starts at 1.0, times 1.5 if the part names two or more people and the
-        sentence names all of them, times 1.2 if the sentence contains the kind of
-        answer asked for (a time, a number or a reason).
-        """
-        sentence_words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
-        names_all_people = len(self.forms) > 1 and all(
-            any(
-                sentence_words.issuperset(extract_content_words(form)) for form in forms
-            )
-            for forms in self.forms
-        )
-        return (ALL_NAMED_FACTOR if names_all_people else 1.0) * score_answer_type(
-            self.text, text
-        )
 
     def is_about(self, names: Iterable[str], everybody: Iterable[str]) -> bool:
         """Return whether a statement about `names` may concern the people of this part.
@@ -211,9 +140,6 @@ async def split_question_parts(
                     [*question_words, *map_words_to_labels(question_words)],
                     passage_source,
                 ),
-                whole=await weigh_question_words(
-                    extract_content_words(part_text), passage_source
-                ),
                 people=people,
                 is_of_something=bool(people or _find_entities(text, plan)),
                 naming=await weigh_question_words(
@@ -221,7 +147,6 @@ async def split_question_parts(
                 ),
                 allows_speech=len(texts) == 1
                 or lexicon.SPEECH_PATTERN.search(text.lower()) is not None,
-                forms=_collect_forms(people, result),
             )
         )
     return parts
@@ -335,18 +260,6 @@ def iter_profile_names(profile: CharacterProfile) -> Iterator[str]:
     """Yield the full name of a character, then their aliases; the name may occur twice."""
     yield profile.name
     yield from (form.name for form in profile.aliases)
-
-
-def _collect_forms(
-    people: Collection[str], result: RetrievalResult
-) -> tuple[tuple[str, ...], ...]:
-    """Return all names of each of `people`."""
-    profiles = result.character_profiles
-    return tuple(
-        tuple(iter_profile_names(profile))
-        for profile in profiles
-        if profile.name in people
-    )
 
 
 def _find_entities(text: str, plan: QuestionPlan) -> list[str]:

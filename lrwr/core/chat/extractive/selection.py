@@ -1,24 +1,33 @@
 """Selects the facts and dialogue lines that answer a part of a question."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet, is_sure
+from lrwr.core.chat.context.items import (
+    KIND_LABEL,
+    UNNAMED,
+    ContextItem,
+    StoryFacet,
+    is_sure,
+)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     find_profiles_in_text,
     iter_profile_names,
 )
-from lrwr.core.chat.extractive.sentence_ranker import (
-    MIN_QUOTE_WORDS,
-    MIN_RELATIVE_QUOTE_SCORE,
-)
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.facts import WRITER_KEEPER
 from lrwr.core.model.text import WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
+
+MIN_QUOTE_WORDS = 4
+"""Words below which a dialogue line is not worth quoting."""
+
+MIN_RELATIVE_FIT = 0.6
+"""Fit, relative to the best item of the same facet, that further items need."""
 
 MAX_FACTS_PER_PART = 6
 """Lines of facts at most; the story bible has them all."""
@@ -43,6 +52,17 @@ _UNINFORMATIVE_LABELS = frozenset({"pronoun", "pronouns"})
 MIN_ITEM_FIT = 0.25
 """Share of the part's term weight that a trait or dialogue line must cover to answer
 it; a single common word covers less."""
+
+MIN_STATEMENT_FIT = 0.5
+"""The same for events and dialogue lines, of which a story has thousands: one that
+shares a word with the question seldom answers it."""
+
+_RELATION_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:who|whose|what|how\s+many)\b"
+    r"|\brelat(?:ed|ions?|ionships?)\b|\bknow\s+each\s+other\b",
+    re.IGNORECASE,
+)
+"""Questions that a relation to another person can answer."""
 
 TRAITS = frozenset({StoryFacet.LOOK, StoryFacet.NAME, StoryFacet.CHARACTER})
 """Facets of which a profile has many, and a question asks for one."""
@@ -217,11 +237,18 @@ class ItemSelector:
             item.facet is StoryFacet.CHARACTER
             and not self._intentions.isdisjoint(_CHARACTER_INTENTIONS)
         )
+        if item.facet is StoryFacet.WORLD and item.label == KIND_LABEL:
+            return False
         if self._is_scenario or not part.words.weights:
             return item.label.lower() not in _UNINFORMATIVE_LABELS
-        if plain:
-            return True
-        return self._compute_fit(part, item) >= MIN_ITEM_FIT
+        if item.facet in (StoryFacet.HAPPENED, StoryFacet.LINE):
+            return self._compute_fit(part, item) >= MIN_STATEMENT_FIT
+        if item.facet is StoryFacet.RELATION and not _RELATION_QUESTION.search(
+            part.text
+        ):
+            return False
+        has_to_fit = not plain or item.facet in (StoryFacet.RELATION, StoryFacet.WORLD)
+        return not has_to_fit or self._compute_fit(part, item) >= MIN_ITEM_FIT
 
     def _compute_fit(self, part: QuestionPart, item: ContextItem) -> float:
         """Return the share of the part's term weight that an item covers, 0.0 to 1.0.
@@ -260,7 +287,7 @@ class ItemSelector:
             if scored_item.item.facet in _SHOWN_ON_REQUEST
             or (
                 scored_item.fit
-                >= max(least, MIN_RELATIVE_QUOTE_SCORE * best[scored_item.item.facet])
+                >= max(least, MIN_RELATIVE_FIT * best[scored_item.item.facet])
                 and (
                     scored_item.fit > 0
                     or self._is_shown_without_match(part, scored_item.item, any_fits)

@@ -4,6 +4,7 @@ about what was not found.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from lrwr.core.attribution.citations import (
@@ -17,10 +18,6 @@ from lrwr.core.chat.extractive.question_parts import (
     ASPECT_WORDS,
     QuestionPart,
     extract_question_words,
-)
-from lrwr.core.chat.extractive.sentence_ranker import (
-    SentenceQuote,
-    is_unanswerable_without,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import (
@@ -41,6 +38,7 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.nlp.facts.note_layout import strip_note_markdown
 from lrwr.core.ports.sources import WebPage
+from lrwr.core.retrieval.excerpts import PassageQuote
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.web.citations import WEB_HEAD, number_web_pages
 
@@ -50,8 +48,7 @@ MAX_SHOWN_EVIDENCE_CHARS = 240
 MAX_LABEL_WORDS = 4
 """Words of a label at most; a longer one is a sentence from the author's notes."""
 
-_LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
-_BOLD = re.compile(r"\*\*([^*\n]{1,60}:?)\*\*")
+_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:re|ve|ll|d|m|s))$")
 _QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BOLD_LABEL = re.compile(
     r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60}\*\*:"
@@ -133,13 +130,6 @@ def add_quotation_marks(text: str) -> str:
 def flatten_markdown_quote(text: str) -> str:
     """Return `text` on one line, without the `>` of Markdown block quotes."""
     return " ".join(_QUOTATION.sub("", text).split())
-
-
-def format_quote_line(text: str) -> str:
-    """Return a quotation on one line, without the Markdown of lists, quotes and bold."""
-    return flatten_markdown_quote(
-        _BOLD.sub(r"\1", _LIST_MARKER.sub("", text)).replace("**", "")
-    )
 
 
 def _repeats_item(item: ContextItem, words: str) -> bool:
@@ -243,19 +233,28 @@ class AnswerWriter:
             )
             yield self.say(" ".join(filter(None, parts)))
 
-    def quote(self, quote: SentenceQuote) -> AnswerPieces:
-        """Yield `quote` as a line with its citation.
+    def passages(
+        self, quotes: Sequence[PassageQuote], heading: str, *, limit: int
+    ) -> AnswerPieces:
+        """Yield a citation of each of the first `limit` of `quotes`, then one line:
+        `heading` and their numbers.
 
-        Nothing if at least half of its characters are cited already, or if it is no
-        longer in the text.
+        A passage is left out if at least half of its characters are cited already, or
+        if it is no longer in the text. Without passages there is no line.
         """
-        document, chapter = quote.passage.chunk.document, quote.passage.chapter
-        placed = self._numbering.locate(document, quote.span, quote.text, chapter)
-        if placed is None or self._is_mostly_cited(placed):
-            return
-        citation = self._numbering.number(placed)
-        yield PassageCited(citation)
-        yield self.say(f"{format_quote_line(quote.text)} [{citation.number}]")
+        numbered: list[Citation] = []
+        for quote in quotes:
+            document, chapter = quote.passage.chunk.document, quote.passage.chapter
+            place = self._numbering.locate(document, quote.span, quote.text, chapter)
+            if place is None or self._is_mostly_cited(place):
+                continue
+            best = quote.best if place.text == quote.text else None
+            numbered.append(self._numbering.number(replace(place, best=best)))
+            yield PassageCited(numbered[-1])
+            if len(numbered) == limit:
+                break
+        if numbered:
+            yield self.say(f"{heading} {_format_marks(numbered)}")
 
     def _locate_item(self, item: ContextItem) -> list[Citation]:
         if item.facet is not StoryFacet.PRESENT:
@@ -337,6 +336,18 @@ def _build_line(text: str) -> AnswerToken:
     return AnswerToken(f"\n\n{text}", AnswerSpeaker.AVATAR)
 
 
+def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
+    """Return whether a text that lacks the words `unknown` cannot answer `question`.
+
+    `unknown` are in lower case, without possessive endings. True if they include all
+    content words of the question, or one that it capitalizes, such as a name.
+    """
+    missing = set(unknown)
+    return set(extract_content_words(question)) <= missing or not missing.isdisjoint(
+        extract_capitalized_words(question)
+    )
+
+
 class NotFoundLevel(StrEnum):
     """How certain it is that the text does not answer a question, in ascending order.
 
@@ -403,9 +414,14 @@ def find_unknown_words(result: RetrievalResult) -> list[str]:
     question.
 
     They are in lower case, without possessive endings. Words that only name an aspect
-    to report on, such as "relationship", are left out.
+    to report on, such as "relationship", and contractions, such as "didn't", are left
+    out.
     """
-    return [word for word in result.unknown if word not in ASPECT_WORDS]
+    return [
+        word
+        for word in result.unknown
+        if word not in ASPECT_WORDS and not _CONTRACTION.search(word)
+    ]
 
 
 def format_not_found(
@@ -418,8 +434,8 @@ def format_not_found(
     """Yield the sentences that say what was not found.
 
     `unknown_words` are the words that the text never uses; `silence` says how certain
-    it is that it holds no answer. `nearest` means that the closest passages follow: the
-    last sentence announces them. Nothing is yielded if no words are unknown, `silence`
+    it is that it holds no answer. `nearest` means that the closest passages follow.
+    Nothing is yielded if no words are unknown, `silence`
     is `NONE` and passages follow. Only `SURE` and `UNDEFINED` yield that the text does
     not mention it.
     """
@@ -438,12 +454,11 @@ def format_not_found(
     if silence is NotFoundLevel.NONE and nearest:
         return
     so_far = " up to this point" if bounded else ""
-    rest = " Closest passages:" if nearest else ""
     unsure = NotFoundLevel.NONE, NotFoundLevel.MAYBE
     if silence in unsure or (silence is not NotFoundLevel.SURE and nearest):
-        yield f"No clear answer found{so_far}.{rest}"
+        yield f"No clear answer found{so_far}."
     else:
-        yield f"Your text does not mention this{so_far}.{rest}"
+        yield f"Your text does not mention this{so_far}."
 
 
 def build_gap_from_question(

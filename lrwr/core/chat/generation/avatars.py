@@ -22,10 +22,6 @@ from lrwr.core.chat.context.material import (
     number_material,
 )
 from lrwr.core.chat.extractive.answerer import stream_extractive_answer
-from lrwr.core.chat.extractive.sentence_ranker import (
-    PassageSource,
-    weigh_question_words,
-)
 from lrwr.core.chat.extractive.writer import build_gap_from_question, quote_web_pages
 from lrwr.core.chat.generation.prompts import (
     build_avatar_messages,
@@ -60,6 +56,10 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.models import ChatMessage, ChatModel
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.excerpts import (
+    PassageSource,
+    weigh_question_words,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,8 @@ class ExtractiveAvatar:
         pieces: list[str] = []
         citations: list[Citation] = []
         gaps: list[GapFlag] = []
-        remarks: list[str] = []
         answer_event_stream = stream_extractive_answer(
-            question, plan, result, self.source, remarks.append
+            question, plan, result, self.source
         )
         async with aclosing(answer_event_stream) as events:
             async for event in events:
@@ -107,7 +106,6 @@ class ExtractiveAvatar:
             text="".join(pieces),
             citations=tuple(citations),
             gaps=tuple(gaps),
-            remarks=tuple(remarks),
         )
 
     async def _quote_web_pages(

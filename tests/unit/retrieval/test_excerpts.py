@@ -1,0 +1,54 @@
+"""The part of a passage that is shown has the sentences that fit the question."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.model.text import Span
+from lrwr.core.ports.models import SentenceRating
+from lrwr.core.retrieval.excerpts import cut_excerpt
+
+SENTENCES = ("The fog came.", "Nobody spoke.", "Mags lit the lamp.", "It burned.")
+TEXT = " ".join(SENTENCES)
+
+
+def rated(text: str, *scores: float) -> list[SentenceRating]:
+    """Rate the sentences of `SENTENCES` in `text`, in their order."""
+    spans = [Span(text.index(one), text.index(one) + len(one) + 1) for one in SENTENCES]
+    return [
+        SentenceRating(span, score) for span, score in zip(spans, scores, strict=True)
+    ]
+
+
+def test_the_excerpt_holds_the_best_sentence() -> None:
+    excerpt = cut_excerpt(TEXT, rated(TEXT, 0.1, 0.2, 0.9, 0.3), 30)
+    shown = TEXT[excerpt.span.start : excerpt.span.end]
+    assert shown == "Mags lit the lamp. It burned."
+    assert TEXT[excerpt.best.start : excerpt.best.end] == "Mags lit the lamp."
+
+
+def test_a_text_that_fits_is_shown_whole() -> None:
+    excerpt = cut_excerpt(TEXT, rated(TEXT, 0.1, 0.2, 0.9, 0.3), 500)
+    assert excerpt.span == Span(0, len(TEXT))
+
+
+def test_a_sentence_longer_than_the_limit_is_shown_whole() -> None:
+    excerpt = cut_excerpt(TEXT, rated(TEXT, 0.1, 0.2, 0.9, 0.3), 5)
+    assert TEXT[excerpt.span.start : excerpt.span.end] == "Mags lit the lamp."
+
+
+def test_a_heading_is_not_the_best_sentence() -> None:
+    text = "# The lamp of Mags\n\nThe fog came."
+    ratings = [SentenceRating(Span(0, 20), 0.9), SentenceRating(Span(20, 33), 0.1)]
+    excerpt = cut_excerpt(text, ratings, 100)
+    assert text[excerpt.best.start : excerpt.best.end] == "The fog came."
+
+
+@given(st.lists(st.floats(-1, 1.5), min_size=4, max_size=4), st.integers(0, 80))
+def test_an_excerpt_consists_of_whole_sentences(
+    scores: list[float], limit: int
+) -> None:
+    excerpt = cut_excerpt(TEXT, rated(TEXT, *scores), limit)
+    shown = TEXT[excerpt.span.start : excerpt.span.end]
+    assert shown in TEXT and excerpt.span.holds(excerpt.best)
+    assert TEXT[excerpt.best.start : excerpt.best.end] in SENTENCES
+    assert len(shown) <= limit or shown in SENTENCES
