@@ -26,7 +26,7 @@ MAX_QUOTE_CHARS = 700
 
 RATING_SHARPNESS = 8.0
 """How much one good sentence counts more than several fair ones: the factor of ratings
-in a sum of exponentials (decision 036)."""
+in a sum of exponentials (decision 037)."""
 
 
 @dataclass(frozen=True, slots=True)
