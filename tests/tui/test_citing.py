@@ -145,7 +145,8 @@ async def test_the_answer_and_the_chosen_passage_can_be_copied(
         one = await cited(room)
         await room.press("c")
         assert room.app.clipboard.startswith(one.text[:20])
-        assert room.app.clipboard.endswith(f"— {one.document}:{one.lines.first}")
+        lines = f"{one.lines.first}-{one.lines.last}"
+        assert room.app.clipboard.endswith(f"— {one.document}:{lines}")
         assert "hold Shift" in notices(room)
         await room.press("ctrl+r")
         turn = room.transcript.last
