@@ -65,7 +65,7 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     visible are left out.
     """
     events: dict[tuple[object, ...], NarrativeEvent] = {}
-    for sourced_fact in _drop_replaced_events(material.about(FactAbout.EVENT)):
+    for sourced_fact in _drop_replaced_events(material):
         fact, horizon_cast = sourced_fact.fact, material.cast
         involved = filter(
             None, map(horizon_cast.display_name, fact.all_details("involved"))
@@ -87,19 +87,27 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     return tuple(events.values())
 
 
-def _drop_replaced_events(sourced_facts: Sequence[SourcedFact]) -> list[SourcedFact]:
-    """Return events without those that rules found in a chapter in which a language
-    model found some.
+def _drop_replaced_events(material: VisibleFacts) -> list[SourcedFact]:
+    """Return events without those that rules found in a scene that a language model
+    read: one in which it found an event, or that it summarized.
     """
 
-    def home(sourced_fact: SourcedFact) -> tuple[DocumentId, int | None]:
-        return sourced_fact.evidence.document, sourced_fact.evidence.chapter
+    def locate(sourced_fact: SourcedFact) -> tuple[DocumentId, int, int]:
+        document, span = sourced_fact.evidence.document, sourced_fact.fact.spans[0]
+        return document, *material.view.locate_scene(document, span)
 
-    read = {home(f) for f in sourced_facts if f.fact.keeper != RULES_KEEPER}
+    sourced_facts = material.about(FactAbout.EVENT)
+    summaries = (f for f in material.about(FactAbout.SCENE) if f.fact.field == "recap")
+    read_scenes = {
+        locate(sourced_fact)
+        for sourced_fact in (*sourced_facts, *summaries)
+        if sourced_fact.fact.keeper not in (RULES_KEEPER, WRITER_KEEPER)
+    }
     return [
         sourced_fact
         for sourced_fact in sourced_facts
-        if sourced_fact.fact.keeper != RULES_KEEPER or home(sourced_fact) not in read
+        if sourced_fact.fact.keeper != RULES_KEEPER
+        or locate(sourced_fact) not in read_scenes
     ]
 
 

@@ -188,12 +188,24 @@ def test_whom_a_model_found_in_a_scene_replaces_whom_rules_saw_named() -> None:
     assert others == [scene for n, scene in enumerate(bible().scenes) if n != 1]
 
 
-def test_events_of_a_model_replace_those_of_rules_in_a_chapter() -> None:
+def test_events_of_a_model_replace_those_of_rules_in_the_scenes_that_it_read() -> None:
     stories = marsh()
-    stories.fact(TWO, "Nell Tallow came in", FactAbout.EVENT, "event", "Nell came in.")
-    stories.fact(ONE, "Mags kept the ledger", FactAbout.EVENT, "event", "Mags writes.")
-    events = [e.description for e in project_bible(stories.knowledge()).events]
-    assert events == ["Mags writes.", "Corin drowns."]
+    event = FactAbout.EVENT
+    stories.fact(TWO, "Nell Tallow came in", event, "event", "Nell came in.")
+    stories.fact(ONE, "Mags kept the ledger", event, "event", "Mags writes.")
+    stories.fact(ONE, "climbed nineteen rungs", event, "event", "Wren climbed.")
+    stories.fact(TWO, "The fog came", event, "event", "The fog came.")
+
+    def events() -> list[str]:
+        return [e.description for e in project_bible(stories.knowledge()).events]
+
+    unread = ["Wren climbed.", "Mags writes.", "The fog came."]
+    assert sorted(events()) == sorted([*unread, "Corin drowns."])
+    stories.fact(
+        ONE, "Wren climbed nineteen rungs", FactAbout.SCENE, "recap", "She climbs.",
+        keeper=MODEL,
+    )  # fmt: skip
+    assert sorted(events()) == sorted([*unread[1:], "Corin drowns."])
 
 
 def test_who_judged_no_valence_agrees_with_who_did() -> None:
