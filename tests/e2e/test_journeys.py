@@ -12,7 +12,7 @@ LIMITS = {
     "ingest, one changed": 82,
     "watch, one save": 100,
     "search": 46,
-    "ask": 82,
+    "ask": 81,
 }
 
 

@@ -331,17 +331,6 @@ def _document_statements(
         yield _build_statement(document, hit, horizon_view)
 
 
-def find_part_counts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what `text` counts, as in "rungs of the ladder", and the number as written.
-
-    Sentences about a change are left out.
-    """
-    for match in _find_counts(text):
-        if not mentions_change(text, Span(*match.span())):
-            place = match["place"].partition(" of ")[0].casefold()
-            yield f"{stem_lightly(match['noun'])}s of the {place}", match["number"]
-
-
 @lru_cache(maxsize=COUNT_CACHE_SIZE)
 def _find_counts(text: str) -> tuple[re.Match[str], ...]:
     hits = (match for pattern in _COUNTS for match in pattern.finditer(text))

@@ -1,9 +1,8 @@
-"""Selects the facts that fit a question, and finds those that contradict each other."""
+"""Selects the facts that fit a question: whole statements, each once."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 from lrwr.core.chat.context.items import (
     UNNAMED,
@@ -22,11 +21,6 @@ from lrwr.core.chat.state import (
     TurnQuestion,
     find_answering_character,
 )
-from lrwr.core.continuity.normalize import (
-    are_values_incompatible,
-    find_part_counts,
-    normalize_value_meaning,
-)
 from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly, stem_word
 from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
 
@@ -36,9 +30,6 @@ their passage."""
 
 MAX_CHARACTER_LINES = 6
 """Dialogue lines of a character at most; enough to imitate a voice."""
-
-MAX_CONFLICTS = 4
-"""Contradictions that are pointed out at most."""
 
 MIN_STATEMENT_WORDS = 4
 """Words below which a sentence is a fragment."""
@@ -67,11 +58,6 @@ _INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 """The beginning of what an author tells themselves in a note."""
-
-_SINGLE_VALUED = frozenset(
-    {"eyes", "hair", "age", "born", "birthday", "height", "build", "occupation", "home"}
-)
-"""Attributes that have one value at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,56 +135,6 @@ def is_whole_statement(item: ContextItem) -> bool:
     subject = {normalize_word(word) for word in WORD_PATTERN.findall(item.about)}
     named = {normalize_word(word) for word in WORD_PATTERN.findall(item.statement)}
     return not subject.isdisjoint(named) or bool(_PRONOUN.match(item.statement))
-
-
-def find_conflicts(
-    result: RetrievalResult, focus: MaterialFocus
-) -> list[tuple[ContextItem, ContextItem]]:
-    """Return pairs of facts that cannot both hold, of attributes that fit `focus`."""
-    claims = [
-        item
-        for item in collect_context_items(result)
-        if item.facet is StoryFacet.LOOK
-        and item.label.lower() in _SINGLE_VALUED
-        and item.evidence
-        and focus.fits(item)
-    ]
-    return [
-        (first, second)
-        for first, second in combinations(claims, 2)
-        if first.about == second.about
-        and first.label == second.label
-        and _exclude_each_other(first, second)
-    ][:MAX_CONFLICTS]
-
-
-def find_count_conflicts(
-    texts: Sequence[tuple[int, str]],
-) -> list[tuple[str, tuple[tuple[int, str], ...]]]:
-    """Return the things of which numbered `texts` state different counts.
-
-    Each is a phrase such as "rungs of the ladder", and the number of a text with the
-    count that it states, one for each different count.
-    """
-    counts: dict[str, dict[str, tuple[int, str]]] = {}
-    for number, text in texts:
-        for thing, count in find_part_counts(text):
-            meaning = normalize_value_meaning("number", count)
-            counts.setdefault(thing, {}).setdefault(meaning, (number, count))
-    return [
-        (thing, tuple(stated.values()))
-        for thing, stated in counts.items()
-        if len(stated) > 1
-    ][:MAX_CONFLICTS]
-
-
-def _exclude_each_other(item: ContextItem, other: ContextItem) -> bool:
-    attribute = item.label.lower()
-    if normalize_value_meaning(attribute, item.statement) == normalize_value_meaning(
-        attribute, other.statement
-    ):
-        return False
-    return are_values_incompatible(attribute, item.statement, other.statement)
 
 
 def _is_sentence(item: ContextItem) -> bool:

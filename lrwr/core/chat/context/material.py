@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.attribution.citations import CitationNumbering, cite_evidence
+from lrwr.core.chat.context.conflicts import find_conflicts, find_count_conflicts
 from lrwr.core.chat.context.fact_selection import (
     MAX_FACT_CHARS,
     MaterialFocus,
-    find_conflicts,
-    find_count_conflicts,
     select_facts,
 )
 from lrwr.core.chat.context.items import ContextItem, StoryFacet
@@ -212,7 +211,7 @@ class _MaterialBudget:
             tuple(self._entries),
             tuple(self._passages),
             self._numbering.citations,
-            (*self._format_conflicts(result, focus), *self._format_counts()),
+            tuple(self._format_conflicts(result, focus)),
         )
 
     def _format_conflicts(
@@ -223,8 +222,6 @@ class _MaterialBudget:
             if all(numbers for _, numbers in sides):
                 stated = "; ".join(f"{value} {numbers}" for value, numbers in sides)
                 yield f"{pair[0].head}: {stated}"
-
-    def _format_counts(self) -> Iterable[str]:
         texts = [(c.number, c.text) for c in self._numbering.citations]
         for thing, counts in find_count_conflicts(texts):
             stated = "; ".join(f"{count} [{number}]" for number, count in counts)

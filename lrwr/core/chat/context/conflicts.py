@@ -1,0 +1,127 @@
+"""Finds facts and counts in the material of an answer that contradict each other.
+
+Simpler than `core.continuity`, whose rules would have to be loaded for every answer: a
+model is only told where to look.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from lrwr.core.chat.context.fact_selection import MaterialFocus
+from lrwr.core.chat.context.items import (
+    ContextItem,
+    StoryFacet,
+    collect_context_items,
+)
+from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.text import WORD_PATTERN, stem_lightly
+
+MAX_CONFLICTS = 4
+"""Contradictions that are pointed out at most."""
+
+_SINGLE_VALUED = frozenset(
+    {"eyes", "hair", "age", "born", "birthday", "height", "build", "occupation", "home"}
+)
+"""Attributes that have one value at a time."""
+
+
+_NUMBER_WORDS = frozenset(
+    [
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "hundred",
+    ]
+)
+_COUNT = re.compile(
+    r"\b(?P<number>\d+|[A-Za-z]+(?:-[a-z]+)?) (?P<part>rungs|steps|stairs|windows|doors"
+    r"|floors|rooms|towers|gates|arches|pillars|bells|strings|masts|panes|spokes"
+    r"|shelves|drawers|strands|links) (?:in|on|of|to|up) the (?P<place>[a-z][\w-]*)"
+)
+"""A count of parts that does not change while a thing exists."""
+
+
+def find_conflicts(
+    result: RetrievalResult, focus: MaterialFocus
+) -> list[tuple[ContextItem, ContextItem]]:
+    """Return pairs of facts that cannot both hold, of attributes that fit `focus`."""
+    claims = [
+        item
+        for item in collect_context_items(result)
+        if item.facet is StoryFacet.LOOK
+        and item.label.lower() in _SINGLE_VALUED
+        and item.evidence
+        and focus.fits(item)
+    ]
+    return [
+        (first, second)
+        for first, second in combinations(claims, 2)
+        if first.about == second.about
+        and first.label == second.label
+        and _exclude_each_other(first, second)
+    ][:MAX_CONFLICTS]
+
+
+def find_count_conflicts(
+    texts: Sequence[tuple[int, str]],
+) -> list[tuple[str, tuple[tuple[int, str], ...]]]:
+    """Return the things of which numbered `texts` state different counts.
+
+    Each is a phrase such as "rungs of the ladder", and the number of a text with the
+    count that it states, one for each different count. A number in digits is not
+    compared with one in words.
+    """
+    counts: dict[tuple[str, bool], dict[str, tuple[int, str]]] = {}
+    for number, text in texts:
+        for thing, count in _iter_counts(text):
+            key = (thing, count.isdecimal())
+            counts.setdefault(key, {}).setdefault(count.lower(), (number, count))
+    return [
+        (thing, tuple(stated.values()))
+        for (thing, _), stated in counts.items()
+        if len(stated) > 1
+    ][:MAX_CONFLICTS]
+
+
+def _iter_counts(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each counted part, as in "rungs of the ladder", and the number as written."""
+    for match in _COUNT.finditer(text):
+        first = match["number"].lower().partition("-")[0]
+        if first.isdecimal() or first in _NUMBER_WORDS:
+            yield f"{match['part']} of the {match['place']}", match["number"]
+
+
+def _exclude_each_other(item: ContextItem, other: ContextItem) -> bool:
+    """Return whether two values share no word and are numbers both or neither."""
+    words, other_words = _split_value(item), _split_value(other)
+    are_numbers = {any(map(str.isdecimal, each)) for each in (words, other_words)}
+    return words.isdisjoint(other_words) and len(are_numbers) == 1
+
+
+def _split_value(item: ContextItem) -> frozenset[str]:
+    value = item.statement.casefold().replace("-", " ")
+    return frozenset(stem_lightly(word) for word in WORD_PATTERN.findall(value))
