@@ -124,3 +124,12 @@ def test_statements_that_contradict_each_other_are_pointed_out() -> None:
     alone = replace(result, ranked_chunks=tuple(passages[:1]), character_profiles=())
     material = number_material(alone, story.book.all_texts(), find_sentence_spans)
     assert material.conflicts == ()
+
+
+def test_a_follow_up_is_read_as_the_plan_rewrites_it() -> None:
+    result = found(a_story(), NELL)
+    plan = replace(a_plan(), question="What colour are Nell's eyes?")
+    focus = MaterialFocus.of(TurnQuestion("And of what colour?"), plan, result)
+    assert [item.line for item in select_facts(result, focus)] == [
+        "Nell Tallow, eyes: grey"
+    ]

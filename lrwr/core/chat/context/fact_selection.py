@@ -80,7 +80,7 @@ class MaterialFocus:
         """Return the focus of `question`; names in `plan` and `result` are no words
         that say what is asked.
         """
-        words = extract_question_words(question.text, plan, result)
+        words = extract_question_words(plan.question or question.text, plan, result)
         labels = map_words_to_labels(words)
         intentions = {choice.intention for choice in plan.choices}
         facets = map_intentions_to_facets(intentions - _BROAD_INTENTIONS)

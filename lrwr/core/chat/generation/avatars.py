@@ -175,7 +175,7 @@ class ModelAvatar:
         """
         texts = await load_result_texts(result, self.source.store)
         words = await weigh_question_words(
-            extract_content_words(question.text), self.source
+            extract_content_words(plan.question or question.text), self.source
         )
         material = number_material(
             result,
