@@ -160,6 +160,7 @@ def relation_as_json(relation: CharacterRelation) -> JsonObject:
         "kind": relation.kind or None,
         "valence": relation.valence or None,
         "certainty": relation.certainty,
+        "derived": relation.derived,
         "evidence": _all(relation.evidence),
     }
 

@@ -18,13 +18,14 @@ from lrwr.core.bible.horizon import (
     VisibleCharacter,
     normalize_character_name,
 )
+from lrwr.core.bible.kin_directory import KinDirectory
 from lrwr.core.bible.profiles import (
     build_character_profiles,
     build_name_profile,
     build_visible_cast,
-    collect_relations,
 )
 from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.relations import collect_relations
 from lrwr.core.bible.scenes import build_scene_summaries
 from lrwr.core.bible.timeline import (
     build_timeline,
@@ -194,7 +195,7 @@ class BibleParts:
     @property
     def kinds(self) -> frozenset[FactAbout]:
         """The kinds of facts from which these parts are built."""
-        kinds = {FactAbout.CHARACTER, FactAbout.GAP}
+        kinds = {FactAbout.CHARACTER, FactAbout.GAP, FactAbout.RELATION_CUE}
         if self.elements:
             kinds.add(FactAbout.WORLD)
         if self.documents or self.timeline:
@@ -275,9 +276,17 @@ def select_part_facts(
         if element.name in parts.elements
     }
 
-    def is_needed(document_fact: DocumentFact) -> bool:
+    people = KinDirectory(cast)
+    pairs = [people.find_pair(f.fact) for f in knowledge.facts]
+    related = _find_related(parts.people, pairs)
+
+    def is_needed(document_fact: DocumentFact, pair: tuple[str, str] | None) -> bool:
         fact = document_fact.fact
+        if pair is not None and not related.isdisjoint(pair):
+            return True
         match fact.about:
+            case FactAbout.RELATION_CUE:
+                return False
             case FactAbout.CHARACTER:
                 subject = _normalize_subject(fact.subject, cast)
                 return subject in undefined or bool(
@@ -290,7 +299,28 @@ def select_part_facts(
             case _:
                 return True
 
-    return tuple(filter(is_needed, knowledge.facts))
+    return tuple(
+        fact
+        for fact, pair in zip(knowledge.facts, pairs, strict=True)
+        if is_needed(fact, pair)
+    )
+
+
+_STEPS_FROM_PEOPLE = 2
+"""A derived relation follows from two, each of which depends on those of both people."""
+
+
+def _find_related(
+    people: Collection[str], pairs: Iterable[tuple[str, str] | None]
+) -> frozenset[str]:
+    """Return `people` and everybody whom two relations connect with one of them."""
+    related_pairs = [pair for pair in pairs if pair is not None]
+    related = frozenset(people)
+    for _ in range(_STEPS_FROM_PEOPLE if related else 0):
+        related = related.union(
+            *(p for p in related_pairs if not related.isdisjoint(p))
+        )
+    return related
 
 
 def list_part_documents(

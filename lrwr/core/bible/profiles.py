@@ -6,8 +6,6 @@ from dataclasses import replace
 from lrwr.core.bible.claims import (
     SourcedFact,
     VisibleFacts,
-    deduplicate_evidence,
-    find_highest_certainty,
     merge_claims,
     normalize_attribute,
 )
@@ -31,8 +29,6 @@ _TITLES: Mapping[str, Gender] = dict(
     [(word, Gender.FEMALE) for word in _FEMALE.split()]
     + [(word, Gender.MALE) for word in _MALE.split()]
 )
-
-RelationKey = tuple[str, str, str]
 
 
 def build_character_profiles(
@@ -88,44 +84,6 @@ def build_name_profile(
         narrator=character.narrator,
         also_called=also_called,
     )
-
-
-def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
-    """Return all visible relationships between characters, in order of first
-    occurrence.
-
-    Facts with the same characters and kind form one. One that changes, such as from
-    ally to antagonist, appears once for each valence.
-    """
-    groups: dict[RelationKey, list[SourcedFact]] = {}
-    for sourced_fact in material.about(FactAbout.CHARACTER):
-        fact = sourced_fact.fact
-        if fact.field != CharacterField.RELATIONSHIP:
-            continue
-        source = material.cast.display_name(fact.subject)
-        target = material.cast.display_name(fact.detail("target"))
-        if source and target and source != target:
-            key = (source, target, normalize_attribute(fact.detail("kind")))
-            groups.setdefault(key, []).append(sourced_fact)
-    return tuple(
-        relation
-        for (source, target, _), group in groups.items()
-        for relation in _relations(source, target, group)
-    )
-
-
-def _relations(
-    source: str, target: str, group: Sequence[SourcedFact]
-) -> Iterable[CharacterRelation]:
-    """Yield one relation per valence; facts without a valence support the first."""
-    valences = list(dict.fromkeys(f.fact.value for f in group if f.fact.value)) or [""]
-    kind = next((f.fact.detail("kind") for f in group if f.fact.detail("kind")), "")
-    for valence in valences:
-        agree = {valence, ""} if valence == valences[0] else {valence}
-        words = deduplicate_evidence(f.evidence for f in group if f.fact.value in agree)
-        yield CharacterRelation(
-            source, target, kind, valence, words, find_highest_certainty(words)
-        )
 
 
 def _build_profile(

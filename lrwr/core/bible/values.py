@@ -67,7 +67,8 @@ class CharacterRelation:
 
     `target` is the `kind` (such as "sister") of `source`; `valence` is ally,
     antagonist, neutral or complex. `kind` and `valence` are empty if unknown.
-    `certainty` is the highest of the evidence.
+    `certainty` is the highest of the evidence. `derived` means that no text states it:
+    it follows from two other relationships, whose places are the evidence.
     """
 
     source: str
@@ -76,6 +77,7 @@ class CharacterRelation:
     valence: str
     evidence: tuple[TextEvidence, ...]
     certainty: Certainty
+    derived: bool = False
 
 
 class GapState(StrEnum):
@@ -448,7 +450,7 @@ def format_relation(relation: CharacterRelation) -> tuple[str, str]:
     if relation.kind:
         return (
             f"{relation.source}’s {relation.kind}",
-            f"{relation.target}{valence_note}",
+            f"{relation.target}{valence_note}{' (derived)' if relation.derived else ''}",
         )
     people = f"{relation.source} and {relation.target}"
     return people, relation.valence or "related"

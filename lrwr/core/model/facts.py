@@ -24,7 +24,7 @@ class Certainty(StrEnum):
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
-RULES_REVISION = "rules-2"
+RULES_REVISION = "rules-3"
 """The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""
@@ -32,6 +32,8 @@ DIRECTED_DETAIL = ("direction", "target is kind of subject")
 """Detail of a relationship from a language model that was asked who is what of whom.
 Models were once asked a question that can be read both ways; those relationships lack
 it, and most of them are reversed."""
+RELATION_CUE_FIELD = "relation"
+"""`Fact.field` of the cues to a relationship."""
 PRESENT_FIELD = "present"
 """`Fact.field` of a character whom a language model found present in a scene."""
 
@@ -60,9 +62,44 @@ class FactAbout(StrEnum):
     `story_grid_tag`."""
     TOLD = "told"
     """The subject tells the character in the detail `hearer` the value. Field `told`."""
+    RELATION_CUE = "relation_cue"
+    """A weak sign of a relationship, such as "my dear aunt", that counts only together
+    with others. Field `RELATION_CUE_FIELD`; the subject and the detail `target` are a
+    name, a `CueParty` or empty; see `find_relation_cues`."""
     GAP = "gap"
     """An attribute of the subject that the text leaves undefined. The field is the
     attribute, the value what the text implies; detail `suggestion`, if any."""
+
+
+class CueParty(StrEnum):
+    """Somebody whom a relation cue does not name; stores replace it by the name that
+    attribution found when they read the cue.
+    """
+
+    SPEAKER = "(speaker)"
+    ADDRESSEE = "(addressee)"
+    NARRATOR = "(narrator)"
+
+
+class RelationCue(StrEnum):
+    """Kinds of weak signs of a relationship."""
+
+    OWNER = "owner"
+    """"Nell's mother", who has no name there."""
+    UNNAMED = "unnamed"
+    """"her mother", "my mother", who has no name there."""
+    NAMED = "named"
+    """"her cousin Mags", "your cousin Mags"."""
+    LIST = "list"
+    """"Nell's sisters, Mags and Ada"."""
+    UNION = "union"
+    """A verb or noun of marriage or engagement between two names."""
+    ADDRESS = "address"
+    """"Mamma," said to somebody."""
+    TAG = "tag"
+    """"…," said her mother."""
+    TITLE = "title"
+    """"Aunt Mags" in somebody's words."""
 
 
 class PassageField(StrEnum):

@@ -113,7 +113,9 @@ class StoryStore(Protocol):
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return the facts of the kinds in `about`, or all facts if it is empty.
 
-        Ordered by document id, then position in the text.
+        Ordered by document id, then position in the text. In relation cues, a
+        `CueParty` is replaced by the name of the speaker, addressee or narrator there,
+        if attribution found one; such a cue is verified if all who are replaced are.
 
         Raises:
             StoreProblem: The library cannot be read.

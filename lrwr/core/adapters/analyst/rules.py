@@ -14,6 +14,7 @@ from lrwr.core.nlp.facts.events import (
     find_reported_speech_facts,
 )
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
+from lrwr.core.nlp.facts.relation_cues import find_relation_cues
 from lrwr.core.nlp.text.gap_markers import find_marked_gaps
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
@@ -69,6 +70,7 @@ class RulesAnalyst:
         prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
         facts = chain(
             find_kinship_facts(prose),
+            find_relation_cues(prose),
             find_attribute_facts(prose),
             find_place_facts(prose),
             find_reported_speech_facts(prose),

@@ -52,12 +52,13 @@ RELATIONSHIP_WORDS = frozenset(FAMILY_WORDS.split()) | frozenset(
 
 _KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))
 # Adjectives between a possessive and the noun: "Nell's younger sister"
-_MORE = (
+KINSHIP_ADJECTIVES = (
     r"(?:(?:younger|elder|older|eldest|youngest|oldest|little|late|dear|dearest|poor|"
     r"twin|only|second|first|third|new|old|young|good|own|former|best|oldest|bosom|"
     r"intimate|great|half|dead|beloved|adopted|unmarried|married|widowed|maiden|"
     r"maternal|paternal|closest|faithful|trusty|true|future|intended|lawful|worthy) )*"
 )
+"""Matches adjectives before a noun for a relationship, each with a space after it."""
 _IS = r"(?:is|was|had been|has been|being)"
 # The name is complete: no further name word follows.
 _WHOLE = r"(?![\w'-]| [A-Z]| of [A-Z])"
@@ -67,48 +68,50 @@ _CLOSED = r"(?=[.;:!?)—–]|$|,(?! (?:and|or)\b)(?! [A-Z]))"
 
 # "Nell's sister Mags"
 _POSSESSED = LazyPattern(
-    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|(?<=s)') {_MORE}(?P<kin>{_KIN})(?P<comma>,?) "
+    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|(?<=s)') {KINSHIP_ADJECTIVES}(?P<kin>{_KIN})(?P<comma>,?) "
     rf"(?P<two>{NAME_PATTERN}){_WHOLE}(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
 # "Mags, Nell's sister"
 _BESIDE = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}), (?P<one>{NAME_PATTERN})(?:'s|"
-    rf"(?<=s)') {_MORE}(?P<kin>{_KIN}){_CLOSED}"
+    rf"(?<=s)') {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}){_CLOSED}"
 )
 # "Mags, who was Nell's sister"
 _WHO_IS = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}),? (?:who )?{_IS} (?P<one>{NAME_PATTERN})(?:'s|"
-    rf"(?<=s)') {_MORE}(?P<kin>{_KIN}){_END}"
+    rf"(?<=s)') {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}){_END}"
 )
 # "Mags, the sister of Nell"
 _OF = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN})(?:,| {_IS}|, who {_IS}) (?:the|a|an|"
-    rf"now|only)? ?{_MORE}"
+    rf"now|only)? ?{KINSHIP_ADJECTIVES}"
     rf"(?P<kin>{_KIN}) (?:of|to) (?P<one>{NAME_PATTERN}){_WHOLE}"
     r"(?! (?:and|or) [A-Z])"
 )
 # "Nell's sister was called Mags"
 _CALLED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|"
-    rf"(?<=s)') {_MORE}(?P<kin>{_KIN}),? (?:(?:was|is) )?"
+    rf"(?<=s)') {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}),? (?:(?:was|is) )?"
     rf"(?:named|called) (?P<two>{NAME_PATTERN}){_WHOLE}"
 )
 # "her sister Mags"
 _PRONOUN = LazyPattern(
-    rf"\b(?P<whose>his|her|His|Her) {_MORE}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME_PATTERN})"
+    rf"\b(?P<whose>his|her|His|Her) {KINSHIP_ADJECTIVES}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME_PATTERN})"
     rf"{_WHOLE}(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
 # "Mags, her sister"
 _PRONOUN_BESIDE = LazyPattern(
-    rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}), (?P<whose>his|her) {_MORE}(?P<kin>{_KIN}){_CLOSED}"
+    rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}), (?P<whose>his|her) {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}){_CLOSED}"
 )
 _NARRATORS = LazyPattern(
-    rf"\b[Mm]y {_MORE}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME_PATTERN})(?![\w-]|')"
+    rf"\b[Mm]y {KINSHIP_ADJECTIVES}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME_PATTERN})(?![\w-]|')"
     r"(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
 _COUPLE = LazyPattern(
-    r"\bMr\.? and Mrs\.? (?P<name>(?:[A-Z]\. )*[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
+    r"\b(?P<his>Mr|Dr|Doctor|Colonel|Col|Captain|Capt|General|Major|Admiral|Professor|"
+    r"Monsieur|Lord|Squire)\.? and (?P<her>Mrs|Madame|Mme|Lady)\.? (?P<name>(?:[A-Z]\. )*[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
 )
+_ABBREVIATIONS = frozenset({"Mr", "Mrs", "Dr", "Col", "Capt", "Mme"})
 _MARRIED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) (?:had |has )?(?:married|wed) (?P<two>{NAME_PATTERN}){_WHOLE}"
 )
@@ -116,7 +119,9 @@ _EACH_OTHER = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) and (?P<two>{NAME_PATTERN}) (?:were|are|had been) "
     r"(?:twin )?(?P<kin>sister|brother|cousin|twin|friend|partner|neighbour|rival)s\b"
 )
-_POSSESSIVE_KIN = LazyPattern(rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {_MORE}(?:{_KIN})\b")
+_POSSESSIVE_KIN = LazyPattern(
+    rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {KINSHIP_ADJECTIVES}(?:{_KIN})\b"
+)
 _IN_PASSING = frozenset(
     [
         *(_POSSESSED.pattern, _BESIDE.pattern, _PRONOUN.pattern),
@@ -213,10 +218,14 @@ def _is_list(match: re.Match[str]) -> bool:
 def _match_couples(
     prose: AnnotatedProse, words: str, starts: Sequence[int], is_spoken: bool
 ) -> Iterator[_KinshipMatch]:
-    for match in _COUPLE.finditer(words) if "Mrs" in words else ():
+    for match in _COUPLE.finditer(words) if " and " in words else ():
         name = match["name"]
         yield _KinshipMatch(
-            f"Mr. {name}", "wife", f"Mrs. {name}", match, Certainty.PROBABLE
+            f"{_dotted(match['his'])} {name}",
+            "wife",
+            f"{_dotted(match['her'])} {name}",
+            match,
+            Certainty.PROBABLE,
         )
     for match in find_matches_at(_MARRIED, words, starts):
         first, second = clean_name(match["one"], prose), clean_name(match["two"], prose)
@@ -224,6 +233,10 @@ def _match_couples(
             yield _KinshipMatch(
                 first, "spouse", second, match, rate_rule_certainty(is_spoken)
             )
+
+
+def _dotted(title: str) -> str:
+    return f"{title}." if title in _ABBREVIATIONS else title
 
 
 def _match_pronouns(
@@ -269,7 +282,9 @@ def _is_stated(kinship_match: _KinshipMatch, words: str) -> bool:
 def _build_fact(
     kinship_match: _KinshipMatch, sentence: ProseSentence, is_spoken: bool
 ) -> Fact:
-    details = (("target", kinship_match.two), ("kind", kinship_match.kin))
+    details = [("target", kinship_match.two), ("kind", kinship_match.kin)]
+    if whose := kinship_match.found.groupdict().get("whose"):
+        details.append(("pronoun", whose.lower()))
     end = (
         kinship_match.found.end("list")
         if "list" in kinship_match.found.groupdict()
@@ -283,5 +298,5 @@ def _build_fact(
         to_text_span(sentence, kinship_match.found.start(), end),
         kinship_match.certainty,
         subject=kinship_match.one,
-        details=(*details, SPOKEN_DETAIL) if is_spoken else details,
+        details=(*details, SPOKEN_DETAIL) if is_spoken else tuple(details),
     )

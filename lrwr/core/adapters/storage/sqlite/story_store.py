@@ -10,6 +10,7 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     fits_sql,
     seal_sql,
 )
+from lrwr.core.adapters.storage.sqlite.cue_parties import load_cue_parties
 from lrwr.core.adapters.storage.sqlite.database import Result, SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
@@ -225,7 +226,10 @@ class SqliteStoryStore:
         means all kinds.
         """
         parameters = {"about": json.dumps(sorted(about))}
-        return await _read_rows(self._database, _FACTS, parameters, _document_fact)
+        facts = await _read_rows(self._database, _FACTS, parameters, _document_fact)
+        if any(fact.fact.about is FactAbout.RELATION_CUE for fact in facts):
+            return await load_cue_parties(self._database, facts)
+        return facts
 
     async def keepers(self, about: Collection[FactAbout]) -> frozenset[str]:
         """Return who stated the facts of the kinds in `about`: language models, rules,
@@ -412,7 +416,7 @@ _SNAPSHOT_PASSAGES = (
 
 _SNAPSHOT_FACTS = f"""
 select {fits_sql("fact")}, about, subject, field, value, keeper, certainty, reach, spans, details
-from fact where document_id = ? and about not in ('passage', 'scene')
+from fact where document_id = ? and about not in ('passage', 'scene', 'relation_cue')
 order by char_start, n
 """
 

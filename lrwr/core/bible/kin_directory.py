@@ -1,0 +1,250 @@
+"""Who is meant by a relation cue, and what names say about a family."""
+
+from dataclasses import dataclass
+
+from lrwr.core.bible.horizon import HorizonCast, VisibleCharacter
+from lrwr.core.bible.kin_terms import read_kin_term
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.facts import CharacterField, CueParty, Fact, FactAbout
+from lrwr.core.nlp.facts.clauses import FEMALE_TITLE_WORDS, MALE_TITLE_WORDS
+
+MARRIED_TITLES = frozenset({"Mrs", "Lady", "Madame", "Mme", "Countess", "Duchess"})
+_MAIDEN_TITLES = frozenset({"Miss", "Mademoiselle", "Mlle"})
+NAME_TITLES = FEMALE_TITLE_WORDS | MALE_TITLE_WORDS | {
+    "Dr", "Doctor", "Captain", "Capt", "Colonel", "Col", "Major", "General", "Master",
+    "Mister", "Messrs", "Rev", "Reverend", "Professor", "Inspector", "Young", "Judge",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPerson:
+    """What the forms of a character's name say about the family.
+
+    `surnames` are the last words of full names. `married`, `maiden` and `head` say
+    whether a title of a married woman, of an unmarried one, or of a man stands directly
+    before a surname; `has_given` whether there is a given name.
+    """
+
+    name: str
+    gender: Gender
+    surnames: frozenset[str] = frozenset()
+    married: bool = False
+    maiden: bool = False
+    head: bool = False
+    has_given: bool = False
+
+
+def _are_children(person: NamedPerson, other: NamedPerson) -> bool:
+    """Return whether neither has a surname by marriage."""
+    return not other.married and not person.married
+
+
+def _is_parent(person: NamedPerson) -> bool:
+    """Return whether the name is that of the head of a family: "Mrs. Vale"."""
+    return person.married or (person.head and not person.has_given)
+
+
+def _may_be_mother(person: NamedPerson, other: NamedPerson) -> bool:
+    return other.married and not person.married
+
+
+def _may_be_father(person: NamedPerson, other: NamedPerson) -> bool:
+    is_head = other.head and other.gender is Gender.MALE and not other.has_given
+    return is_head and not _is_parent(person)
+
+
+def _may_be_wife(person: NamedPerson, other: NamedPerson) -> bool:
+    return other.married and person.gender is Gender.MALE
+
+
+def _may_be_husband(person: NamedPerson, other: NamedPerson) -> bool:
+    return person.married and other.gender is Gender.MALE
+
+
+def _may_be_sister(person: NamedPerson, other: NamedPerson) -> bool:
+    return other.gender is Gender.FEMALE and _are_children(person, other)
+
+
+def _may_be_brother(person: NamedPerson, other: NamedPerson) -> bool:
+    return other.gender is Gender.MALE and not person.married
+
+
+def _may_be_son(person: NamedPerson, other: NamedPerson) -> bool:
+    return other.gender is Gender.MALE and other.has_given and _is_parent(person)
+
+
+def _may_be_daughter(person: NamedPerson, other: NamedPerson) -> bool:
+    is_single = other.gender is Gender.FEMALE and not other.married
+    return is_single and _is_parent(person)
+
+
+_NAMESAKE_TESTS = {
+    "mother": _may_be_mother,
+    "father": _may_be_father,
+    "wife": _may_be_wife,
+    "husband": _may_be_husband,
+    "sister": _may_be_sister,
+    "brother": _may_be_brother,
+    "son": _may_be_son,
+    "daughter": _may_be_daughter,
+}
+"""Whether the second person, who has the same surname, may be the kin of the first.
+
+A married woman has her husband's name: she shares it with her husband and her children,
+not with her brothers."""
+
+
+class KinDirectory:
+    """Looks up the characters of a cast by family name, gender and title."""
+
+    def __init__(self, cast: HorizonCast) -> None:
+        self.cast = cast
+        self._people = {
+            visible.character.name: _read_person(visible)
+            for visible in cast.visible.values()
+        }
+        self._by_surname: dict[str, list[NamedPerson]] = {}
+        for person in self._people.values():
+            for surname in person.surnames:
+                self._by_surname.setdefault(surname, []).append(person)
+
+    def gender(self, name: str) -> Gender:
+        """Return the gender of a character by displayed name."""
+        person = self._people.get(name)
+        return person.gender if person else _gender_of_title(name)
+
+    def resolve(self, name: str) -> str:
+        """Return the displayed name of a character of the cast; "" for anybody else."""
+        person = self.cast.resolve_name(name)
+        if not person or read_kin_term(person):
+            return ""
+        return self.cast.display_name(name)
+
+    def find_namesake(self, name: str, kind: str) -> str:
+        """Return the only character with a surname of `name` who may be the `kind` of
+        that character; "" if there are none or several.
+        """
+        person, test = self._people.get(name), _NAMESAKE_TESTS.get(kind)
+        if person is None or test is None:
+            return ""
+        matches = {
+            other.name
+            for surname in person.surnames
+            for other in self._by_surname[surname]
+            if other.name != name and test(person, other)
+        }
+        return matches.pop() if len(matches) == 1 else ""
+
+    def shares_surname(self, name: str, other: str) -> bool:
+        """Return whether two characters have a surname in common."""
+        first, second = self._people.get(name), self._people.get(other)
+        return bool(first and second and first.surnames & second.surnames)
+
+    def are_sure_couple(self, husband: str, wife: str) -> bool:
+        """Return whether "Mr. and Mrs. X" can only be these two: no other man has the
+        surname, and his name has no given name.
+        """
+        man = self._people.get(husband)
+        surname = wife.split(" ")[-1]
+        woman = self._people.get(wife) or NamedPerson(wife, Gender.FEMALE)
+        men = {
+            other.name
+            for name in {surname, *woman.surnames}
+            for other in self._by_surname.get(name, ())
+            if other.gender is Gender.MALE
+        }
+        return men <= {husband} and not (man and man.has_given)
+
+    def are_sure(self, first: str, second: str) -> bool:
+        """Return whether two of a surname can only be a couple; see above."""
+        if self.gender(first) is Gender.FEMALE:
+            first, second = second, first
+        return self.are_sure_couple(first, second)
+
+    def may_be_wife(self, mother: str, child: str) -> bool:
+        """Return whether `child` is a man, and `mother` may as well be his wife."""
+        woman = self._people.get(mother)
+        is_man = self.gender(child) is Gender.MALE
+        return is_man and bool(woman and woman.married)
+
+    def differ_in_surname(self, first: str, second: str) -> bool:
+        """Return whether two have different surnames, and neither that of a husband."""
+        pair = [self._people.get(name) for name in (first, second)]
+        people = [person for person in pair if person and person.surnames]
+        if len(people) < 2 or any(person.married for person in people):
+            return False
+        return not people[0].surnames & people[1].surnames
+
+    def find_pair(self, fact: Fact) -> tuple[str, str] | None:
+        """Return the displayed names of the two whom a relationship or a relation cue
+        is about; None for another fact, and if it is not clear who is meant.
+        """
+        if fact.about is FactAbout.RELATION_CUE:
+            return self._resolve_cue(fact)
+        if fact.field != CharacterField.RELATIONSHIP:
+            return None
+        source = self.cast.display_name(fact.subject)
+        target = self.cast.display_name(fact.detail("target"))
+        return (source, target) if source and target and source != target else None
+
+    def _resolve_cue(self, fact: Fact) -> tuple[str, str] | None:
+        subject, target = fact.subject, fact.detail("target")
+        if {subject, target} & set(CueParty):
+            return None
+        source = self.resolve(subject) if subject else self._resolve_pronoun(fact)
+        if not source:
+            return None
+        if target:
+            person = self.resolve(target)
+            person = person or self.resolve(f"{fact.detail('kind').title()} {target}")
+            if not person and _is_full_name(target):
+                person = self.cast.display_name(target)
+        else:
+            person = self.find_namesake(source, fact.detail("kind"))
+        return (source, person) if person and person != source else None
+
+    def _resolve_pronoun(self, fact: Fact) -> str:
+        """Return the only one of the possible owners whom the pronoun may mean."""
+        names = {self.resolve(name) for name in fact.all_details("possible")}
+        names = {name for name in names if not self.contradicts_pronoun(fact, name)}
+        return names.pop() if len(names) == 1 else ""
+
+    def contradicts_pronoun(self, fact: Fact, name: str) -> bool:
+        """Return whether the pronoun in a fact, if it has one, cannot mean `name`."""
+        wrong = {"her": Gender.MALE, "his": Gender.FEMALE}.get(fact.detail("pronoun"))
+        return wrong is not None and self.gender(name) is wrong
+
+
+def _read_person(visible: VisibleCharacter) -> NamedPerson:
+    character = visible.character
+    surnames: set[str] = set()
+    flags = {"married": False, "maiden": False, "head": False, "has_given": False}
+    for form in {character.name, *(alias.name for alias in character.aliases)}:
+        words = [
+            word.rstrip(".") for word in form.split() if word not in ("the", "The")
+        ]
+        titles = [word for word in words if word in NAME_TITLES]
+        names = words[len(titles) :] if words[: len(titles)] == titles else []
+        if not names or not names[-1][:1].isupper():
+            continue
+        if len(names) > 1 or titles:
+            surnames.add(names[-1])
+        flags["has_given"] |= len(names) > 1 or not titles
+        if titles and len(names) == 1:
+            flags["married"] |= titles[0] in MARRIED_TITLES
+            flags["maiden"] |= titles[0] in _MAIDEN_TITLES
+            flags["head"] |= titles[0] in MALE_TITLE_WORDS
+    gender = character.gender
+    return NamedPerson(character.name, gender, frozenset(surnames), **flags)
+
+
+def _gender_of_title(name: str) -> Gender:
+    first = name.removeprefix("the ").split(" ")[0].rstrip(".")
+    if first in FEMALE_TITLE_WORDS:
+        return Gender.FEMALE
+    return Gender.MALE if first in MALE_TITLE_WORDS else Gender.UNKNOWN
+
+
+def _is_full_name(name: str) -> bool:
+    words = [word.rstrip(".") for word in name.split(" ")]
+    return len(words) > 1 and not NAME_TITLES.intersection(words)

@@ -1,0 +1,340 @@
+"""Relations between characters: those that the text states, those that its cues suffice
+for, and those that follow.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.bible.claims import (
+    SourcedFact,
+    VisibleFacts,
+    deduplicate_evidence,
+    find_highest_certainty,
+    normalize_attribute,
+)
+from lrwr.core.bible.derived_relations import KinLink, derive_relations
+from lrwr.core.bible.kin_directory import MARRIED_TITLES, NAME_TITLES, KinDirectory
+from lrwr.core.bible.kin_terms import (
+    EXCLUSIVE,
+    FAMILY,
+    JUNIOR,
+    SENIOR,
+    TRANSIENT,
+    KinTerm,
+    choose_noun,
+    read_kin_term,
+)
+from lrwr.core.bible.values import CharacterRelation
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout, RelationCue
+
+ENOUGH = 1.0
+"""Total weight from which cues show a relation that no sentence states."""
+COUPLE_WEIGHT = 0.7
+"""Weight of "Mr. and Mrs. Vale": they may be mother and son."""
+FRIENDLY_WEIGHT = 0.2
+"""Weight of "my friend" said to somebody: strangers say it, too."""
+DERIVED_PLACES = 3
+"""Places shown of each of the two relations that another one follows from."""
+_CUE_WEIGHTS: Mapping[str, tuple[float, float]] = {
+    RelationCue.OWNER: (0.7, 0.7),
+    RelationCue.UNNAMED: (0.4, 0.3),
+    RelationCue.NAMED: (1.0, 0.7),
+    RelationCue.LIST: (1.5, 1.0),
+    RelationCue.UNION: (1.0, 0.7),
+    RelationCue.ADDRESS: (0.5, 0.4),
+    RelationCue.TITLE: (0.6, 0.5),
+    RelationCue.TAG: (0.5, 0.4),
+}
+"""Weights by kind of cue: if it is sure who is meant, and if it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tie:
+    """One statement or cue that `target` is the `kind` of `source`.
+
+    `stated` is false for a cue, which counts only together with others.
+    """
+
+    source: str
+    target: str
+    kind: str
+    weight: float
+    stated: bool
+    fact: SourcedFact
+    ruled: bool
+
+    @property
+    def sign(self) -> str:
+        """The kind of cue; empty for a statement."""
+        return self.fact.fact.detail("sign")
+
+
+_Key = tuple[str, str, str]
+
+
+def _tie_place(tie: _Tie) -> tuple[str, int]:
+    return tie.fact.evidence.document, tie.fact.evidence.spans[0].start
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """All ties of one pair and one relation, in story order.
+
+    For a known relation, `first` is the senior of the two, or the first by name.
+    """
+
+    key: _Key
+    ties: tuple[_Tie, ...]
+    term: KinTerm | None
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights; of ties whose words overlap, the greatest counts."""
+        total, greatest, document, end = 0.0, 0.0, "", 0
+        for tie in sorted(self.ties, key=_tie_place):
+            evidence = tie.fact.evidence
+            if evidence.document == document and evidence.spans[0].start < end:
+                greatest = max(greatest, tie.weight)
+            else:
+                total, greatest = total + greatest, tie.weight
+            document, end = evidence.document, evidence.spans[0].end
+        return total + greatest
+
+    @property
+    def ruled(self) -> bool:
+        """Whether only rules found it."""
+        return all(tie.ruled for tie in self.ties)
+
+
+def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
+    """Return all visible relationships between characters: those that the text states
+    or that its cues suffice for, in order of first occurrence, then derived ones.
+
+    There is one for each pair and kind, with all places; "sister" and "brother" of the
+    same two are one kind. One that changes, such as from ally to antagonist, appears
+    once for each valence. Of relations that exclude each other, such as mother and
+    wife, only the best supported one is shown, unless a model or the author states it.
+    """
+    people = KinDirectory(material.cast)
+    groups: dict[_Key, list[_Tie]] = {}
+    for tie in _iter_ties(material, people):
+        groups.setdefault(_group_key(tie), []).append(tie)
+    shown = _drop_contradicted(
+        group
+        for key, ties in groups.items()
+        if _is_supported(
+            group := _Group(key, tuple(ties), read_kin_term(ties[0].kind)), people
+        )
+    )
+    shown = _keep_one_parent(shown, people)
+    relations = [
+        relation for group in shown for relation in _build_relations(group, people)
+    ]
+    return (*relations, *_build_derived(shown, people))
+
+
+def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[_Tie]:
+    for sourced_fact in material.about(FactAbout.CHARACTER):
+        if pair := people.find_pair(sourced_fact.fact):
+            yield from _stated_tie(sourced_fact, pair, people)
+    for sourced_fact in material.about(FactAbout.RELATION_CUE):
+        if pair := people.find_pair(sourced_fact.fact):
+            yield from _cue_tie(sourced_fact, pair, people)
+
+
+def _stated_tie(
+    sourced_fact: SourcedFact, pair: tuple[str, str], people: KinDirectory
+) -> Iterator[_Tie]:
+    fact = sourced_fact.fact
+    source, target = pair
+    kind, ruled = fact.detail("kind"), fact.keeper == RULES_KEEPER
+    if ruled and (kind in TRANSIENT or not _fits(source, target, kind, people)):
+        return
+    if ruled and people.contradicts_pronoun(fact, source):
+        return
+    weight, stated = 2.0 if fact.certainty is Certainty.VERIFIED else 1.2, True
+    if ruled and _is_couple(fact):
+        stated = people.are_sure_couple(source, target)
+        weight = COUPLE_WEIGHT
+    yield _Tie(source, target, kind, weight, stated, sourced_fact, ruled)
+
+
+def _cue_tie(
+    sourced_fact: SourcedFact, pair: tuple[str, str], people: KinDirectory
+) -> Iterator[_Tie]:
+    fact = sourced_fact.fact
+    source, target = pair
+    kind = fact.detail("kind")
+    if source != target and _fits(source, target, kind, people):
+        sure, unsure = _CUE_WEIGHTS[fact.detail("sign")]
+        weight = sure if fact.certainty is Certainty.VERIFIED else unsure
+        if kind == "friend" and fact.detail("sign") == RelationCue.ADDRESS:
+            weight = FRIENDLY_WEIGHT * (1 if weight == sure else 0.5)
+        yield _Tie(source, target, kind, weight, False, sourced_fact, True)
+
+
+def _is_couple(fact: Fact) -> bool:
+    """Return whether the fact is "Mr. and Mrs. Vale": two titles and one surname."""
+    husband, wife = fact.subject.partition(" "), fact.detail("target").partition(" ")
+    is_titled = wife[0].rstrip(".") in MARRIED_TITLES
+    return is_titled and husband[0].rstrip(".") in NAME_TITLES and husband[2] == wife[2]
+
+
+def _fits(source: str, target: str, kind: str, people: KinDirectory) -> bool:
+    """Return whether the genders of both allow that `target` is the `kind` of `source`."""
+    term = read_kin_term(kind)
+    if term is None:
+        return True
+    genders = people.gender(source), people.gender(target)
+    if (
+        Gender.UNKNOWN not in (term.gender, genders[1])
+        and term.gender is not genders[1]
+    ):
+        return False
+    couple = term.base in ("spouse", "engaged", "widowed")
+    return not (couple and Gender.UNKNOWN not in genders and genders[0] is genders[1])
+
+
+def _group_key(tie: _Tie) -> _Key:
+    term = read_kin_term(tie.kind)
+    if term is None:
+        return tie.source, tie.target, normalize_attribute(tie.kind)
+    if term.side == SENIOR:
+        return tie.target, tie.source, f"~{term.base}"
+    if term.side == JUNIOR:
+        return tie.source, tie.target, f"~{term.base}"
+    first, second = sorted((tie.source, tie.target))
+    return first, second, f"~{term.base}"
+
+
+def _is_supported(group: _Group, people: KinDirectory) -> bool:
+    """Return whether a sentence states the relation, or its cues suffice.
+
+    A surname alone does not tell a man's mother from his wife, so those need two kinds
+    of cues. Brother and sister share a surname, unless one has that of a husband.
+    """
+    if any(tie.stated and tie.weight >= 2.0 for tie in group.ties) or not group.ruled:
+        return True
+    senior, junior, _ = group.key
+    base = group.term.base if group.term else ""
+    if base == "sibling" and people.differ_in_surname(senior, junior):
+        return False
+    if any(tie.stated for tie in group.ties):
+        return True
+    is_mother = base == "parent" and people.may_be_wife(senior, junior)
+    if is_mother or (base == "spouse" and not people.are_sure(senior, junior)):
+        signs = {(tie.sign, tie.kind) for tie in group.ties}
+        if len(signs) < 2 and signs <= _BY_SURNAME:
+            return False
+    return group.weight >= ENOUGH
+
+
+_BY_SURNAME = frozenset(
+    (sign, kind)
+    for sign in (RelationCue.OWNER, RelationCue.UNNAMED)
+    for kind in ("mother", "father", "son", "wife", "husband", "daughter")
+)
+
+
+def _drop_contradicted(groups: Iterable[_Group]) -> list[_Group]:
+    """Return the groups without those of rules that another of the same pair excludes
+    and outweighs, in their order.
+    """
+    by_pair: dict[frozenset[str], list[_Group]] = {}
+    ordered = list(groups)
+    for group in ordered:
+        by_pair.setdefault(frozenset(group.key[:2]), []).append(group)
+    dropped = {
+        id(group)
+        for pair_groups in by_pair.values()
+        for group in pair_groups
+        if any(_outweighs(other, group) for other in pair_groups if other is not group)
+    }
+    return [group for group in ordered if id(group) not in dropped]
+
+
+def _keep_one_parent(groups: Sequence[_Group], people: KinDirectory) -> list[_Group]:
+    """Return the groups without all but the best supported mother and father of each
+    character, in their order.
+    """
+    best: dict[tuple[str, Gender], _Group] = {}
+    for group in groups:
+        if group.term is not None and group.term.base == "parent":
+            key = group.key[1], people.gender(group.key[0])
+            best[key] = max(best.get(key, group), group, key=_rank)
+    return [
+        group
+        for group in groups
+        if group.term is None
+        or group.term.base != "parent"
+        or not group.ruled
+        or best[group.key[1], people.gender(group.key[0])] is group
+    ]
+
+
+def _rank(group: _Group) -> tuple[bool, float, _Key]:
+    return not group.ruled, group.weight, group.key
+
+
+def _outweighs(group: _Group, other: _Group) -> bool:
+    """Return whether `group` excludes `other` and is better supported."""
+    if group.term is None or other.term is None or not other.ruled:
+        return False
+    bases = group.term.base, other.term.base
+    if set(bases) <= {"spouse", "engaged", "widowed"} and bases[0] != bases[1]:
+        return False
+    if bases[0] in FAMILY and bases[1] == "friend":
+        return True
+    if not EXCLUSIVE.issuperset(bases):
+        return False
+    return _rank(group) > _rank(other)
+
+
+def _build_relations(
+    group: _Group, people: KinDirectory
+) -> Iterator[CharacterRelation]:
+    """Yield one relation per valence; facts without a valence support the first."""
+    lead = max(group.ties, key=lambda tie: (not tie.ruled, tie.stated))
+    facts = [tie.fact for tie in group.ties]
+    kind = lead.kind
+    term = read_kin_term(kind)
+    if lead.ruled and term and term.gender is Gender.UNKNOWN:
+        kind = choose_noun(term.base, term.side, people.gender(lead.target))
+        kind = lead.kind if " or " in kind else kind
+    valences = list(dict.fromkeys(f.fact.value for f in facts if f.fact.value)) or [""]
+    for valence in valences:
+        agree = {valence, ""} if valence == valences[0] else {valence}
+        words = deduplicate_evidence(f.evidence for f in facts if f.fact.value in agree)
+        certainty = Certainty.PROBABLE
+        if any(tie.stated for tie in group.ties):
+            certainty = find_highest_certainty(words)
+        yield CharacterRelation(
+            lead.source, lead.target, kind, valence, words, certainty
+        )
+
+
+def _build_derived(
+    groups: Sequence[_Group], people: KinDirectory
+) -> Iterator[CharacterRelation]:
+    """Yield the relations that follow from those of `groups`, with the places of both."""
+    by_link = {
+        KinLink(*group.key[:2], group.term): group
+        for group in groups
+        if group.term is not None
+    }
+    for derived in derive_relations(list(by_link), people):
+        evidence = deduplicate_evidence(
+            tie.fact.evidence
+            for link in derived.links
+            for tie in by_link[link].ties[:DERIVED_PLACES]
+        )
+        yield CharacterRelation(
+            derived.source,
+            derived.target,
+            derived.kind,
+            "",
+            evidence,
+            Certainty.PROBABLE,
+            derived=True,
+        )

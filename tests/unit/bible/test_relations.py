@@ -1,0 +1,289 @@
+"""Relations that the text states, that cues suffice for, and that follow."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrwr.core.bible.index import BibleParts
+from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.values import CharacterRelation, format_relation
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.facts import (
+    RELATION_CUE_FIELD,
+    RULES_KEEPER,
+    WRITER_KEEPER,
+    Certainty,
+    CharacterField,
+    CueParty,
+    FactAbout,
+)
+from tests.fakes.stories import Book, Stories
+from tests.fakes.suite import examples
+
+VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
+PEOPLE = {
+    "Nell Tallow": Gender.FEMALE,
+    "Mags Tallow": Gender.FEMALE,
+    "Hob Tallow": Gender.MALE,
+    "Mr. Tallow": Gender.MALE,
+    "Mrs. Tallow": Gender.FEMALE,
+    "Miss Vale": Gender.FEMALE,
+    "Mr. Vale": Gender.MALE,
+    "Mrs. Gannet": Gender.FEMALE,
+}
+WORDS = [f"word{n}" for n in range(40)]
+HALF = len(WORDS) // 2
+
+
+class Family:
+    """A book of numbered words, and facts about the people in it."""
+
+    def __init__(self, *names: str, swapped: bool = False) -> None:
+        pages = {
+            "book/1.md": "# Chapter 1\n\n" + ". ".join([*names, *WORDS[:HALF]]),
+            "book/2.md": "# Chapter 2\n\n" + ". ".join(WORDS[HALF:]),
+        }
+        self.stories = Stories(
+            Book(dict(reversed(pages.items())) if swapped else pages)
+        )
+        for name in names:
+            self.stories.name(name, gender=PEOPLE[name])
+        self.count = 0
+
+    def states(
+        self, target: str, kind: str, source: str, *, sure: Certainty = VERIFIED,
+        keeper: str = RULES_KEEPER,
+    ) -> None:  # fmt: skip
+        self._add(
+            FactAbout.CHARACTER, CharacterField.RELATIONSHIP, source, sure,
+            (("target", target), ("kind", kind)), keeper,
+        )  # fmt: skip
+
+    def hints(
+        self, sign: str, target: str, kind: str, source: str = "", *more: tuple[str, str],
+        sure: Certainty = PROBABLE,
+    ) -> None:  # fmt: skip
+        details = (("target", target), ("kind", kind), ("sign", sign), *more)
+        self._add(FactAbout.RELATION_CUE, RELATION_CUE_FIELD, source, sure, details)
+
+    def _add(
+        self, about: FactAbout, field: str, source: str, sure: Certainty,
+        details: tuple[tuple[str, str], ...], keeper: str = RULES_KEEPER,
+    ) -> None:  # fmt: skip
+        word = WORDS[self.count % len(WORDS)]
+        page = "book/1.md" if self.count % len(WORDS) < HALF else "book/2.md"
+        self.count += 1
+        self.stories.fact(
+            page, word, about, field, "", source,
+            keeper=keeper, certainty=sure, details=details,
+        )  # fmt: skip
+
+    def relations(self) -> tuple[CharacterRelation, ...]:
+        return project_bible(self.stories.knowledge()).relations
+
+    def shown(self) -> list[tuple[str, str, str]]:
+        return [(r.target, r.kind, r.source) for r in self.relations()]
+
+
+def test_one_weak_cue_is_not_enough_and_two_are() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet")
+    family.hints("address", "Mrs. Gannet", "aunt", "Miss Vale", sure=VERIFIED)
+    assert family.shown() == []
+    family.hints("title", "Mrs. Gannet", "aunt", "Miss Vale", sure=VERIFIED)
+    (relation,) = family.relations()
+    assert (relation.kind, relation.certainty) == ("aunt", PROBABLE)
+    assert len(relation.evidence) == 2
+
+
+def test_both_directions_of_one_relation_are_one_with_all_places() -> None:
+    family = Family("Miss Vale", "Mr. Vale")
+    family.states("Mr. Vale", "brother", "Miss Vale")
+    family.states("Miss Vale", "sister", "Mr. Vale")
+    (relation,) = family.relations()
+    assert (relation.target, relation.kind, relation.source) == (
+        "Mr. Vale",
+        "brother",
+        "Miss Vale",
+    )
+    assert len(relation.evidence) == 2
+
+
+def test_a_nameless_mother_is_the_only_mrs_of_that_surname() -> None:
+    family = Family("Nell Tallow", "Mrs. Tallow", "Mrs. Gannet")
+    for _ in range(3):
+        family.hints("unnamed", "", "mother", "Nell Tallow")
+    assert family.shown() == []
+    family.hints("unnamed", "", "mother", "Nell Tallow")
+    assert family.shown() == [("Mrs. Tallow", "mother", "Nell Tallow")]
+
+
+def test_a_pronoun_means_the_only_one_of_its_gender() -> None:
+    family = Family("Nell Tallow", "Hob Tallow", "Mrs. Gannet")
+    both = (("possible", "Nell Tallow"), ("possible", "Hob Tallow"))
+    for _ in range(2):
+        family.hints("named", "Mrs. Gannet", "aunt", "", ("pronoun", "her"), *both)
+    assert family.shown() == [("Mrs. Gannet", "aunt", "Nell Tallow")]
+
+
+@pytest.mark.parametrize("party", CueParty)
+def test_nobody_is_guessed_for_an_unknown_speaker(party: CueParty) -> None:
+    family = Family("Mrs. Gannet")
+    for _ in range(9):
+        family.hints("named", "Mrs. Gannet", "aunt", party)
+    assert family.shown() == []
+
+
+def test_mr_and_mrs_of_a_surname_are_a_couple_if_he_is_its_only_man() -> None:
+    family = Family("Mr. Vale")
+    family.states("Mrs. Vale", "wife", "Mr. Vale", sure=PROBABLE)
+    assert family.shown() == [("Mrs. Vale", "wife", "Mr. Vale")]
+
+
+def test_a_mother_does_not_become_a_wife() -> None:
+    family = Family("Hob Tallow", "Mrs. Tallow")
+    for _ in range(4):
+        family.hints("unnamed", "", "wife", "Hob Tallow")
+    assert family.shown() == []
+    family.hints("address", "Mrs. Tallow", "mother", "Hob Tallow", sure=VERIFIED)
+    for _ in range(3):
+        family.hints("unnamed", "", "mother", "Hob Tallow")
+        family.hints("address", "Mrs. Tallow", "mother", "Hob Tallow", sure=VERIFIED)
+    assert family.shown() == [("Mrs. Tallow", "mother", "Hob Tallow")]
+
+
+def test_of_contradictory_kin_only_the_better_supported_is_shown() -> None:
+    family = Family("Hob Tallow", "Mrs. Gannet")
+    family.states("Mrs. Gannet", "mother", "Hob Tallow", sure=PROBABLE)
+    family.states("Mrs. Gannet", "wife", "Hob Tallow")
+    assert family.shown() == [("Mrs. Gannet", "wife", "Hob Tallow")]
+
+
+def test_what_the_author_states_is_always_shown() -> None:
+    family = Family("Hob Tallow", "Mrs. Gannet")
+    family.states("Mrs. Gannet", "mother", "Hob Tallow", keeper=WRITER_KEEPER)
+    family.states("Mrs. Gannet", "wife", "Hob Tallow")
+    family.states("Mrs. Gannet", "wife", "Hob Tallow")
+    assert family.shown() == [("Mrs. Gannet", "mother", "Hob Tallow")]
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "source"),
+    [
+        ("Mr. Vale", "sister", "Miss Vale"),
+        ("Miss Vale", "wife", "Mrs. Gannet"),
+        ("Mr. Vale", "companion", "Hob Tallow"),
+    ],
+)
+def test_genders_and_chance_company_rule_a_relation_out(
+    target: str, kind: str, source: str
+) -> None:
+    family = Family(target, source)
+    family.states(target, kind, source)
+    assert family.shown() == []
+
+
+def test_two_daughters_of_one_man_are_sisters() -> None:
+    family = Family("Nell Tallow", "Mags Tallow", "Mr. Tallow")
+    family.states("Nell Tallow", "daughter", "Mr. Tallow")
+    family.states("Mags Tallow", "daughter", "Mr. Tallow")
+    *stated, sisters = family.relations()
+    assert [relation.derived for relation in stated] == [False, False]
+    assert (sisters.source, sisters.kind, sisters.target) == (
+        "Mags Tallow",
+        "sister",
+        "Nell Tallow",
+    )
+    assert (sisters.derived, sisters.certainty) == (True, PROBABLE)
+    assert len(sisters.evidence) == 2
+    assert format_relation(sisters)[1] == "Nell Tallow (derived)"
+
+
+def test_a_mothers_sister_is_an_aunt() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Mags Tallow")
+    family.states("Mrs. Gannet", "mother", "Miss Vale")
+    family.states("Mags Tallow", "sister", "Mrs. Gannet")
+    assert family.shown()[-1] == ("Mags Tallow", "aunt", "Miss Vale")
+
+
+def test_nothing_follows_against_a_stated_relation() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Mags Tallow")
+    family.states("Mrs. Gannet", "mother", "Miss Vale")
+    family.states("Mags Tallow", "sister", "Mrs. Gannet")
+    family.states("Mags Tallow", "cousin", "Miss Vale")
+    assert len(family.shown()) == 3
+
+
+NAMES = list(PEOPLE)
+KINDS = [
+    "mother",
+    "father",
+    "sister",
+    "brother",
+    "son",
+    "daughter",
+    "wife",
+    "husband",
+    "aunt",
+    "uncle",
+    "cousin",
+]
+SIGNS = ["owner", "unnamed", "named", "list", "union", "address", "title", "tag"]
+
+
+def random_family(seed: int, *, swapped: bool = False) -> Family:
+    chance = Random(seed)
+    family = Family(*NAMES, swapped=swapped)
+    for _ in range(chance.randint(1, 30)):
+        target, source = chance.choice(NAMES), chance.choice(NAMES)
+        kind, sure = chance.choice(KINDS), chance.choice([VERIFIED, PROBABLE])
+        if chance.random() < 0.4:
+            family.states(target, kind, source, sure=sure)
+        else:
+            sign = chance.choice(SIGNS)
+            nameless = sign in ("owner", "unnamed")
+            family.hints(sign, "" if nameless else target, kind, source, sure=sure)
+    return family
+
+
+@settings(max_examples=examples(150))
+@given(st.integers(0, 2**32))
+def test_nobody_is_related_to_themselves_and_no_pair_is_there_twice(seed: int) -> None:
+    relations = random_family(seed).relations()
+    assert all(relation.source != relation.target for relation in relations)
+    keys = [(*sorted((r.source, r.target)), r.kind) for r in relations]
+    assert len(keys) == len(set(keys))
+    inverse = {"mother": {"son", "daughter"}, "father": {"son", "daughter"}}
+    for relation in relations:
+        for other in relations:
+            if (other.source, other.target) == (relation.source, relation.target):
+                assert other.kind not in inverse.get(relation.kind, ())
+
+
+@settings(max_examples=examples(150))
+@given(st.integers(0, 2**32))
+def test_relations_do_not_depend_on_the_order_of_documents(seed: int) -> None:
+    def described(family: Family) -> set[tuple[str, ...]]:
+        return {(r.source, r.kind, r.target) for r in family.relations()}
+
+    assert described(random_family(seed)) == described(random_family(seed))
+    assert described(random_family(seed)) == described(
+        random_family(seed, swapped=True)
+    )
+
+
+@settings(max_examples=examples(150))
+@given(st.integers(0, 2**32))
+async def test_the_relations_of_one_character_are_those_of_the_whole_bible(
+    seed: int,
+) -> None:
+    service = random_family(seed).stories.service()
+    whole = await service.read()
+    name = Random(seed).choice(NAMES)
+    part = await service.read_parts(BibleParts(people=frozenset({name})))
+    assert part.relations == tuple(
+        relation
+        for relation in whole.relations
+        if name in (relation.source, relation.target)
+    )

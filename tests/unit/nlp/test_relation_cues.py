@@ -1,0 +1,90 @@
+import pytest
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.model.facts import Certainty, CueParty, Fact, FactAbout, RelationCue
+from lrwr.core.nlp.facts.relation_cues import find_relation_cues
+from lrwr.core.nlp.text.prose import annotate_prose
+
+SPEAKER, ADDRESSEE, NARRATOR = CueParty
+KNOWN = ("Nell", "Mags", "Ada", "Hob Gannet", "Corin Vale", "Mr. Vale", "Mrs. Vale")
+
+
+def cues(text: str) -> list[Fact]:
+    return list(find_relation_cues(annotate_prose(text, find_sentence_spans, KNOWN)))
+
+
+def rows(text: str) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            f.subject or "|".join(f.all_details("possible")),
+            f.detail("kind"),
+            f.detail("target"),
+            f.detail("sign"),
+        )
+        for f in cues(text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("“Yes, mamma,” said Nell.", (SPEAKER, "mother", ADDRESSEE, "address")),
+        ("“My dear aunt, sit down.”", (SPEAKER, "aunt", ADDRESSEE, "address")),
+        ("“I saw Aunt Mags to-day.”", (SPEAKER, "aunt", "Mags", "title")),
+        ("“I met my cousin Mags.”", (SPEAKER, "cousin", "Mags", "named")),
+        ("“Where is your sister Ada?”", (ADDRESSEE, "sister", "Ada", "named")),
+        ("“I told my father so.”", (SPEAKER, "father", "", "unnamed")),
+        ("It was my friend Nell who rang.", (NARRATOR, "friend", "Nell", "named")),
+        ("Mags went out with her mother.", ("Mags", "mother", "", "unnamed")),
+        ("Corin Vale's mother was out.", ("Corin Vale", "mother", "", "owner")),
+        ("“Come in,” said her aunt.", (ADDRESSEE, "aunt", SPEAKER, "tag")),
+        ("“I am engaged to Corin Vale.”", (SPEAKER, "engaged", "Corin Vale", "union")),
+        ("Then Mags was married to Hob Gannet.", ("Mags", "spouse", "Hob Gannet", "union")),
+        ("Mags became the wife of Hob Gannet.", ("Hob Gannet", "wife", "Mags", "union")),
+    ],
+)  # fmt: skip
+def test_a_sign_of_a_relation_is_a_cue(
+    text: str, row: tuple[str, str, str, str]
+) -> None:
+    assert rows(text) == [row]
+
+
+def test_each_name_of_a_list_is_one_cue() -> None:
+    assert rows("Hob Gannet's sisters, Mags and Ada, came in.") == [
+        ("Hob Gannet", "sister", "Mags", "list"),
+        ("Hob Gannet", "sister", "Ada", "list"),
+    ]
+    assert rows("It was Ada, the eldest of Hob Gannet's daughters, Ada.")[-1] == (
+        "Hob Gannet",
+        "daughter",
+        "Ada",
+        "list",
+    )
+
+
+def test_a_pronoun_has_all_whom_it_may_mean() -> None:
+    (cue,) = cues("Nell saw Mags with her mother.")
+    assert (cue.subject, cue.detail("pronoun")) == ("", "her")
+    assert list(cue.all_details("possible")) == ["Nell", "Mags"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If Mags were married to Hob Gannet, she would laugh.",
+        "“Is Mags engaged to Hob Gannet?” he asked.",
+        "A mother went by.",
+        "The fog came over the marsh.",
+        "“Mother Vale was there.”",
+    ],
+)
+def test_doubts_questions_and_strangers_are_no_cue(text: str) -> None:
+    assert rows(text) == []
+
+
+def test_a_cue_is_no_statement_and_has_its_words() -> None:
+    text = "“I met my cousin Mags.”"
+    (cue,) = cues(text)
+    assert (cue.about, cue.certainty) == (FactAbout.RELATION_CUE, Certainty.PROBABLE)
+    assert text[cue.spans[0].start : cue.spans[0].end] == "my cousin Mags"
+    assert cue.detail("sign") == RelationCue.NAMED
