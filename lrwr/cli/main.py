@@ -47,7 +47,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "bible",
         ),
         "relations": (
-            "List relationships stated in the text, with locations.",
+            "List relationships of characters, stated or derived, with locations.",
             "bible",
         ),
         "timeline": ("List what happens, in story order, with locations.", "bible"),

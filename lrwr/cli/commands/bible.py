@@ -220,7 +220,7 @@ def relations_command(
     as_of: AsOfOption = None,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
-    """List relationships stated in the text, with locations."""
+    """List relationships of characters, stated or derived, with locations."""
     _print_story_list(context, RELATIONS, as_of, join_name(name))
 
 
