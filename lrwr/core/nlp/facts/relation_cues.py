@@ -8,6 +8,7 @@ only one character fits, and shows a relation when the cues of the library suffi
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from lrwr.core.model.facts import (
     RELATION_CUE_FIELD,
@@ -232,12 +233,11 @@ def _find_owned(clause: _Clause) -> Iterator[_Cue]:
         if match.end() in ends:
             continue
         yield from _owned_by(clause, match, "", RelationCue.UNNAMED)
-    for pattern in (_OWNER_AND_NAME, _NAME_AND_OWNER):
-        for match in pattern.finditer(clause.words):
-            if pattern is _NAME_AND_OWNER and clause.is_spoken:
-                continue
-            if two := clean_name(match["two"], clause.prose):
-                yield from _owned_by(clause, match, two, RelationCue.NAMED)
+    # In speech, "Mags, my cousin" may be said to Mags.
+    patterns = (_OWNER_AND_NAME, *(() if clause.is_spoken else (_NAME_AND_OWNER,)))
+    for match in chain.from_iterable(p.finditer(clause.words) for p in patterns):
+        if two := clean_name(match["two"], clause.prose):
+            yield from _owned_by(clause, match, two, RelationCue.NAMED)
 
 
 def _owned_by(
