@@ -8,7 +8,7 @@ def facts_of(ran: str) -> list[str]:
 
 
 def test_the_facts_of_a_search_use_the_name_of_a_rename(read_sample: Terminal) -> None:
-    question = "What does Mags say about the ledger?"
+    question = "What is TinToby, the clerk, like?"
     before = facts_of(read_sample.run("search", question).out)
     assert any(line.startswith("TinToby, description") for line in before)
     read_sample.run("canon", "rename", "TinToby", "Tobias Finch")

@@ -9,12 +9,12 @@ import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
 
 from lrwr.core.model.cast import Quotation
-from lrwr.core.model.chunks import SearchScope
+from lrwr.core.model.chunks import Chunk, ChunkId, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import (
@@ -22,40 +22,27 @@ from lrwr.core.ports.story_stores import (
     AppearanceRole,
     DocumentQuotation,
 )
-from lrwr.core.retrieval.people import QuestionCharacter
+from lrwr.core.retrieval.people import QuestionCharacter, asks_first, asks_last
 from lrwr.core.retrieval.proximity_levels import (
     ANY_ROLE,
+    COMPANY_BONUS,
+    CONVERSATION_BONUS,
+    CONVERSATION_REACH,
+    EARLINESS_WEIGHT,
     FIRST_OF_KIND_LEVELS,
     LENGTH_SHARES,
+    NAMED_SPEAKER_WEIGHT,
+    PEOPLE_WEIGHT,
     PROXIMITY_LEVELS,
+    UTTERANCE_BONUS,
     UTTERANCE_LENGTHS,
     UTTERANCE_LEVELS,
     UTTERANCE_SHARES,
+    UTTERANCE_WEIGHT,
     ProximityLevel,
 )
-from lrwr.core.retrieval.story import is_within_scope
-
-UTTERANCE_BONUS = 1.5
-"""Score added to a passage that contains an utterance of the question's speaker to its
-hearer; added again if the utterance mentions the question's topic."""
-
-UTTERANCE_WEIGHT = 0.75
-"""Weight of a passage's best utterance relative to the passage itself (decision 030)."""
-
-CONVERSATION_BONUS = 2.0
-CONVERSATION_REACH = 8
-"""Score added to a passage if both the question's speaker and its hearer speak at most so
-many passages before or after it: attribution often errs in a single utterance, rarely in
-who takes part in a conversation."""
-
-COMPANY_BONUS = 1.5
-"""Score added to a passage if every character of a question about two or more appears in
-it or in one beside it, in any role."""
-
-NAMED_SPEAKER_WEIGHT = 1.125
-"""Weight of the share of the words of the speaker's name, as the question has it, that a
-passage contains, and again of the greatest share in it and the passages beside it. Who is
-called so is certain even where the name belongs to several characters."""
+from lrwr.core.retrieval.query_words import find_topic_words
+from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
 Spot = tuple[DocumentId, int]
 """A passage, identified by document and ordinal."""
@@ -434,3 +421,78 @@ def _find_spots_at_levels(
         spots_at_levels.append(near & ~earlier)
         earlier |= near
     return spots_at_levels
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechQuestion:
+    """A question about who says what, and what the story data has about its characters.
+
+    `people` are the names in the question, `appearances` the records of where these
+    characters appear, by passage and role, `quotations` all those of the same documents.
+    `speaker_named` has the share of the words of the speaker's name, as the question has
+    it, that a passage contains. All are empty for a question of another kind.
+    """
+
+    question: str
+    people: tuple[QuestionCharacter, ...]
+    appearances: tuple[Appearance, ...]
+    quotations: tuple[DocumentQuotation, ...]
+    speaker_named: Mapping[Spot, float] = field(default_factory=dict)
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether the question has content words besides names: "What does Nell say
+        about the fog?" has, "What does Nell say to Mags?" has none.
+        """
+        names = [person.span for person in self.people]
+        return bool(find_topic_words(self.question, names))
+
+
+def score_chunks_by_people(
+    speech_question: SpeechQuestion,
+    scope: SearchScope,
+    order: StoryOrder,
+    others: Sequence[Chunk],
+    *,
+    total: int,
+) -> dict[ChunkId, float]:
+    """Return scores for the chunks in or near which the characters of a question
+    appear, and for `others`, by chunk id.
+
+    They are to be added to the scores of the hybrid search; 0.0 is neutral, chunks far
+    from the characters have negative scores. Only appearances within `scope` count. If
+    the question asks for the first or last passage, chunks early or late in the story
+    `order` get more. `total` is the number of chunks in the library.
+    """
+    proximity = CharacterProximity(
+        speech_question.people,
+        speech_question.appearances,
+        speech_question.quotations,
+        scope,
+        total=total,
+        spots={(chunk.document, chunk.ordinal): chunk.span for chunk in others},
+        speaker_named=speech_question.speaker_named,
+    )
+    spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
+    scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}
+    question = speech_question.question
+    if asks_first(question) or asks_last(question):
+        plain = {spot: c for spot, c in spots.items() if proximity.is_plain(spot)}
+        for chunk, bonus in _score_story_position(question, plain, order).items():
+            scores[chunk] += EARLINESS_WEIGHT * bonus
+    return scores
+
+
+def _score_story_position(
+    question: str, chunks: Mapping[tuple[DocumentId, int], ChunkId], order: StoryOrder
+) -> dict[ChunkId, float]:
+    """Score chunks by position in the story, 0.0 to 1.0: the earliest scores highest,
+    or the latest if the question asks for the last of something.
+    """
+    last = asks_last(question)
+    ranks = {document: rank for rank, document in enumerate(order.story)}
+    story_spots = [spot for spot in chunks if spot[0] in ranks]
+    story_spots.sort(key=lambda spot: (ranks[spot[0]], spot[1]), reverse=last)
+    return {
+        chunks[spot]: 1 - n / len(story_spots) for n, spot in enumerate(story_spots)
+    }

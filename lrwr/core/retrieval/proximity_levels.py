@@ -8,6 +8,34 @@ from dataclasses import dataclass
 
 from lrwr.core.ports.story_stores import AppearanceRole
 
+PEOPLE_WEIGHT = 0.4
+EARLINESS_WEIGHT = 6.0
+"""Weights of the people in a question about who says what, relative to the hybrid
+score, and of story position if it asks for the first or last passage. Position
+outweighs everything else, because only plain matches get it. See decision 011."""
+
+UTTERANCE_BONUS = 1.5
+"""Score added to a passage that contains an utterance of the question's speaker to its
+hearer; added again if the utterance mentions the question's topic."""
+
+UTTERANCE_WEIGHT = 0.75
+"""Weight of a passage's best utterance relative to the passage itself (decision 030)."""
+
+CONVERSATION_BONUS = 2.0
+CONVERSATION_REACH = 8
+"""Score added to a passage if both the question's speaker and its hearer speak at most so
+many passages before or after it: attribution often errs in a single utterance, rarely in
+who takes part in a conversation."""
+
+COMPANY_BONUS = 1.5
+"""Score added to a passage if every character of a question about two or more appears in
+it or in one beside it, in any role."""
+
+NAMED_SPEAKER_WEIGHT = 1.125
+"""Weight of the share of the words of the speaker's name, as the question has it, that a
+passage contains, and again of the greatest share in it and the passages beside it. Who is
+called so is certain even where the name belongs to several characters."""
+
 PRESENT_ROLES = frozenset(
     {AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT}
 )

@@ -31,6 +31,7 @@ from lrwr.core.retrieval.confidence import (
     build_ranking_id,
 )
 from lrwr.core.retrieval.people import ScopedCast
+from lrwr.core.retrieval.proximity import score_chunks_by_people
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
     HybridRetriever,
@@ -59,7 +60,6 @@ from lrwr.core.retrieval.story_matches import list_passages, sort_by_story
 from lrwr.core.retrieval.story_search import (
     StorySearch,
     read_best_chunks,
-    score_chunks_by_people,
 )
 
 FILTERED_POOL_SIZE = 100_000
@@ -492,7 +492,4 @@ async def _rerank(
 async def _search_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:
     if context.story is None:
         return ()
-    request = context.request
-    return await context.story.search_facts(
-        request.question, context.scope, names=request.names
-    )
+    return await context.story.search_facts(context.request.question, context.scope)

@@ -5,18 +5,23 @@ types, filters, facts.
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, SearchScope
-from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
     ContentType,
+    Fact,
     FactAbout,
     NarrativeFunction,
     PassageField,
 )
-from lrwr.core.model.text import WORD_PATTERN, Span, extract_content_words
+from lrwr.core.model.text import (
+    WORD_PATTERN,
+    Span,
+    extract_content_words,
+    stem_lightly,
+)
 from lrwr.core.nlp.names.lexicon import normalize_name_title
 from lrwr.core.nlp.names.lookup import (
     is_character_name,
@@ -28,30 +33,21 @@ from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
     DocumentFact,
-    DocumentQuotation,
     StoryStore,
 )
 from lrwr.core.retrieval.people import (
     QuestionCharacter,
     ScopedCast,
-    asks_first,
-    asks_last,
     build_scoped_cast,
     build_unscoped_cast,
     find_question_characters,
     find_unknown_question_names,
     resolve_question_names,
 )
-from lrwr.core.retrieval.proximity import CharacterProximity, Spot
+from lrwr.core.retrieval.proximity import SpeechQuestion, Spot
 from lrwr.core.retrieval.proximity_levels import PRESENT_ROLES
-from lrwr.core.retrieval.query_words import find_topic_words
+from lrwr.core.retrieval.query_words import find_related_words
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
-
-PEOPLE_WEIGHT = 0.4
-EARLINESS_WEIGHT = 6.0
-"""Weights of the people in a question about who says what, relative to the hybrid
-score, and of story position if it asks for the first or last passage. Position
-outweighs everything else, because only plain matches get it. See decision 011."""
 
 CONTENT_TYPE_BOOST = 0.25
 """Relative bonus of passages with the content type that the question asks for. A small
@@ -60,7 +56,10 @@ one, because labels are often missing or wrong."""
 MAX_SEARCH_FACTS = 5
 """Facts returned with the passages of a search, at most."""
 
-_MAX_FACTS_READ = 60  # more than are returned: out of scope and duplicates are dropped
+_MAX_FACTS_READ = 300  # more than are returned: out of scope and duplicates are dropped
+
+MIN_EVENT_SHARE = 0.75
+"""Share of the question's content words that an event must contain to be shown."""
 
 _NAMED_DETAILS = {"target", "hearer"}
 """Details of a fact that name a character."""
@@ -106,31 +105,6 @@ class SearchFilters:
         return bool(
             self.characters or self.present or self.content_types or self.functions
         )
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechQuestion:
-    """A question about who says what, and what the story data has about its characters.
-
-    `people` are the names in the question, `appearances` the records of where these
-    characters appear, by passage and role, `quotations` all those of the same documents.
-    `speaker_named` has the share of the words of the speaker's name, as the question has
-    it, that a passage contains. All are empty for a question of another kind.
-    """
-
-    question: str
-    people: tuple[QuestionCharacter, ...]
-    appearances: tuple[Appearance, ...]
-    quotations: tuple[DocumentQuotation, ...]
-    speaker_named: Mapping[Spot, float] = field(default_factory=dict)
-
-    @property
-    def has_topic(self) -> bool:
-        """Whether the question has content words besides names: "What does Nell say
-        about the fog?" has, "What does Nell say to Mags?" has none.
-        """
-        names = [person.span for person in self.people]
-        return bool(find_topic_words(self.question, names))
 
 
 class StorySearch:
@@ -241,38 +215,36 @@ class StorySearch:
         return allowed_chunks
 
     async def search_facts(
-        self, question: str, scope: SearchScope, *, names: bool = True
+        self, question: str, scope: SearchScope
     ) -> tuple[DocumentFact, ...]:
-        """Return at most `MAX_SEARCH_FACTS` facts within `scope` that contain any
-        content word of `question`, best match first, each statement once.
+        """Return at most `MAX_SEARCH_FACTS` facts within `scope` that fit `question`,
+        best match first, each statement once.
 
-        Characters have their names in the cast, where the text has an alias.
-        With `names`, those about characters named in the question come first; no facts
-        are added for them. Facts that take a character for a place are left out.
+        The question must name the fact's subject and have a word of its attribute or
+        value; if it names nobody, a word of both. An event must have most of the
+        question's words. Characters have their names in the cast, where the text has an
+        alias. Facts without a value, and those that take a character for a place, are left out.
         """
         words = extract_content_words(question)
+        words += find_related_words(words)
         document_facts = await self._stories.search_facts(words, limit=_MAX_FACTS_READ)
-        facts_in_scope = [
+        fitting = [
             document_fact
             for document_fact in document_facts
-            if all(
-                is_within_scope(document_fact.document, span, scope)
-                for span in document_fact.fact.spans
-            )
-            and is_within_scope(
-                document_fact.document, Span(0, document_fact.fact.reach), scope
-            )
+            if _is_in_scope(document_fact, scope)
+            and _shares_statement_words(document_fact.fact, question)
         ]
+        if not fitting:
+            return ()
         cast = await self._stories.cast()
-        facts_in_scope = [
-            document_fact
-            for document_fact in facts_in_scope
+        people = _find_named_people(question, cast)
+        facts = [
+            _use_display_name(document_fact, cast)
+            for document_fact in fitting
             if not is_misread_place(document_fact.fact, cast)
+            and _fits_subject(document_fact.fact, question, people, cast)
         ]
-        facts_in_scope = [_use_display_name(fact, cast) for fact in facts_in_scope]
-        if names:
-            facts_in_scope = _sort_by_named_people(facts_in_scope, question, cast)
-        return tuple(_drop_duplicate_facts(facts_in_scope)[:MAX_SEARCH_FACTS])
+        return tuple(_drop_duplicate_facts(facts)[:MAX_SEARCH_FACTS])
 
     async def _find_chunks_with_people(
         self, people: Collection[str], roles: Collection[AppearanceRole]
@@ -327,41 +299,6 @@ async def read_best_chunks(
     return text[:size], notes[:size]
 
 
-def score_chunks_by_people(
-    speech_question: SpeechQuestion,
-    scope: SearchScope,
-    order: StoryOrder,
-    others: Sequence[Chunk],
-    *,
-    total: int,
-) -> dict[ChunkId, float]:
-    """Return scores for the chunks in or near which the characters of a question
-    appear, and for `others`, by chunk id.
-
-    They are to be added to the scores of the hybrid search; 0.0 is neutral, chunks far
-    from the characters have negative scores. Only appearances within `scope` count. If
-    the question asks for the first or last passage, chunks early or late in the story
-    `order` get more. `total` is the number of chunks in the library.
-    """
-    proximity = CharacterProximity(
-        speech_question.people,
-        speech_question.appearances,
-        speech_question.quotations,
-        scope,
-        total=total,
-        spots={(chunk.document, chunk.ordinal): chunk.span for chunk in others},
-        speaker_named=speech_question.speaker_named,
-    )
-    spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
-    scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}
-    question = speech_question.question
-    if asks_first(question) or asks_last(question):
-        plain = {spot: c for spot, c in spots.items() if proximity.is_plain(spot)}
-        for chunk, bonus in _score_story_position(question, plain, order).items():
-            scores[chunk] += EARLINESS_WEIGHT * bonus
-    return scores
-
-
 def _use_display_name(document_fact: DocumentFact, cast: Cast) -> DocumentFact:
     """Return the fact with the main names of its subject, target and hearer.
 
@@ -384,21 +321,74 @@ def _find_display_name(name: str, cast: Cast) -> str:
     return people[0] if len(people) == 1 else name
 
 
-def _sort_by_named_people(
-    document_facts: Sequence[DocumentFact], question: str, cast: Cast
-) -> list[DocumentFact]:
-    people = {
+def _is_in_scope(document_fact: DocumentFact, scope: SearchScope) -> bool:
+    document, fact = document_fact.document, document_fact.fact
+    spans = (*fact.spans, Span(0, fact.reach))
+    return all(is_within_scope(document, span, scope) for span in spans)
+
+
+def _shares_statement_words(fact: Fact, question: str) -> bool:
+    """Return whether `question` has a word of the fact's attribute or value; of an
+    event, which has no subject, most of the question's words.
+
+    Words of the fact's subject do not count. False if the fact has no value.
+    """
+    asked = _extract_stems(question)
+    attribute, value = _extract_statement(fact)
+    related = find_related_words(extract_content_words(question))
+    if not _has_subject(fact):
+        shared = len(asked & value)
+        return shared > 1 and shared >= MIN_EVENT_SHARE * len(asked)
+    return bool(value) and not asked.union(map(stem_lightly, related)).isdisjoint(
+        (attribute | value) - _extract_stems(fact.subject)
+    )
+
+
+def _fits_subject(
+    fact: Fact, question: str, people: Collection[str], cast: Cast
+) -> bool:
+    """Return whether `question` names the fact's subject, or nobody and has words of
+    both the fact's attribute and its value.
+
+    `people` are the characters that the question names.
+    """
+    if not _has_subject(fact) or _is_about(fact, people, cast):
+        return True
+    asked = _extract_stems(question)
+    if fact.about is not FactAbout.CHARACTER and _extract_stems(fact.subject) <= asked:
+        return True
+    return not people and all(
+        not asked.isdisjoint(words) for words in _extract_statement(fact)
+    )
+
+
+def _has_subject(fact: Fact) -> bool:
+    kinds = (FactAbout.CHARACTER, FactAbout.WORLD, FactAbout.GAP)
+    return fact.about in kinds and bool(fact.subject)
+
+
+def _extract_statement(fact: Fact) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of a fact's attribute, and those of its value and target."""
+    attribute = fact.detail("attribute") or fact.detail("kind") or fact.field
+    return (
+        _extract_stems(attribute.replace("_", " ")),
+        _extract_stems(f"{fact.value} {fact.detail('target')}"),
+    )
+
+
+def _extract_stems(text: str) -> frozenset[str]:
+    return frozenset(stem_lightly(word) for word in extract_content_words(text))
+
+
+def _is_about(fact: Fact, people: Collection[str], cast: Cast) -> bool:
+    return bool(people) and not set(people).isdisjoint(resolve_name(fact.subject, cast))
+
+
+def _find_named_people(question: str, cast: Cast) -> frozenset[str]:
+    return frozenset(
         person
         for _, people_of_name in resolve_question_names(question, cast)
         for person in people_of_name
-    }
-    if not people:
-        return list(document_facts)
-    return sorted(
-        document_facts,
-        key=lambda document_fact: (
-            not people & set(resolve_name(document_fact.fact.subject, cast))
-        ),
     )
 
 
@@ -453,18 +443,3 @@ async def _find_speaker_names(
         for spot, number in own.items():
             shares[spot] = max(shares.get(spot, 0.0), number / len(words))
     return shares
-
-
-def _score_story_position(
-    question: str, chunks: Mapping[tuple[DocumentId, int], ChunkId], order: StoryOrder
-) -> dict[ChunkId, float]:
-    """Score chunks by position in the story, 0.0 to 1.0: the earliest scores highest,
-    or the latest if the question asks for the last of something.
-    """
-    last = asks_last(question)
-    ranks = {document: rank for rank, document in enumerate(order.story)}
-    story_spots = [spot for spot in chunks if spot[0] in ranks]
-    story_spots.sort(key=lambda spot: (ranks[spot[0]], spot[1]), reverse=last)
-    return {
-        chunks[spot]: 1 - n / len(story_spots) for n, spot in enumerate(story_spots)
-    }

@@ -11,7 +11,7 @@ from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentVersion, PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
-from lrwr.core.retrieval import proximity, retrievers, story_search
+from lrwr.core.retrieval import proximity_levels, retrievers, story_search
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import (
@@ -381,12 +381,12 @@ def _weights() -> tuple[float, ...]:
         retrievers.DENSE_WEIGHT,
         retrievers.LOW_COVERAGE_DENSE_WEIGHT,
         retrievers.RERANK_WEIGHT,
-        proximity.UTTERANCE_WEIGHT,
-        proximity.CONVERSATION_BONUS,
-        proximity.COMPANY_BONUS,
-        proximity.NAMED_SPEAKER_WEIGHT,
-        story_search.PEOPLE_WEIGHT,
-        story_search.EARLINESS_WEIGHT,
+        proximity_levels.UTTERANCE_WEIGHT,
+        proximity_levels.CONVERSATION_BONUS,
+        proximity_levels.COMPANY_BONUS,
+        proximity_levels.NAMED_SPEAKER_WEIGHT,
+        proximity_levels.PEOPLE_WEIGHT,
+        proximity_levels.EARLINESS_WEIGHT,
         story_search.CONTENT_TYPE_BOOST,
         story_search.MAX_SEARCH_FACTS,
     )

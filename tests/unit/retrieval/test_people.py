@@ -17,15 +17,15 @@ from lrwr.core.retrieval.people import (
     find_unknown_question_names,
 )
 from lrwr.core.retrieval.proximity import (
-    COMPANY_BONUS,
-    CONVERSATION_BONUS,
-    CONVERSATION_REACH,
-    NAMED_SPEAKER_WEIGHT,
     CharacterProximity,
     Spot,
 )
 from lrwr.core.retrieval.proximity_levels import (
+    COMPANY_BONUS,
+    CONVERSATION_BONUS,
+    CONVERSATION_REACH,
     FIRST_OF_KIND_LEVELS,
+    NAMED_SPEAKER_WEIGHT,
     PROXIMITY_LEVELS,
     UTTERANCE_LEVELS,
     UTTERANCE_SHARES,
