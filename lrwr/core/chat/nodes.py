@@ -20,6 +20,7 @@ from lrwr.core.chat.context.gap_finder import GapFinderResult, may_reveal_gap
 from lrwr.core.chat.context.lookups import (
     BoundedLookupTools,
     LookupRequest,
+    add_planned_searches,
     merge_passages,
 )
 from lrwr.core.chat.context.outline import read_outline
@@ -181,14 +182,20 @@ async def plan_and_search(
 ) -> tuple[QuestionPlan, SearchResult]:
     """Make the plan and search passages for `question` at the same time; return both.
 
-    The search does not depend on the plan. `emit` receives the events of both.
+    The searches that the plan asks for follow and join the passages by best rank.
+    `emit` receives the events of all.
     """
     emit(TurnStageStarted("plan", "Reading the question"))
     emit(TurnStageStarted("search", "Searching the manuscript"))
     async with asyncio.TaskGroup() as group:
         planned = group.create_task(dependencies.plan(question, bible))
         task = group.create_task(dependencies.search(question))
-    return planned.result(), task.result()
+    plan, result = planned.result(), task.result()
+    if dependencies.lookup_tools is not None:
+        # What a witness cannot know is removed with the scenes, which are not read yet.
+        tools = dependencies.lookup_tools(replace(question, witnessed=False), bible)
+        result = await add_planned_searches(plan, result, tools, emit)
+    return plan, result
 
 
 async def read_turn_bible(

@@ -13,15 +13,24 @@ from lrwr.core.chat.context.lookups import (
     MAX_SEARCH_CHARS,
     BoundedLookupTools,
     LookupRequest,
+    add_planned_searches,
     look_up,
     may_become_request,
+    merge_by_best_rank,
     parse_lookup_request,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.text import LineRange
-from lrwr.core.model.turns import AnswerMode, Citation, TurnEvent, TurnStageStarted
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
+    Citation,
+    QuestionPlan,
+    TurnEvent,
+    TurnStageStarted,
+)
 from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.story import ChapterReader
 from tests.fakes.story_desks import StoryDesk, a_story_desk
@@ -215,3 +224,24 @@ async def test_a_witness_reads_only_where_they_were(desk: StoryDesk) -> None:
     assert await hands.chapter(3) == []
     for found in await hands.search("Mags opened the ledger alone"):
         assert "alone" not in found.chunk.text
+
+
+async def test_searches_of_the_plan_join_the_question_s_passages_by_best_rank(
+    desk: StoryDesk,
+) -> None:
+    tools = await hands_for(desk, TurnQuestion("?"))
+    own = tuple(await tools.search("the lamp"))
+    other = tuple(await tools.search("the pony drowned"))
+    emitted: list[TurnEvent] = []
+    plan = QuestionPlan(
+        AnswerIntent.ANALYTICAL, (), (), "m", searches=("the pony drowned",)
+    )
+    joined = await add_planned_searches(plan, SearchResult(own), tools, emitted.append)
+    assert joined.passages == merge_by_best_rank(own, other)
+    assert joined.passages[0] == own[0]
+    ids = [passage.chunk.id for passage in joined.passages]
+    assert set(ids) == {passage.chunk.id for passage in (*own, *other)}
+    assert len(ids) == len(set(ids))
+    assert emitted == [
+        TurnStageStarted("search", "Searching the manuscript for “the pony drowned”")
+    ]

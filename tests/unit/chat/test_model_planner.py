@@ -11,9 +11,11 @@ from lrwr.core.chat.planning.model import (
     ModelPlanner,
     build_entities_shape,
     build_tools_shape,
+    parse_tools_reply,
 )
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.language_model import MalformedReply
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerMode,
@@ -353,3 +355,28 @@ async def test_the_same_question_is_asked_in_the_same_words(
 def test_the_shapes_are_what_a_strict_server_takes() -> None:
     for shape in (build_tools_shape(), build_entities_shape()):
         assert list(faults(json.loads(shape.schema))) == []
+
+
+async def test_the_plan_has_the_searches_and_chapters_of_the_model(
+    server: ModelServer, model: OpenAIChatModel, marsh_bible: Bible
+) -> None:
+    reply = json.loads(tools(VOICE, intent="judgement")) | {
+        "question": "How does PurpleFrog talk?",
+        "searches": ["one\n line", "two", "one line", "three", "four"],
+        "chapters": [2, 2, 5],
+    }
+    server.answering(each(json.dumps(reply), entities(FROG)))
+    plan = await planned(model, marsh_bible)
+    assert plan.intent is AnswerIntent.JUDGEMENT
+    assert plan.searches == ("one line", "two", "three")
+    assert plan.chapters == (2, 5)
+    assert plan.question == ""  # the first question of a thread stands alone
+
+
+@pytest.mark.parametrize(
+    "field",
+    [{"question": 1}, {"searches": [1]}, {"chapters": [True]}, {"unknown": ""}],
+)
+def test_additions_of_another_shape_are_malformed(field: dict[str, object]) -> None:
+    with pytest.raises(MalformedReply):
+        parse_tools_reply(json.dumps(json.loads(tools(VOICE)) | field), 0.7)

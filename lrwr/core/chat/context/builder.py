@@ -170,6 +170,8 @@ def _select_passages(
                 search_result.passages, key=lambda passage: passage.chapter is not None
             )
         )
+    if plan.question or plan.searches:
+        return search_result.passages  # scores of several searches do not compare
     return tuple(sorted(search_result.passages, key=lambda passage: -passage.score))
 
 

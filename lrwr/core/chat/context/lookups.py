@@ -2,6 +2,7 @@
 horizon.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import ChunkId, Passage
 from lrwr.core.model.language_model import flatten_reply_text
-from lrwr.core.model.turns import Citation, TurnEvent, TurnStageStarted
+from lrwr.core.model.turns import Citation, QuestionPlan, TurnEvent, TurnStageStarted
 from lrwr.core.retrieval.search_model import SearchResult
 from lrwr.core.retrieval.story import ChapterReader, ChapterTitle
 
@@ -219,6 +220,40 @@ def merge_passages(*groups: Iterable[Passage]) -> tuple[Passage, ...]:
         for passage in group:
             by_id.setdefault(passage.chunk.id, passage)
     return tuple(by_id.values())
+
+
+def merge_by_best_rank(*rankings: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Return the passages of all rankings, each once, by their best rank in any of
+    them; equal ranks in the order of the rankings.
+    """
+    ranked = sorted(
+        (rank, place)
+        for place, ranking in enumerate(rankings)
+        for rank in range(len(ranking))
+    )
+    return merge_passages(rankings[place][rank] for rank, place in ranked)
+
+
+async def add_planned_searches(
+    plan: QuestionPlan,
+    search_result: SearchResult,
+    tools: BoundedLookupTools,
+    emit: Callable[[TurnEvent], None],
+) -> SearchResult:
+    """Search for the rewritten question and the searches of `plan`, and return
+    `search_result`, that of the user's words, with their passages by best rank.
+    """
+    searches = tuple(filter(None, dict.fromkeys((plan.question, *plan.searches))))
+    if not searches:
+        return search_result
+    for words in searches:
+        emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(tools.search(words)) for words in searches]
+    passages = merge_by_best_rank(
+        search_result.passages, *(task.result() for task in tasks)
+    )
+    return replace(search_result, passages=passages)
 
 
 def _count(passages: Sequence[Passage]) -> str:

@@ -10,25 +10,25 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from lrwr.core.bible.name_lookup import match_elements, match_people
 from lrwr.core.bible.values import Bible
+from lrwr.core.chat.planning.prompts import (
+    build_entities_messages,
+    build_tools_messages,
+)
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import (
-    FENCE_RULE,
     MalformedReply,
     build_strict_schema,
     extract_json_object,
     flatten_reply_text,
-    generate_fence_mark,
-    wrap_in_fence,
 )
 from lrwr.core.model.text import format_seconds
 from lrwr.core.model.turns import (
     INTENTIONS_BY_SOURCE,
+    MAX_PLANNED_SEARCHES,
     AnswerIntent,
     AnswerMode,
     AnswerSource,
@@ -39,50 +39,16 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 
-MAX_PROMPT_PEOPLE = 80
-MAX_PROMPT_ELEMENTS = 80
-"""Names in the prompt at most: the most mentioned characters, the first elements."""
-
-MAX_PROMPT_ALIASES = 4
-"""Names of one character in the prompt at most."""
-
-MAX_PROMPT_EARLIER_QUESTIONS = 2
-"""Earlier questions in the prompt, because "she" may refer to a name in them."""
-
 _MAX_REPAIR_REPLY_CHARS = 800
 """Characters of a malformed reply that are repeated in the repair prompt."""
 
-_SOURCE_CONTENTS: Mapping[AnswerSource, str] = MappingProxyType(
-    {
-        AnswerSource.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
-        AnswerSource.PROFILES: "what is known of each character; voice: how they talk",
-        AnswerSource.WORLD: "places, devices, groups, objects and rules of the world",
-        AnswerSource.TIMELINE: "what happens, in order",
-        AnswerSource.NOTES: "the writer's own notes: what they meant, what is undecided",
-        AnswerSource.WEB: "other people's works, and the craft of writing",
-    }
-)
-_TOOLS_PROMPT = """\
-A novelist asks about their own manuscript. Do not answer: say what an answer needs.
-tools: every tool that the answer needs, with what it is needed for, and no other. \
-confidence: from 0 to 1, how sure it is that the answer needs it.
-{tools}
-intent: scenario asks what somebody would do in a case that the story does not have; \
-gap_probe asks whether the text says a thing at all; external_reference asks about the \
-craft of writing or a named work by somebody else; in_character talks to a character; \
-any other question is analytical.
-"""
-
-_ENTITIES_PROMPT = """\
-A novelist asks about their own manuscript. Do not answer: list whom and what the \
-question names, each once. entities: people, places, groups, objects, rules and works, \
-also those that a pronoun stands for. name: the known name where one is meant, else \
-the question's own words. confidence: from 0 to 1, how sure it is that this is meant. \
-No entities: an empty list.
-"""
-
 _MAX_NAME_CHARS = 120
 """Length above which a string cannot be a name."""
+
+_MAX_SEARCH_CHARS = 200
+_MAX_QUESTION_CHARS = 1_000
+_MAX_CHAPTERS = 5
+"""Upper bounds of what a model adds to a plan."""
 
 T = TypeVar("T")
 TOOL_THRESHOLD = 0.7
@@ -92,26 +58,6 @@ source costs more than an unnecessary name, which is only looked up."""
 
 _TOOLS_FALLBACK = "Sources were chosen by rules"
 _ENTITIES_FALLBACK = "Names were recognized by rules"
-
-
-def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
-    """Return the prompt that asks which sources `question` needs, and for what.
-
-    Names come from `bible`, which must end at the question's horizon.
-    """
-    tools = "\n".join(
-        f"- {source}: {_SOURCE_CONTENTS[source]}. For: {', '.join(INTENTIONS_BY_SOURCE[source])}"
-        for source in AnswerSource
-    )
-    return _build_messages(_TOOLS_PROMPT.format(tools=tools), question, bible)
-
-
-def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
-    """Return the prompt that asks which characters, places and things `question` names.
-
-    Known names come from `bible`, which must end at the question's horizon.
-    """
-    return _build_messages(_ENTITIES_PROMPT, question, bible)
 
 
 def build_planner_repair_messages(
@@ -133,76 +79,30 @@ def build_planner_repair_messages(
     ]
 
 
-def _build_messages(
-    instructions: str, question: TurnQuestion, bible: Bible
-) -> list[ChatMessage]:
-    """Return the instructions, and everything that depends on the question in fences."""
-    blocks = {
-        "people": _format_people(bible),
-        "things": "\n".join(
-            element.name for element in bible.world[:MAX_PROMPT_ELEMENTS]
-        ),
-        "talking to": _get_addressee(question),
-        "in play": "\n".join(_list_entities_in_play(question, bible)),
-        "earlier questions": _format_earlier_questions(question),
-        "question": question.text,
-    }
-    mark = generate_fence_mark(*blocks.values())
-    fenced_blocks = (
-        wrap_in_fence(label, text, mark) for label, text in blocks.items() if text
-    )
-    return [
-        ChatMessage("system", f"{instructions}{FENCE_RULE}"),
-        ChatMessage("user", "\n".join(fenced_blocks)),
-    ]
-
-
-def _format_people(bible: Bible) -> str:
-    lines = []
-    for character in bible.characters[:MAX_PROMPT_PEOPLE]:
-        forms = [form.name for form in character.aliases if form.name != character.name]
-        lines.append(" = ".join((character.name, *forms[: MAX_PROMPT_ALIASES - 1])))
-    return "\n".join(lines)
-
-
-def _get_addressee(question: TurnQuestion) -> str:
-    return question.character if question.mode is AnswerMode.IN_CHARACTER else ""
-
-
-def _list_entities_in_play(question: TurnQuestion, bible: Bible) -> list[str]:
-    """Return the entities of the conversation that are known at the horizon."""
-    return [
-        name
-        for name in question.state.entities
-        if match_people(name, bible) or match_elements(name, bible)
-    ]
-
-
-def _format_earlier_questions(question: TurnQuestion) -> str:
-    return "\n".join(
-        turn.question for turn in question.history[-MAX_PROMPT_EARLIER_QUESTIONS:]
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
     """The kind of answer (`intent`) and the sources that a model selected, most
     confident first.
 
     `refused` are sentences about selected sources that were ignored, because they do
-    not exist or do not support the stated purpose.
+    not exist or do not support the stated purpose. The other fields are those of
+    `QuestionPlan`.
     """
 
     intent: AnswerIntent
     choices: tuple[SourceChoice, ...]
     refused: tuple[str, ...] = ()
+    question: str = ""
+    searches: tuple[str, ...] = ()
+    chapters: tuple[int, ...] = ()
 
 
 @cache
 def build_tools_shape() -> ReplyShape:
     """Return the JSON schema of the reply that selects sources.
 
-    It has an `intent`, and `tools`: objects with `tool`, `intention` and `confidence`.
+    It has an `intent`, `tools`: objects with `tool`, `intention` and `confidence`, the
+    `question` on its own, `searches` and `chapters`.
     """
     tool = {
         "tool": {"type": "string", "enum": [source.value for source in AnswerSource]},
@@ -218,6 +118,9 @@ def build_tools_shape() -> ReplyShape:
             "enum": [answer_intent.value for answer_intent in AnswerIntent],
         },
         "tools": {"type": "array", "items": build_strict_schema(tool)},
+        "question": {"type": "string"},
+        "searches": {"type": "array", "items": {"type": "string"}},
+        "chapters": {"type": "array", "items": {"type": "integer"}},
     }
     return ReplyShape(
         "Tools", json.dumps(build_strict_schema(fields), separators=(",", ":"))
@@ -242,14 +145,16 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
 
     Selections below the confidence `threshold`, 0.0 to 1.0, are dropped; of several
     with the same source and purpose the most confident stays. A source that does not
-    support the stated purpose is dropped with a sentence in `refused`.
+    support the stated purpose is dropped with a sentence in `refused`. A reply without
+    `question`, `searches` or `chapters` is accepted.
 
     Raises:
         MalformedReply: The reply does not have the requested shape.
     """
     match extract_json_object(reply):
-        case {"intent": str(intent_name), "tools": [*tools], **more} if not more:
+        case {"intent": str(intent_name), "tools": [*tools], **more}:
             intent = _parse_intent(intent_name)
+            standalone, searches, chapters = _parse_additions(more)
         case _:
             raise MalformedReply("it is not an object of `intent` and `tools`")
     best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
@@ -263,7 +168,14 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
             pair = choice.source, choice.intention
             best[pair] = max(best.get(pair, choice), choice, key=_get_confidence)
     choices = sorted(best.values(), key=_get_confidence, reverse=True)
-    return ToolSelection(intent, tuple(choices), tuple(dict.fromkeys(refused)))
+    return ToolSelection(
+        intent,
+        tuple(choices),
+        tuple(dict.fromkeys(refused)),
+        standalone,
+        searches,
+        chapters,
+    )
 
 
 def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, ...]:
@@ -294,6 +206,35 @@ def _parse_intent(intent_name: str) -> AnswerIntent:
         raise MalformedReply(
             f"there is no intent {_quote_word(intent_name)}"
         ) from error
+
+
+def _parse_additions(
+    fields: Mapping[object, object],
+) -> tuple[str, tuple[str, ...], tuple[int, ...]]:
+    """Return question, searches and chapters; too many or too long ones are cut."""
+    match {"question": "", "searches": [], "chapters": [], **fields}:
+        case {
+            "question": str(question),
+            "searches": [*searches],
+            "chapters": [*chapters],
+            **more,
+        } if not more:
+            texts = [
+                flatten_reply_text(text)[:_MAX_SEARCH_CHARS]
+                for text in searches
+                if isinstance(text, str)
+            ]
+            numbers = [number for number in chapters if type(number) is int]
+            fits = len(texts) == len(searches) and len(numbers) == len(chapters)
+        case _:
+            fits = False
+    if not fits:
+        raise MalformedReply("it is not an object of the requested fields")
+    return (
+        flatten_reply_text(question)[:_MAX_QUESTION_CHARS],
+        tuple(dict.fromkeys(filter(None, texts)))[:MAX_PLANNED_SEARCHES],
+        tuple(dict.fromkeys(numbers))[:_MAX_CHAPTERS],
+    )
 
 
 def _parse_tool(item: object) -> tuple[str, str, float]:
@@ -387,8 +328,9 @@ class ModelPlanner:
         `question` needs; the second asks which characters, places and things the
         question names. Known names come from `bible`. Nothing is sent.
         """
-        return build_tools_messages(question, bible), build_entities_messages(
-            question, bible
+        return (
+            build_tools_messages(question, bible, self._tool_threshold),
+            build_entities_messages(question, bible, self._entity_threshold),
         )
 
     async def plan(
@@ -416,7 +358,7 @@ class ModelPlanner:
                 )
             )
         return self._merge_replies(
-            question.mode, choosing.result(), naming.result(), fallback
+            question, choosing.result(), naming.result(), fallback
         )
 
     async def _call(
@@ -456,7 +398,7 @@ class ModelPlanner:
 
     def _merge_replies(
         self,
-        mode: AnswerMode,
+        question: TurnQuestion,
         tools: _PlannerReply[ToolSelection],
         names: _PlannerReply[tuple[QuestionEntity, ...]],
         fallback: QuestionPlan,
@@ -466,13 +408,37 @@ class ModelPlanner:
             return replace(fallback, remarks=fallback.remarks + remarks)
         intent, choices = fallback.intent, fallback.choices
         if tools.reply is not None:
-            intent = _restrict_intent(mode, tools.reply.intent)
+            intent = _restrict_intent(question.mode, tools.reply.intent)
             choices, unsure = _select_choices(tools.reply, fallback)
             remarks += tools.reply.refused + unsure
         entities = fallback.entities if names.reply is None else names.reply
-        return QuestionPlan(
-            intent, choices, entities, self._model.name, fallback.remarks + remarks
+        plan = replace(
+            fallback,
+            intent=intent,
+            choices=choices,
+            entities=entities,
+            planner=self._model.name,
+            remarks=fallback.remarks + remarks,
         )
+        return (
+            plan if tools.reply is None else _add_searches(plan, tools.reply, question)
+        )
+
+
+def _add_searches(
+    plan: QuestionPlan, tools: ToolSelection, question: TurnQuestion
+) -> QuestionPlan:
+    """Return the plan with the rewritten question, searches and chapters of the model.
+
+    A first question stands alone already, so the user's words are used.
+    """
+    is_rewritten = question.history and tools.question != question.text.strip()
+    return replace(
+        plan,
+        question=tools.question if is_rewritten else "",
+        searches=tools.searches,
+        chapters=tools.chapters,
+    )
 
 
 def _restrict_intent(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerIntent:
