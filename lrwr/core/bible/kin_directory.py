@@ -32,6 +32,7 @@ class NamedPerson:
     maiden: bool = False
     head: bool = False
     has_given: bool = False
+    knight: bool = False
 
 
 def _are_children(person: NamedPerson, other: NamedPerson) -> bool:
@@ -41,7 +42,8 @@ def _are_children(person: NamedPerson, other: NamedPerson) -> bool:
 
 def _is_parent(person: NamedPerson) -> bool:
     """Return whether the name is that of the head of a family: "Mrs. Vale"."""
-    return person.married or (person.head and not person.has_given)
+    is_head = person.head and (person.knight or not person.has_given)
+    return person.married or is_head
 
 
 def _may_be_mother(person: NamedPerson, other: NamedPerson) -> bool:
@@ -49,8 +51,8 @@ def _may_be_mother(person: NamedPerson, other: NamedPerson) -> bool:
 
 
 def _may_be_father(person: NamedPerson, other: NamedPerson) -> bool:
-    is_head = other.head and other.gender is Gender.MALE and not other.has_given
-    return is_head and not _is_parent(person)
+    is_father = other.gender is Gender.MALE and _is_parent(other)
+    return is_father and not _is_parent(person)
 
 
 def _may_be_wife(person: NamedPerson, other: NamedPerson) -> bool:
@@ -142,7 +144,7 @@ class KinDirectory:
 
     def are_sure_couple(self, husband: str, wife: str) -> bool:
         """Return whether "Mr. and Mrs. X" can only be these two: no other man has the
-        surname, and his name has no given name.
+        surname, and his name has no given name, unless he is a lord or a knight.
         """
         man = self._people.get(husband)
         surname = wife.split(" ")[-1]
@@ -153,7 +155,8 @@ class KinDirectory:
             for other in self._by_surname.get(name, ())
             if other.gender is Gender.MALE
         }
-        return men <= {husband} and not (man and man.has_given)
+        is_named = man is not None and man.has_given and not man.knight
+        return men <= {husband} and not is_named
 
     def are_sure(self, first: str, second: str) -> bool:
         """Return whether two of a surname can only be a couple; see above."""
@@ -218,7 +221,14 @@ class KinDirectory:
 def _read_person(visible: VisibleCharacter) -> NamedPerson:
     character = visible.character
     surnames: set[str] = set()
-    flags = {"married": False, "maiden": False, "head": False, "has_given": False}
+    bare_names: set[str] = set()
+    flags = {
+        "married": False,
+        "maiden": False,
+        "head": False,
+        "has_given": False,
+        "knight": False,
+    }
     for form in {character.name, *(alias.name for alias in character.aliases)}:
         words = [
             word.rstrip(".") for word in form.split() if word not in ("the", "The")
@@ -229,11 +239,15 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
             continue
         if len(names) > 1 or titles:
             surnames.add(names[-1])
-        flags["has_given"] |= len(names) > 1 or not titles
+        flags["has_given"] |= len(names) > 1
+        if not titles and len(names) == 1:
+            bare_names.add(names[0])
+        flags["knight"] |= bool(titles) and titles[0] in ("Sir", "Lord")
         if titles and len(names) == 1:
             flags["married"] |= titles[0] in MARRIED_TITLES
             flags["maiden"] |= titles[0] in _MAIDEN_TITLES
             flags["head"] |= titles[0] in MALE_TITLE_WORDS
+    flags["has_given"] |= not bare_names <= surnames
     gender = character.gender
     return NamedPerson(character.name, gender, frozenset(surnames), **flags)
 

@@ -99,7 +99,8 @@ class _Group:
             else:
                 total, greatest = total + greatest, tie.weight
             document, end = evidence.document, evidence.spans[0].end
-        return total + greatest
+        # Rounded, so that the order of documents cannot decide.
+        return round(total + greatest, 6)
 
     @property
     def ruled(self) -> bool:
@@ -211,8 +212,9 @@ def _group_key(tie: _Tie) -> _Key:
 def _is_supported(group: _Group, people: KinDirectory) -> bool:
     """Return whether a sentence states the relation, or its cues suffice.
 
-    A surname alone does not tell a man's mother from his wife, so those need two kinds
-    of cues. Brother and sister share a surname, unless one has that of a husband.
+    A surname alone does not tell a man's mother from his wife: a mother needs cues of
+    both (his "my mother", her "my son"), and a wife, too, or one that names her.
+    Brother and sister share a surname, unless one has that of a husband.
     """
     if any(tie.stated and tie.weight >= 2.0 for tie in group.ties) or not group.ruled:
         return True
@@ -222,19 +224,17 @@ def _is_supported(group: _Group, people: KinDirectory) -> bool:
         return False
     if any(tie.stated for tie in group.ties):
         return True
-    is_mother = base == "parent" and people.may_be_wife(senior, junior)
-    if is_mother or (base == "spouse" and not people.are_sure(senior, junior)):
-        signs = {(tie.sign, tie.kind) for tie in group.ties}
-        if len(signs) < 2 and signs <= _BY_SURNAME:
+    if all(tie.sign in _BY_SURNAME for tie in group.ties):
+        is_unsure = base == "spouse" and not people.are_sure(senior, junior)
+        is_unsure |= base == "parent" and people.may_be_wife(senior, junior)
+        kinds = {tie.kind for tie in group.ties if tie.sign}
+        if is_unsure and len(kinds) < 2:
             return False
     return group.weight >= ENOUGH
 
 
-_BY_SURNAME = frozenset(
-    (sign, kind)
-    for sign in (RelationCue.OWNER, RelationCue.UNNAMED)
-    for kind in ("mother", "father", "son", "wife", "husband", "daughter")
-)
+_BY_SURNAME = frozenset({"", RelationCue.OWNER, RelationCue.UNNAMED})
+"""Signs that name nobody, or only "Mr. and Mrs." and a surname."""
 
 
 def _drop_contradicted(groups: Iterable[_Group]) -> list[_Group]:
@@ -284,7 +284,7 @@ def _outweighs(group: _Group, other: _Group) -> bool:
     bases = group.term.base, other.term.base
     if set(bases) <= {"spouse", "engaged", "widowed"} and bases[0] != bases[1]:
         return False
-    if bases[0] in FAMILY and bases[1] == "friend":
+    if bases[0] in FAMILY | {"lover"} and bases[1] == "friend":
         return True
     if not EXCLUSIVE.issuperset(bases):
         return False

@@ -153,6 +153,14 @@ def test_a_mother_does_not_become_a_wife() -> None:
     assert family.shown() == [("Mrs. Tallow", "mother", "Hob Tallow")]
 
 
+def test_mr_and_mrs_are_no_couple_if_the_only_man_has_a_given_name() -> None:
+    family = Family("Mrs. Tallow")
+    for _ in range(4):
+        family.states("Mrs. Tallow", "wife", "Mr. Tallow", sure=PROBABLE)
+    family.stories.name("Hob Gannet", "Hob Tallow", "Mr. Tallow", gender=Gender.MALE)
+    assert family.shown() == []
+
+
 def test_of_contradictory_kin_only_the_better_supported_is_shown() -> None:
     family = Family("Hob Tallow", "Mrs. Gannet")
     family.states("Mrs. Gannet", "mother", "Hob Tallow", sure=PROBABLE)

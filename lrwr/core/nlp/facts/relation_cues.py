@@ -26,7 +26,7 @@ from lrwr.core.nlp.facts.clauses import (
     ends_in_question,
     extract_clause_before,
     find_matches_at,
-    find_prose_person_names,
+    find_prose_names,
     is_asserted,
     is_known_person,
     make_fact,
@@ -75,6 +75,11 @@ _OWNER_AND_NAME = LazyPattern(
     rf"\b(?P<whose>[Hh]is|[Hh]er|[Mm]y|[Yy]our) {KINSHIP_ADJECTIVES}"
     rf"(?P<kin>{_ANY_NOUN}) (?P<two>{NAME_PATTERN})(?![\w-]| [A-Z])(?! and [A-Z])"
 )
+# "a letter from my cousin, Mr. Vale", not "I thank my cousin, Mr. Vale", said to him
+_OWNER_AND_APPOSITION = LazyPattern(
+    rf"\b(?:from|of|by|about|than|is|was) (?P<whose>[Mm]y|[Yy]our) {KINSHIP_ADJECTIVES}"
+    rf"(?P<kin>{_ANY_NOUN}), (?P<two>{NAME_PATTERN})(?![\w-]| [A-Z])(?! and [A-Z])"
+)
 # "Mags, her cousin,"
 _NAME_AND_OWNER = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}), (?P<whose>his|her|my|your) "
@@ -94,9 +99,10 @@ _ONE_OF = LazyPattern(
     r"(?=[.,;:!?)—–]|$| (?:was|is|had|and)\b)"
 )
 _SINGULAR = {"children": "child"}
+_PAUSE = r"(?:^|(?<=[\x01.!?;:—“\"‘',])|(?<=[\x01.!?;:—“\"‘',] ))"
 # "…, mamma." and "My dear aunt, …"
 _VOCATIVE = LazyPattern(
-    r"(?i)(?:^|(?<=[\x01.!?;:—“\"‘',]))[\x01 “\"‘—-]*(?:(?:oh|ah|no|yes|well|but|and|now|"
+    rf"(?i){_PAUSE}(?:(?:oh|ah|no|yes|well|but|and|now|"
     r"O|good \w+|thank you)[,!]? )?(?P<dear>(?:my )?(?:(?:dear|dearest|own|sweet|"
     r"beloved|poor) )+|my )?(?P<kin>mamma|mama|papa|mother|father|aunt|uncle|"
     r"sister|brother|cousin|niece|nephew|grandmother|grandfather|grandmamma|grandpapa|"
@@ -139,13 +145,18 @@ _WIFE_OF = LazyPattern(
 _TAG = LazyPattern(
     r"\x01,? (?:said|cried|replied|asked|returned|answered|exclaimed|observed|added|"
     r"continued|inquired|rejoined|remarked|whispered|repeated|resumed|interrupted|called"
-    rf") (?P<whose>his|her) {KINSHIP_ADJECTIVES}(?P<kin>{_FAMILY_NOUN}){_NO_NAME}"
+    rf") (?P<whose>his|her) {KINSHIP_ADJECTIVES}(?P<kin>{_FAMILY_NOUN}|friend){_NO_NAME}"
 )
 _ENGAGED = frozenset({"engaged", "betrothed", "affianced", "engagement"})
 _UNIONS = {"wife": "wife", "husband": "husband", "widow": "widow"}
 _FRIENDLY = LazyPattern(
-    r"(?i)(?:^|(?<=[\x01.!?;:—“\"‘',]))[\x01 “\"‘—-]*(?:(?:oh|ah|no|yes|well|but|and|now),? )?"
-    r"(?:my (?:dear |dearest |good |old )*friend|mon ami|old friend)(?=[,.!?;\x01”\"—])"
+    rf"(?i){_PAUSE}(?:(?:oh|ah|no|yes|well|but|and|now),? )?"
+    r"(?:my (?:dear |dearest |good |old )*friend|mon ami|(?:my )?(?:dear |dearest |good )*"
+    r"old (?:friend|fellow|chap|man)|my (?:dear |dearest |good )+(?:fellow|chap))(?=[,.!?;\x01”\"—])"
+)
+# "My dear Mags", with a given name; "my dear Mr. Vale" is a form of politeness
+_DEAR_NAME = LazyPattern(
+    rf"\b[Mm]y (?:dear|dearest)(?: old| good)? (?P<two>{NAME_PATTERN})(?![\w-])"
 )
 _PARTIES = {
     "my": CueParty.SPEAKER,
@@ -154,10 +165,28 @@ _PARTIES = {
     "you": CueParty.ADDRESSEE,
 }
 _POSSESSIVES = {"he": "his", "she": "her"}
+_PLURAL_WORDS = frozenset(_PLURALS.split("|"))
+_UNION_WORDS = frozenset(
+    [
+        "engaged",
+        "betrothed",
+        "affianced",
+        "married",
+        "wedded",
+        "marriage",
+        "wedding",
+        "engagement",
+        "union",
+        "wife",
+        "widow",
+        "husband",
+    ]
+)
 _TRIGGERS = (
     {*_FAMILY.split(), *_PLURALS.split("|"), "friend", "ami", "married", "engaged"}
     | {"marriage", "engagement", "wedding", "betrothed", "affianced", "union", "wedded"}
-    | {"patroness", "patron", "grandmamma", "grandpapa"}
+    | {"patroness", "patron", "grandmamma", "grandpapa", "dear", "dearest", "fellow"}
+    | {"chap"}
     | RELATIONSHIP_WORDS
 )
 
@@ -209,9 +238,12 @@ def find_relation_cues(prose: AnnotatedProse) -> Iterator[Fact]:
 
 
 def _find_cues(clause: _Clause) -> Iterator[_Cue]:
+    words = clause.prose.sentences[clause.place].words
     yield from _find_owned(clause)
-    yield from _find_lists(clause)
-    yield from _find_unions(clause)
+    if not words.isdisjoint(_PLURAL_WORDS):
+        yield from _find_lists(clause)
+    if not words.isdisjoint(_UNION_WORDS):
+        yield from _find_unions(clause)
     if clause.is_spoken:
         yield from _find_addresses(clause)
     else:
@@ -234,7 +266,8 @@ def _find_owned(clause: _Clause) -> Iterator[_Cue]:
             continue
         yield from _owned_by(clause, match, "", RelationCue.UNNAMED)
     # In speech, "Mags, my cousin" may be said to Mags.
-    patterns = (_OWNER_AND_NAME, *(() if clause.is_spoken else (_NAME_AND_OWNER,)))
+    more = _OWNER_AND_APPOSITION if clause.is_spoken else _NAME_AND_OWNER
+    patterns = (_OWNER_AND_NAME, more)
     for match in chain.from_iterable(p.finditer(clause.words) for p in patterns):
         if two := clean_name(match["two"], clause.prose):
             yield from _owned_by(clause, match, two, RelationCue.NAMED)
@@ -269,11 +302,11 @@ def _possible_owners(clause: _Clause, at: int) -> tuple[str, ...]:
     the sentence before it in the paragraph.
     """
     prose = clause.prose
-    names = find_prose_person_names(prose, clause.words[:at])
+    names = find_prose_names(prose, clause.words[:at])
     if not names and clause.place and not clause.is_spoken:
         before, own = prose.sentences[clause.place - 1], prose.sentences[clause.place]
         if "\n\n" not in prose.text[before.span.end : own.span.start]:
-            names = find_prose_person_names(prose, before.narration)
+            names = find_prose_names(prose, before.narration)
     return tuple(name for name in names if is_known_person(name, prose))
 
 
@@ -331,6 +364,12 @@ def _find_addresses(clause: _Clause) -> Iterator[_Cue]:
         yield _address(_WORDS.get(kin, kin), match, group)
     for match in _FRIENDLY.finditer(clause.words):
         yield _address("friend", match, "")
+    for match in _DEAR_NAME.finditer(clause.words):
+        two = clean_name(match["two"], clause.prose)
+        if two and " " not in two and is_known_person(two, clause.prose):
+            yield _Cue(
+                CueParty.SPEAKER, "friend", two, RelationCue.ADDRESS, *match.span()
+            )
     for match in _TITLED_KIN.finditer(clause.words):
         if two := clean_name(match["two"], clause.prose):
             kin = match["kin"].lower()
