@@ -11,7 +11,7 @@ from lrwr.core.model.cast import (
 )
 from lrwr.core.model.chunks import ChunkId, Knowledge, Pipeline, SearchScope
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, CueParty, Fact, FactAbout
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import NarrativeState
@@ -229,6 +229,31 @@ async def test_what_is_woven_is_found_by_who_speaks_and_where(
         AppearanceRole.PRESENT,
         AppearanceRole.SPEAKS,
     ]
+
+
+async def test_a_relation_cue_names_who_speaks_and_is_no_search_result(
+    library: Library,
+) -> None:
+    speaker, addressee, _ = CueParty
+    cue = replace(
+        TRAIT,
+        about=FactAbout.RELATION_CUE,
+        subject=speaker,
+        spans=(Span(14, 17),),
+        certainty=Certainty.PROBABLE,
+        details=(("target", "Mags"), ("kind", "aunt"), ("sign", "named")),
+    )
+    heard = replace(cue, subject="Nell", details=(("target", addressee),))
+    knowledge = replace(learned(), facts=(cue, heard))
+    await library.keep(knowledge)
+    before = [one.fact.subject for one in await library.story.facts()]
+    assert before == [speaker, "Nell"]
+    await library.casts.save_attribution(woven(knowledge))
+    first, second = [one.fact for one in await library.story.facts()]
+    assert (first.subject, first.certainty) == ("Nell", Certainty.VERIFIED)
+    assert first.detail("party") == speaker
+    assert second.detail("target") == "Hob"
+    assert await library.story.search_facts(["grey", "aunt"], limit=5) == []
 
 
 async def test_weaving_again_leaves_nothing_of_before(library: Library) -> None:

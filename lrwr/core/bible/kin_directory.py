@@ -170,6 +170,11 @@ class KinDirectory:
         is_man = self.gender(child) is Gender.MALE
         return is_man and bool(woman and woman.married)
 
+    def outranks_mother(self, mother: str, child: str) -> bool:
+        """Return whether `child` has the title of a married woman, and `mother` none."""
+        woman, daughter = self._people.get(mother), self._people.get(child)
+        return bool(woman and daughter and daughter.married and not woman.married)
+
     def differ_in_surname(self, first: str, second: str) -> bool:
         """Return whether two have different surnames, and neither that of a husband."""
         pair = [self._people.get(name) for name in (first, second)]
@@ -239,12 +244,14 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
             continue
         if len(names) > 1 or titles:
             surnames.add(names[-1])
-        flags["has_given"] |= len(names) > 1
+        is_wife = bool(titles) and titles[0] in MARRIED_TITLES
+        flags["married"] |= is_wife
+        # "Mrs. John Vale" has the given name of her husband.
+        flags["has_given"] |= len(names) > 1 and not is_wife
         if not titles and len(names) == 1:
             bare_names.add(names[0])
         flags["knight"] |= bool(titles) and titles[0] in ("Sir", "Lord")
         if titles and len(names) == 1:
-            flags["married"] |= titles[0] in MARRIED_TITLES
             flags["maiden"] |= titles[0] in _MAIDEN_TITLES
             flags["head"] |= titles[0] in MALE_TITLE_WORDS
     flags["has_given"] |= not bare_names <= surnames

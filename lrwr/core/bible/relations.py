@@ -26,7 +26,14 @@ from lrwr.core.bible.kin_terms import (
 )
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout, RelationCue
+from lrwr.core.model.facts import (
+    RULES_KEEPER,
+    Certainty,
+    CueParty,
+    Fact,
+    FactAbout,
+    RelationCue,
+)
 
 ENOUGH = 1.0
 """Total weight from which cues show a relation that no sentence states."""
@@ -168,10 +175,13 @@ def _cue_tie(
     source, target = pair
     kind = fact.detail("kind")
     if source != target and _fits(source, target, kind, people):
-        sure, unsure = _CUE_WEIGHTS[fact.detail("sign")]
-        weight = sure if fact.certainty is Certainty.VERIFIED else unsure
-        if kind == "friend" and fact.detail("sign") == RelationCue.ADDRESS:
-            weight = FRIENDLY_WEIGHT * (1 if weight == sure else 0.5)
+        sign, is_sure = fact.detail("sign"), fact.certainty is Certainty.VERIFIED
+        if sign in (RelationCue.NAMED, RelationCue.UNNAMED):
+            # "Your cousin": who is spoken to is less certain than who speaks.
+            is_sure &= CueParty.ADDRESSEE not in fact.all_details("party")
+        weight = _CUE_WEIGHTS[sign][0 if is_sure else 1]
+        if kind == "friend" and sign == RelationCue.ADDRESS:
+            weight = FRIENDLY_WEIGHT * (1.0 if is_sure else 0.5)
         yield _Tie(source, target, kind, weight, False, sourced_fact, True)
 
 
@@ -224,6 +234,9 @@ def _is_supported(group: _Group, people: KinDirectory) -> bool:
         return False
     if any(tie.stated for tie in group.ties):
         return True
+    is_mother = base == "parent" and people.gender(senior) is Gender.FEMALE
+    if is_mother and people.outranks_mother(senior, junior):
+        return False
     if all(tie.sign in _BY_SURNAME for tie in group.ties):
         is_unsure = base == "spouse" and not people.are_sure(senior, junior)
         is_unsure |= base == "parent" and people.may_be_wife(senior, junior)

@@ -135,6 +135,22 @@ def test_nobody_is_guessed_for_an_unknown_speaker(party: CueParty) -> None:
     assert family.shown() == []
 
 
+def test_your_cousin_weighs_less_than_my_cousin() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet")
+    party = ("party", CueParty.ADDRESSEE)
+    family.hints("named", "Mrs. Gannet", "cousin", "Miss Vale", party, sure=VERIFIED)
+    assert family.shown() == []
+    family.hints("named", "Mrs. Gannet", "cousin", "Miss Vale", sure=VERIFIED)
+    assert family.shown() == [("Mrs. Gannet", "cousin", "Miss Vale")]
+
+
+def test_a_girl_is_no_mother_of_a_married_woman() -> None:
+    family = Family("Nell Tallow", "Mrs. Gannet")
+    for _ in range(4):
+        family.hints("address", "Nell Tallow", "mother", "Mrs. Gannet")
+    assert family.shown() == []
+
+
 def test_mr_and_mrs_of_a_surname_are_a_couple_if_he_is_its_only_man() -> None:
     family = Family("Mr. Vale")
     family.states("Mrs. Vale", "wife", "Mr. Vale", sure=PROBABLE)

@@ -95,6 +95,7 @@ def _name_parties(
         (key, named.get(value, value) if key == "target" else value)
         for key, value in fact.details
     )
+    details += tuple(("party", party) for party in sorted(used))
     return DocumentFact(
         document,
         replace(
