@@ -171,9 +171,13 @@ class KinDirectory:
         return is_man and bool(woman and woman.married)
 
     def outranks_mother(self, mother: str, child: str) -> bool:
-        """Return whether `child` has the title of a married woman, and `mother` none."""
+        """Return whether `mother` is a Miss, or has no title although `child` has that
+        of a married woman.
+        """
         woman, daughter = self._people.get(mother), self._people.get(child)
-        return bool(woman and daughter and daughter.married and not woman.married)
+        if woman is None or woman.married:
+            return False
+        return woman.maiden or bool(daughter and daughter.married)
 
     def differ_in_surname(self, first: str, second: str) -> bool:
         """Return whether two have different surnames, and neither that of a husband."""
