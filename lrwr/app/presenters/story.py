@@ -14,6 +14,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
+from lrwr.core.bible.place_tree import nest_places
 from lrwr.core.bible.values import (
     NO_READER,
     GapState,
@@ -67,21 +68,24 @@ def list_characters(
 
 
 def list_world(elements: "Iterable[WorldElement]") -> Iterator[StyledTable]:
-    """Yield one table with a row for each of `elements` (settings, objects, rules, …).
+    """Yield one table with a row for each of `elements` (settings, objects, rules, …),
+    those that are part of another one indented below it.
 
-    Columns: name, type, connected characters, first location, certainty.
+    Columns: name, type, connected characters, mentions, first location, certainty.
     """
     rows: list[list[LinePiece]] = [
         [
-            element.name,
+            "  " * depth + element.name,
             describe_element(element),
             ", ".join(claim.value for claim in element.connected_characters),
+            str(element.mentions or ""),
             StyledText(_first_element_location(element), "place"),
             str(element.certainty),
         ]
-        for element in elements
+        for element, depth in nest_places(tuple(elements))
     ]
-    yield StyledTable(["Name", "Type", "Characters", "First seen", "Certainty"], rows)
+    headings = ["Name", "Type", "Characters", "Mentions", "First seen", "Certainty"]
+    yield StyledTable(headings, rows, right={"Mentions"})
 
 
 def render_character(
@@ -123,6 +127,10 @@ def render_element(element: "WorldElement") -> Iterator[StyledLine]:
         yield from render_claim("type: ", claim)
     for claim in element.descriptions:
         yield from render_claim("", claim)
+    if element.part_of:
+        yield StyledLine((f"in: {element.part_of}",))
+    if element.mentions:
+        yield StyledLine((f"mentions: {element.mentions}",))
     for claim in element.connected_characters:
         yield from render_claim("with: ", claim)
 

@@ -103,10 +103,11 @@ def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:
 
 
 def element_as_json(element: WorldElement) -> JsonObject:
-    """Return a world element as JSON: its name, types, descriptions and characters.
+    """Return a world element as JSON: its name, types, descriptions, characters, number
+    of mentions and the place that it is part of.
 
-    World elements are settings, objects, rules and other named things of the story. The
-    last three are lists of `claim_as_json`, each with its own certainty; `certainty` is
+    World elements are settings, objects, rules and other named things of the story.
+    Types, descriptions and characters are lists of `claim_as_json`, each with its own certainty; `certainty` is
     the highest of the element's evidence.
     """
     return {
@@ -115,6 +116,8 @@ def element_as_json(element: WorldElement) -> JsonObject:
         "element_types": _claims(element.element_types),
         "descriptions": _claims(element.descriptions),
         "connected_characters": _claims(element.connected_characters),
+        "mentions": element.mentions,
+        "part_of": element.part_of or None,
     }
 
 

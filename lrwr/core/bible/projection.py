@@ -14,9 +14,9 @@ from lrwr.core.bible.timeline import (
     collect_disclosures,
     collect_events,
     collect_quotes,
-    collect_world_elements,
 )
 from lrwr.core.bible.values import Bible
+from lrwr.core.bible.world import collect_world_elements
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId, Horizon

@@ -1,6 +1,4 @@
-"""Builds world elements, events, the timeline and quotations from facts, and compares
-facts.
-"""
+"""Builds events, the timeline and quotations from facts, and compares facts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -9,20 +7,15 @@ from typing import TypeAlias
 from lrwr.core.bible.claims import (
     SourcedFact,
     VisibleFacts,
-    find_highest_certainty,
-    merge_claims,
 )
-from lrwr.core.bible.horizon import normalize_character_name
 from lrwr.core.bible.values import (
     AttributedQuote,
-    BibleClaim,
     Disclosure,
     NarrativeEvent,
     SceneSummary,
     TextEvidence,
     TimelineMoment,
     TimelineMomentKind,
-    WorldElement,
 )
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
@@ -34,28 +27,8 @@ from lrwr.core.model.facts import (
     Fact,
     FactAbout,
     StoryGridTag,
-    WorldField,
 )
 from lrwr.core.ports.story_stores import DocumentQuotation
-
-
-def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
-    """Return the places and other named things of the story's world, in order of first
-    occurrence.
-
-    Facts that take a character for a place are ignored; an element with such facts is
-    skipped if no other fact gives its type.
-    """
-    groups: dict[str, list[SourcedFact]] = {}
-    for sourced_fact in material.about(FactAbout.WORLD):
-        if sourced_fact.fact.subject and material.view.contains_name(
-            sourced_fact.fact.subject
-        ):
-            groups.setdefault(
-                normalize_character_name(sourced_fact.fact.subject), []
-            ).append(sourced_fact)
-    elements = (_build_element(group, material) for group in groups.values())
-    return tuple(element for element in elements if element is not None)
 
 
 def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
@@ -212,44 +185,6 @@ def _shown_name(
 ) -> tuple[str, Certainty]:
     shown_name = material.cast.display_name(name) if name else ""
     return shown_name, certainty if shown_name else Certainty.NOT_EVALUATED
-
-
-def _build_element(
-    sourced_facts: Sequence[SourcedFact], material: VisibleFacts
-) -> WorldElement | None:
-    group = [
-        sourced_fact
-        for sourced_fact in sourced_facts
-        if not material.cast.is_misread_place(sourced_fact.fact)
-    ]
-    if len(group) < len(sourced_facts) and not _claims(group, WorldField.ELEMENT_TYPE):
-        return None
-    written = [f for f in group if f.fact.keeper == WRITER_KEEPER]
-    evidence = [sourced_fact.evidence for sourced_fact in group]
-    return WorldElement(
-        name=(written or group)[0].fact.subject,
-        element_types=_claims(group, WorldField.ELEMENT_TYPE),
-        descriptions=_claims(group, WorldField.DESCRIPTION),
-        connected_characters=merge_claims(
-            ("", name, sourced_fact.evidence)
-            for sourced_fact in group
-            if sourced_fact.fact.field == WorldField.CONNECTED
-            and (name := material.cast.display_name(sourced_fact.fact.value))
-        ),
-        certainty=find_highest_certainty(evidence),
-    )
-
-
-def _claims(group: Sequence[SourcedFact], field: WorldField) -> tuple[BibleClaim, ...]:
-    return merge_claims(
-        (
-            "",
-            sourced_fact.fact.value or sourced_fact.evidence.text,
-            sourced_fact.evidence,
-        )
-        for sourced_fact in group
-        if sourced_fact.fact.field == field
-    )
 
 
 def _feelings(

@@ -172,8 +172,10 @@ class WorldElement:
     """A place, device, group, object or rule of the story's world.
 
     `element_types` says which, more than one if the text or notes conflict.
-    `connected_characters` are claims whose values are characters' names. `certainty` is
-    the highest of all evidence about the element; each claim also has its own.
+    `connected_characters` are claims whose values are characters' names: who is seen
+    there. `certainty` is the highest of all evidence about the element; each claim also
+    has its own. `mentions` is how often rules found the name, 0 if they did not look
+    for it; `part_of` is the name of the place that a place is in, empty if unknown.
     """
 
     name: str
@@ -181,6 +183,8 @@ class WorldElement:
     descriptions: tuple[BibleClaim, ...]
     connected_characters: tuple[BibleClaim, ...]
     certainty: Certainty
+    mentions: int = 0
+    part_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

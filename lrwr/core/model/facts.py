@@ -38,6 +38,15 @@ PRESENT_FIELD = "present"
 """`Fact.field` of a character whom a language model found present in a scene."""
 
 
+MENTIONS_DETAIL = "mentions"
+"""Detail of a place that rules found: how often the name occurs in the text read."""
+LOCATIVE_DETAIL = "locative"
+"""Detail of a place that rules found: how many of these occurrences say where something
+is or happens."""
+PART_OF_DETAIL = "part_of"
+"""Detail of a place: the name of the place that it is in."""
+
+
 class FactAbout(StrEnum):
     """What a fact is about; this determines the meaning of `subject` and `field`.
 
@@ -144,6 +153,8 @@ class WorldField(StrEnum):
     """Value: an `ElementType`."""
     DESCRIPTION = "description"
     CONNECTED = "connected_character"
+    MENTION = "mention"
+    """A name that may be a place's, without a locative use here; the value is empty."""
 
 
 class ContentType(StrEnum):

@@ -138,7 +138,7 @@ class WorldScreen(StoryScreen):
         super().__init__(room, "World", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each world element, in the order of first occurrence."""
+        """Return a row for each world element, most mentioned first."""
         return [
             ListRow(str(number), element.name, describe_element(element))
             for number, element in enumerate(bible.world)

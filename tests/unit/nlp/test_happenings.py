@@ -4,7 +4,6 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import Certainty
 from lrwr.core.nlp.facts.events import (
     find_event_facts,
-    find_place_facts,
     find_reported_speech_facts,
 )
 from lrwr.core.nlp.text.prose import annotate_prose
@@ -90,31 +89,3 @@ def test_other_speech_is_not(text: str) -> None:
         list(find_reported_speech_facts(annotate_prose(text, find_sentence_spans)))
         == []
     )
-
-
-def places(text: str, known: tuple[str, ...] = ()) -> list[str]:
-    prose = annotate_prose(text, find_sentence_spans, known)
-    return [fact.subject for fact in find_place_facts(prose)]
-
-
-def test_a_name_with_a_places_word_is_a_place() -> None:
-    assert places("They met near Half House. Then it rained.") == ["Half House"]
-
-
-def test_a_name_where_only_places_stand_twice_is_one() -> None:
-    assert places("He lived in Thole. She went to Thole.") == ["Thole"]
-    assert places("He lived in Thole.") == []
-    assert places("He lived in Thole with Nell.", ("Nell",)) == ["Thole"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "She saw a change in Nell. He had faith in Nell. “Yes,” said Nell.",
-        "He went to Mr. Vale and back to Mr. Vale.",
-        "It was in March. In March, in God, in Heaven.",
-        "He believed in Nell. He walked to Nell. Nell’s eyes were grey.",
-    ],
-)
-def test_people_months_and_heaven_are_no_places(text: str) -> None:
-    assert places(text) == []

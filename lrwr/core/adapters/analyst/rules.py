@@ -10,10 +10,10 @@ from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.events import (
     find_event_facts,
-    find_place_facts,
     find_reported_speech_facts,
 )
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
+from lrwr.core.nlp.facts.places import find_place_facts
 from lrwr.core.nlp.facts.relation_cues import find_relation_cues
 from lrwr.core.nlp.text.gap_markers import find_marked_gaps
 from lrwr.core.nlp.text.prose import (

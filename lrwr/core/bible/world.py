@@ -1,0 +1,143 @@
+"""Builds the world elements of the story bible: places, objects, groups and rules."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lrwr.core.bible.claims import (
+    SourcedFact,
+    VisibleFacts,
+    find_highest_certainty,
+    merge_claims,
+)
+from lrwr.core.bible.place_tree import normalize_place_name
+from lrwr.core.bible.values import BibleClaim, WorldElement
+from lrwr.core.model.facts import (
+    LOCATIVE_DETAIL,
+    MENTIONS_DETAIL,
+    PART_OF_DETAIL,
+    WRITER_KEEPER,
+    Certainty,
+    FactAbout,
+    WorldField,
+)
+
+_MIN_MENTIONS = 2
+"""Mentions from which a name with a locative use is a place."""
+_MIN_LOCATIVE_SHARE = 0.15
+"""Minimum share of locative uses among the mentions of a place."""
+_MIN_SHARE_WITH_ARTICLE = 0.3
+"""The same for a name with "the", such as "the Angel", which is more often a thing's."""
+
+
+def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
+    """Return the places and other named things of the story's world, most mentioned
+    first, then in order of first occurrence.
+
+    A place that only rules found needs a locative use and two mentions, or a place noun
+    ("Gull Street"). Facts that take a character for a place are ignored; an element
+    with such facts is skipped if no other fact gives its type.
+    """
+    groups: dict[str, list[SourcedFact]] = {}
+    for sourced_fact in material.about(FactAbout.WORLD):
+        subject = sourced_fact.fact.subject
+        if subject and material.view.contains_name(subject):
+            groups.setdefault(normalize_place_name(subject), []).append(sourced_fact)
+    elements = (_build_element(group, material) for group in groups.values())
+    found = [element for element in elements if element is not None]
+    return tuple(sorted(found, key=lambda element: -element.mentions))
+
+
+@dataclass(frozen=True, slots=True)
+class _PlaceCounts:
+    """How often the rules found a name, and how often as a place's; `names` counts the
+    spellings, `is_sure` means that the text says that it is a place.
+    """
+
+    names: Counter[str]
+    locative: int
+    is_sure: bool
+
+    @classmethod
+    def of_facts(cls, facts: Sequence[SourcedFact]) -> "_PlaceCounts":
+        """Add up the facts of one name."""
+        names: Counter[str] = Counter()
+        for sourced_fact in facts:
+            fact = sourced_fact.fact
+            names[fact.subject] += int(fact.detail(MENTIONS_DETAIL) or 0)
+        return cls(
+            names,
+            sum(int(f.fact.detail(LOCATIVE_DETAIL) or 0) for f in facts),
+            any(f.fact.certainty is Certainty.VERIFIED for f in facts),
+        )
+
+    @property
+    def mentions(self) -> int:
+        """The number of mentions."""
+        return self.names.total()
+
+    def is_place(self) -> bool:
+        """Return whether the evidence is enough."""
+        if self.is_sure:
+            return True
+        name = self.names.most_common(1)[0][0]
+        with_article = name.startswith("the ") and not name[4:].islower()
+        share = _MIN_SHARE_WITH_ARTICLE if with_article else _MIN_LOCATIVE_SHARE
+        return (
+            self.mentions >= _MIN_MENTIONS
+            and self.locative > 0
+            and self.locative >= share * self.mentions
+        )
+
+
+def _build_element(
+    sourced_facts: Sequence[SourcedFact], material: VisibleFacts
+) -> WorldElement | None:
+    group = [f for f in sourced_facts if not material.cast.is_misread_place(f.fact)]
+    types = _claims(group, WorldField.ELEMENT_TYPE)
+    if len(group) < len(sourced_facts) and not types:
+        return None
+    counted = [f for f in group if f.fact.detail(MENTIONS_DETAIL)]
+    counts = _PlaceCounts.of_facts(counted)
+    if not _is_listed(group, counted, counts):
+        return None
+    written = [f for f in group if f.fact.keeper == WRITER_KEEPER]
+    spelled = counts.names.most_common(1)
+    named = spelled[0][0] if spelled and not written else ""
+    parents = Counter(filter(None, (f.fact.detail(PART_OF_DETAIL) for f in counted)))
+    return WorldElement(
+        name=named or (written or group)[0].fact.subject,
+        element_types=types,
+        descriptions=_claims(group, WorldField.DESCRIPTION),
+        connected_characters=merge_claims(
+            ("", name, sourced_fact.evidence)
+            for sourced_fact in group
+            if sourced_fact.fact.field == WorldField.CONNECTED
+            and (name := material.cast.display_name(sourced_fact.fact.value))
+        ),
+        certainty=find_highest_certainty([f.evidence for f in group]),
+        mentions=counts.mentions,
+        part_of=parents.most_common(1)[0][0] if parents else "",
+    )
+
+
+def _is_listed(
+    group: Sequence[SourcedFact], counted: Sequence[SourcedFact], counts: _PlaceCounts
+) -> bool:
+    """Return whether a note, a model or enough occurrences say what this is."""
+    stated = any(
+        f not in counted and f.fact.field != WorldField.CONNECTED for f in group
+    )
+    return stated or not counted or counts.is_place()
+
+
+def _claims(group: Sequence[SourcedFact], field: WorldField) -> tuple[BibleClaim, ...]:
+    return merge_claims(
+        (
+            "",
+            sourced_fact.fact.value or sourced_fact.evidence.text,
+            sourced_fact.evidence,
+        )
+        for sourced_fact in group
+        if sourced_fact.fact.field == field
+    )

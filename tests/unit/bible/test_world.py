@@ -1,0 +1,68 @@
+"""Which places the story bible lists, in which order, and inside which others."""
+
+from lrwr.core.bible.place_tree import nest_places
+from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.values import WorldElement
+from lrwr.core.model.facts import (
+    LOCATIVE_DETAIL,
+    MENTIONS_DETAIL,
+    PART_OF_DETAIL,
+    Certainty,
+    FactAbout,
+    WorldField,
+)
+from tests.fakes.stories import Book, Stories
+
+ONE, TWO = "book/1.md", "book/2.md"
+WORDS = "# One\n\nHe came to Thole, to Barrow, to the Angel, to Gull Street.\n"
+
+
+def world(*counts: tuple[str, str, int, int, str]) -> tuple[WorldElement, ...]:
+    """Return the elements for (document, name, mentions, locative uses, part of)."""
+    stories = Stories(Book({ONE: WORDS, TWO: WORDS}))
+    for document, name, mentions, locative, part_of in counts:
+        details = (
+            (MENTIONS_DETAIL, str(mentions)), (LOCATIVE_DETAIL, str(locative)),
+            *([(PART_OF_DETAIL, part_of)] if part_of else []),
+        )  # fmt: skip
+        certainty = Certainty.VERIFIED if "Street" in name else Certainty.PROBABLE
+        field = WorldField.ELEMENT_TYPE if locative else WorldField.MENTION
+        stories.fact(
+            document, name, FactAbout.WORLD, field, "setting" if locative else "",
+            name, details=details, certainty=certainty,
+        )  # fmt: skip
+    return project_bible(stories.knowledge()).world
+
+
+def test_mentions_of_all_documents_count_most_used_first() -> None:
+    places = world(
+        (ONE, "Thole", 1, 1, ""), (ONE, "Barrow", 2, 2, ""), (TWO, "Thole", 4, 0, "")
+    )
+    assert [(p.name, p.mentions) for p in places] == [("Thole", 5), ("Barrow", 2)]
+
+
+def test_one_mention_is_enough_only_with_a_place_noun() -> None:
+    places = world((ONE, "Thole", 1, 1, ""), (ONE, "Gull Street", 1, 1, ""))
+    assert [p.name for p in places] == ["Gull Street"]
+
+
+def test_a_name_that_is_hardly_ever_a_place_is_none() -> None:
+    assert world((ONE, "Thole", 20, 1, "")) == ()
+    assert world((ONE, "the Angel", 5, 1, "")) == ()
+    assert [p.name for p in world((ONE, "the Angel", 5, 2, ""))] == ["the Angel"]
+
+
+def test_a_place_follows_the_place_that_it_is_part_of() -> None:
+    places = world(
+        (ONE, "Gull Street", 3, 3, "Thole"),
+        (ONE, "Barrow", 2, 2, "Nowhere"),
+        (ONE, "Thole", 2, 2, ""),
+    )
+    assert [(place.name, depth) for place, depth in nest_places(places)] == [
+        ("Thole", 0), ("Gull Street", 1), ("Barrow", 0)
+    ]  # fmt: skip
+
+
+def test_places_in_a_circle_are_all_shown() -> None:
+    places = world((ONE, "Thole", 2, 2, "Barrow"), (ONE, "Barrow", 2, 2, "Thole"))
+    assert [depth for _, depth in nest_places(places)] == [0, 0]
