@@ -263,6 +263,8 @@ def _check_plain(match: re.Match[str], prose: AnnotatedProse) -> str:
     name = clean_name(match["name"], prose)
     if not name or is_known_person(name, prose) or _is_excluded(name):
         return ""
+    if " " not in name and name not in prose.names:
+        return ""  # capitalised only as the first word of sentences
     return name
 
 
