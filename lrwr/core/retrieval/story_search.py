@@ -10,14 +10,11 @@ from dataclasses import dataclass, replace
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, SearchScope
 from lrwr.core.model.facts import (
-    MENTIONS_DETAIL,
-    RULES_KEEPER,
     ContentType,
     Fact,
     FactAbout,
     NarrativeFunction,
     PassageField,
-    WorldField,
 )
 from lrwr.core.model.text import (
     WORD_PATTERN,
@@ -246,7 +243,6 @@ class StorySearch:
             for document_fact in fitting
             if not is_misread_place(document_fact.fact, cast)
             and _fits_subject(document_fact.fact, question, people, cast)
-            and not _is_place_count(document_fact.fact)
         ]
         return tuple(_drop_duplicate_facts(facts)[:MAX_SEARCH_FACTS])
 
@@ -301,47 +297,6 @@ async def read_best_chunks(
         if len(text) >= size:
             break
     return text[:size], notes[:size]
-
-
-def score_chunks_by_people(
-    speech_question: SpeechQuestion,
-    scope: SearchScope,
-    order: StoryOrder,
-    others: Sequence[Chunk],
-    *,
-    total: int,
-) -> dict[ChunkId, float]:
-    """Return scores for the chunks in or near which the characters of a question
-    appear, and for `others`, by chunk id.
-
-    They are to be added to the scores of the hybrid search; 0.0 is neutral, chunks far
-    from the characters have negative scores. Only appearances within `scope` count. If
-    the question asks for the first or last passage, chunks early or late in the story
-    `order` get more. `total` is the number of chunks in the library.
-    """
-    proximity = CharacterProximity(
-        speech_question.people,
-        speech_question.appearances,
-        speech_question.quotations,
-        scope,
-        total=total,
-        spots={(chunk.document, chunk.ordinal): chunk.span for chunk in others},
-        speaker_named=speech_question.speaker_named,
-    )
-    spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
-    scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}
-    question = speech_question.question
-    if asks_first(question) or asks_last(question):
-        plain = {spot: c for spot, c in spots.items() if proximity.is_plain(spot)}
-        for chunk, bonus in _score_story_position(question, plain, order).items():
-            scores[chunk] += EARLINESS_WEIGHT * bonus
-    return scores
-
-
-def _is_place_count(fact: Fact) -> bool:
-    """Return whether rules only counted a name of a place or who is there."""
-    is_link = fact.field == WorldField.CONNECTED and fact.keeper == RULES_KEEPER
-    return is_link or bool(fact.detail(MENTIONS_DETAIL))
 
 
 def _use_display_name(document_fact: DocumentFact, cast: Cast) -> DocumentFact:
