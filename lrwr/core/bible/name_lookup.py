@@ -4,14 +4,16 @@ Only names in the given bible are used, so nothing after its horizon is revealed
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from types import MappingProxyType
 
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
 from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, Span, normalize_word
+from lrwr.core.model.turns import NameMatch
 from lrwr.core.nlp.names import lookup
 from lrwr.core.nlp.names.lexicon import (
     NAME_TITLES,
@@ -29,6 +31,16 @@ NEAR_NAME_CONFIDENCE = 0.75
 UNKNOWN_NAME_CONFIDENCE = 0.6
 """Confidence of a capitalised word that is not in the bible: probably a name, maybe a
 title or emphasis. Just high enough to be searched for."""
+
+MATCH_CONFIDENCE: Mapping[NameMatch, float] = MappingProxyType(
+    {
+        NameMatch.EXACT: 1.0,
+        NameMatch.ALIAS: 0.9,
+        NameMatch.SUBSTRING: 0.7,
+        NameMatch.FUZZY: 0.5,
+    }
+)
+"""How surely words that match a name in this way mean the same."""
 
 _ARTICLES = frozenset({"the", "a", "an"})
 _SHORTEST = 4
@@ -147,6 +159,61 @@ def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
         for element in bible.world
         if element_name and normalize_element_name(element.name) == element_name
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMatches:
+    """The characters and world elements that `name`, from a question, may mean.
+
+    `forms` are all their names; only `name` if there are none.
+    """
+
+    name: str
+    people: tuple[CharacterProfile, ...]
+    elements: tuple[WorldElement, ...]
+    forms: tuple[str, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the characters in the bible."""
+        return frozenset(person.name for person in self.people)
+
+    def select_form(self, person: CharacterProfile) -> str:
+        """Return the name of `person` that is most like the name in the question."""
+        return min(_all_names(person), key=lambda form: -self.rate(form)[1])
+
+    def rate(self, text: str) -> tuple[NameMatch, float]:
+        """Return how the words `text` match the name in the question, and how surely
+        they mean the same, from 0.0 to 1.0.
+
+        Another name of a character or element that the question names exactly is an
+        alias. A name that several characters or elements share is less sure.
+        """
+        key = normalize_element_name(self.name)
+        keys = {normalize_element_name(form) for form in self.forms}
+        match = NameMatch.FUZZY
+        if normalize_element_name(text) == key:
+            match = NameMatch.EXACT
+        elif key in keys:
+            match = NameMatch.ALIAS
+        elif any(_shares_words(key, other) for other in keys):
+            match = NameMatch.SUBSTRING
+        shared = len(self.people) or len(self.elements) or 1
+        return match, round(MATCH_CONFIDENCE[match] / shared, 2)
+
+
+def match_entity(name: str, bible: Bible) -> EntityMatches:
+    """Return what `name` may mean; similar names count only if there is no exact match."""
+    people, elements = (
+        match_people_exactly(name, bible),
+        match_elements_exactly(name, bible),
+    )
+    if not people and not elements:
+        people, elements = match_people(name, bible), match_elements(name, bible)
+    forms = dict.fromkeys(person.name for person in people)
+    forms |= dict.fromkeys(form.name for person in people for form in person.aliases)
+    forms |= dict.fromkeys(element.name for element in elements)
+    return EntityMatches(name, people, elements, tuple(forms) or (name,))
 
 
 @lru_cache(maxsize=_MAX_REMEMBERED_NAMES)

@@ -213,7 +213,10 @@ async def _look_up(state: TurnGraphState, turn_context: TurnContext) -> TurnGrap
 
 async def _resolve(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
     notes = turn_context.dependencies.notes
-    return {"resolved": resolve_entities(state["plan"], state["bible"], notes)}
+    passages = state["found"].passages
+    return {
+        "resolved": resolve_entities(state["plan"], state["bible"], notes, passages)
+    }
 
 
 async def _retrieve(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:

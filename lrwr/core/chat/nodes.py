@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from lrwr.core.bible.gaps import find_gap_by_id
-from lrwr.core.bible.name_lookup import match_people
+from lrwr.core.bible.name_lookup import match_entity, match_people
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import GapAnswered
 from lrwr.core.canon.model import UndefinedAttribute as Asked
@@ -318,13 +318,15 @@ def assemble_output(
     Duplicate gaps and remarks are dropped. The confidence of the search is None if the
     answer cites only story data, not passages.
     """
-    cast = {profile.name for profile in bible.characters}
     places = [
         place.name
         for resolved_entity in resolved_entities
         for place in resolved_entity.places
     ]
-    people = tuple(dict.fromkeys(name for name in places if name in cast))
+    matches = (
+        match_entity(r.entity.name, bible) for r in resolved_entities if r.places
+    )
+    people = tuple(dict.fromkeys(p.name for match in matches for p in match.people))
     element_names = (
         name for name in places if any(e.name == name for e in bible.world)
     )

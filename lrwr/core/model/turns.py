@@ -163,8 +163,7 @@ class QuestionPlan:
     rewritten so that it can be understood without the earlier turns; empty if the
     user's own words can. `searches` are up to `MAX_PLANNED_SEARCHES` search texts,
     phrased as the manuscript might phrase them. `chapters` are the numbers, in story
-    order, of chapters to read completely. `needs_lookup` says that these searches will
-    not be enough, so that a model should search further step by step.
+    order, of chapters to read completely.
     """
 
     intent: AnswerIntent
@@ -175,7 +174,6 @@ class QuestionPlan:
     question: str = ""
     searches: tuple[str, ...] = ()
     chapters: tuple[int, ...] = ()
-    needs_lookup: bool = False
 
     @property
     def sources(self) -> frozenset[AnswerSource]:

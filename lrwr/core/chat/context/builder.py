@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from lrwr.core.bible.index import BibleParts
-from lrwr.core.bible.name_lookup import normalize_element_name
+from lrwr.core.bible.name_lookup import match_entity, normalize_element_name
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import (
     AttributedQuote,
@@ -50,6 +50,10 @@ MAX_GATHERED_SCENES = 6
 SCENE_PASSAGES = 2
 """Passages whose scenes are used if a question about a scene names no setting."""
 
+_SOURCES_OF_PEOPLE = frozenset(
+    {AnswerSource.PROFILES, AnswerSource.TIMELINE, AnswerSource.MANUSCRIPT}
+)
+
 MIN_SHARED_WORDS = 2
 """Stems that a question and a gap must share to concern the same thing."""
 
@@ -74,10 +78,12 @@ def gather_context(
     question is limited to what its character witnessed, all that they cannot know is
     removed.
     """
-    people = _collect_names(
-        resolved_entities,
-        (AnswerSource.PROFILES, AnswerSource.TIMELINE, AnswerSource.MANUSCRIPT),
-    )
+    people = {
+        name: None
+        for resolved_entity in resolved_entities
+        if any(place.source in _SOURCES_OF_PEOPLE for place in resolved_entity.places)
+        for name in sorted(match_entity(resolved_entity.entity.name, bible).names)
+    }
     if question.character:
         people.setdefault(question.character, None)
     intentions = {choice.intention for choice in plan.choices}

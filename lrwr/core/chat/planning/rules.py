@@ -5,25 +5,24 @@ The rules are for English; their accuracy has not been measured.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import (
+    EntityMatches,
     NamedEntity,
     NamedEntityKind,
-    match_elements,
-    match_elements_exactly,
+    match_entity,
     match_people,
-    match_people_exactly,
     normalize_element_name,
     recognize_named_entities,
 )
 from lrwr.core.bible.profiles import extract_visible_cast
-from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
+from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
 from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (
@@ -287,107 +286,110 @@ def _iter_entities(
     yield from names.values()
 
 
-@dataclass(frozen=True, slots=True)
-class EntityMatches:
-    """The characters and world elements that a name may mean, and all their names."""
-
-    people: tuple[CharacterProfile, ...]
-    elements: tuple[WorldElement, ...]
-    forms: tuple[str, ...]
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of the characters in the bible."""
-        return frozenset(person.name for person in self.people)
-
-
 def resolve_entities(
-    plan: QuestionPlan, bible: Bible, notes: Sequence[str]
+    plan: QuestionPlan,
+    bible: Bible,
+    notes: Sequence[str],
+    passages: Sequence[Passage] = (),
 ) -> tuple[ResolvedEntity, ...]:
     """Return each entity of `plan` with the sources of the plan that contain it, and
     the name under which each does.
 
-    `notes` are the titles of the manuscript's notes. In the world source, a character
-    is under each element connected with them; in the timeline, under each name that
-    occurs there; in the manuscript, under every alias. The web has only names that the
-    bible lacks. The locations of an entity are in the order of `AnswerSource`; empty if
-    no source of the plan contains it.
+    `notes` are the titles of the manuscript's notes, `passages` what the search found.
+    In the world source, a character is under each element connected with them; in the
+    timeline, under each name that occurs there; in the manuscript, under each of their
+    names that the story mentions, and anything else if evidence of the story or a
+    passage of it contains the name. The web has only names that the bible lacks. The
+    locations of an entity are in the order of `AnswerSource`; empty if no source of the
+    plan contains it.
     """
     sources = [source for source in AnswerSource if source in plan.sources]
+    story_texts = [p.chunk.text for p in passages if p.chapter is not None]
     resolved_entities: list[ResolvedEntity] = []
     for entity in plan.entities:
-        entity_matches = match_entity(entity.name, bible)
-        places = (
-            EntityLocation(source, name)
-            for source in sources
-            for name in _find_names_in_source(
-                source, entity_matches, entity.name, bible, notes
-            )
-        )
-        resolved_entities.append(ResolvedEntity(entity, tuple(dict.fromkeys(places))))
+        matches = match_entity(entity.name, bible)
+        places: dict[tuple[AnswerSource, str], EntityLocation] = {}
+        for source in sources:
+            names = _find_in_source(source, matches, bible, notes, story_texts)
+            for name, text in names:
+                location = EntityLocation(source, name, *matches.rate(text), text)
+                places.setdefault((source, name), location)
+        resolved_entities.append(ResolvedEntity(entity, tuple(places.values())))
     return tuple(resolved_entities)
 
 
-def match_entity(name: str, bible: Bible) -> EntityMatches:
-    """Return what `name` may mean; similar names count only if there is no exact match."""
-    people, elements = (
-        match_people_exactly(name, bible),
-        match_elements_exactly(name, bible),
-    )
-    if not people and not elements:
-        people, elements = match_people(name, bible), match_elements(name, bible)
-    forms = dict.fromkeys(person.name for person in people)
-    forms |= dict.fromkeys(form.name for person in people for form in person.aliases)
-    forms |= dict.fromkeys(element.name for element in elements)
-    return EntityMatches(people, elements, tuple(forms) or (name,))
-
-
-def _find_names_in_source(
+def _find_in_source(
     source: AnswerSource,
-    entity_matches: EntityMatches,
-    name: str,
+    matches: EntityMatches,
     bible: Bible,
     notes: Sequence[str],
-) -> Iterable[str]:
+    story_texts: Sequence[str],
+) -> Iterable[tuple[str, str]]:
+    """Return the names under which `source` has an entity, each with the words of the
+    source that match.
+    """
     match source:
         case AnswerSource.PROFILES:
-            return (person.name for person in entity_matches.people)
+            return (
+                (person.name, matches.select_form(person)) for person in matches.people
+            )
         case AnswerSource.WORLD:
-            return _iter_world_names(entity_matches, bible)
+            return _iter_world_names(matches, bible)
         case AnswerSource.TIMELINE:
-            return _iter_timeline_names(entity_matches, bible)
+            return _iter_timeline_names(matches, bible)
         case AnswerSource.MANUSCRIPT:
-            return entity_matches.forms
+            return _iter_manuscript_names(matches, story_texts)
         case AnswerSource.NOTES:
-            words = _compile_names(entity_matches.forms)
-            return (title for title in notes if words.search(title))
+            words = _compile_names(matches.forms)
+            return ((title, at[0]) for title in notes if (at := words.search(title)))
         case AnswerSource.WEB:
-            return () if entity_matches.people or entity_matches.elements else (name,)
+            is_known = matches.people or matches.elements
+            return () if is_known else ((matches.name, matches.name),)
 
 
-def _iter_world_names(entity_matches: EntityMatches, bible: Bible) -> Iterator[str]:
-    yield from (element.name for element in entity_matches.elements)
+def _iter_manuscript_names(
+    matches: EntityMatches, story_texts: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    forms = [form for person in matches.people for form in person.aliases]
+    mentioned = {form.name for form in forms if form.mentions}
+    evidence = [
+        words.text
+        for element in matches.elements
+        for claim in (*element.element_types, *element.descriptions)
+        for words in claim.evidence
+        if words.chapter is not None
+    ]
+    for form in matches.forms:
+        words = _compile_names((form,))
+        found = next(filter(None, map(words.search, (*story_texts, *evidence))), None)
+        if found or form in mentioned:
+            yield form, found[0] if found else form
+
+
+def _iter_world_names(
+    matches: EntityMatches, bible: Bible
+) -> Iterator[tuple[str, str]]:
+    yield from ((element.name, element.name) for element in matches.elements)
     for element in bible.world:
-        if any(
-            claim.value in entity_matches.names
-            for claim in element.connected_characters
-        ):
-            yield element.name
+        for claim in element.connected_characters:
+            if claim.value in matches.names:
+                yield element.name, claim.value
 
 
-def _iter_timeline_names(entity_matches: EntityMatches, bible: Bible) -> Iterator[str]:
+def _iter_timeline_names(
+    matches: EntityMatches, bible: Bible
+) -> Iterator[tuple[str, str]]:
     timeline_characters = {
         name for moment in bible.timeline for name in moment.characters
     }
-    yield from (
-        person.name
-        for person in entity_matches.people
-        if person.name in timeline_characters
-    )
-    for form in entity_matches.forms:
+    for person in matches.people:
+        if person.name in timeline_characters:
+            yield person.name, person.name
+    for form in matches.forms:
         words = _compile_names((form,))
-        if any(words.search(moment.text) for moment in bible.timeline):
-            yield form
+        texts = (words.search(moment.text) for moment in bible.timeline)
+        if found := next(filter(None, texts), None):
+            yield form, found[0]
 
 
 def _compile_names(names: Iterable[str]) -> re.Pattern[str]:
