@@ -361,9 +361,10 @@ def _iter_manuscript_names(
     ]
     for form in matches.forms:
         words = _compile_names((form,))
-        found = next(filter(None, map(words.search, (*story_texts, *evidence))), None)
-        if found or form in mentioned:
-            yield form, found[0] if found else form
+        texts = map(words.search, (*story_texts, *evidence))
+        occurrence = next(filter(None, texts), None)
+        if occurrence or form in mentioned:
+            yield form, occurrence[0] if occurrence else form
 
 
 def _iter_world_names(
@@ -388,8 +389,8 @@ def _iter_timeline_names(
     for form in matches.forms:
         words = _compile_names((form,))
         texts = (words.search(moment.text) for moment in bible.timeline)
-        if found := next(filter(None, texts), None):
-            yield form, found[0]
+        if occurrence := next(filter(None, texts), None):
+            yield form, occurrence[0]
 
 
 def _compile_names(names: Iterable[str]) -> re.Pattern[str]:
