@@ -193,12 +193,36 @@ def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]
         yield styled_line()
 
 
+def describe_moment_kind(moment: "TimelineMoment") -> str:
+    """Return the kind of a timeline entry in words: "dies (told, earlier)", "told"."""
+    marks = [
+        mark
+        for mark, applies in (("told", moment.told), ("earlier", moment.earlier))
+        if applies
+    ]
+    kind = moment.event_kind or str(moment.kind)
+    return f"{kind} ({', '.join(marks)})" if marks else kind
+
+
 def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
     """Yield the lines of a timeline entry: kind, text, characters and quotation."""
     characters = ", ".join(moment.characters)
+    setting = " · ".join(filter(None, (moment.when, moment.where)))
+    if moment.kind == "scene":
+        yield StyledLine(
+            (
+                StyledText(f"scene {moment.evidence.scene}", "strong"),
+                StyledText(f"  {setting}" if setting else "", "faint"),
+                StyledText(f"  {characters}" if characters else "", "faint"),
+            ),
+            2,
+            moment.evidence,
+        )
+        yield from render_evidence([moment.evidence])
+        return
     yield StyledLine(
         (
-            StyledText(f"{moment.kind}  ", "faint"),
+            StyledText(f"{describe_moment_kind(moment)}  ", "faint"),
             shorten_excerpt(moment.text),
             StyledText(f"  {characters}" if characters else "", "faint"),
         ),

@@ -171,12 +171,20 @@ def relation_as_json(relation: CharacterRelation) -> JsonObject:
 def moment_as_json(moment: TimelineMoment) -> JsonObject:
     """Return a timeline entry as JSON: `kind`, `text`, `characters` and `evidence`.
 
-    `characters` are names; `evidence` is one quotation (see `evidence_as_json`).
+    `characters` are names; `evidence` is one quotation (see `evidence_as_json`). An
+    event has `event_kind` (None if unknown), `told` if a character reports it and
+    `earlier` if it happened before its scene; a scene `when` and `where`, None if
+    unknown.
     """
     return {
         "kind": moment.kind,
         "text": moment.text,
         "characters": moment.characters,
+        "event_kind": moment.event_kind or None,
+        "told": moment.told,
+        "earlier": moment.earlier,
+        "when": moment.when or None,
+        "where": moment.where or None,
         "evidence": evidence_as_json(moment.evidence),
     }
 

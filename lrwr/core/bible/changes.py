@@ -416,7 +416,7 @@ def _timeline(
 
 
 def _is_in_text(timeline_moment: TimelineMoment, story: StoryState) -> bool:
-    if timeline_moment.kind is not TimelineMomentKind.SENTENCE:
+    if timeline_moment.kind is not TimelineMomentKind.SCENE:
         return False
     return any(timeline_moment.text in text.text for text in story.known.texts.values())
 

@@ -8,6 +8,7 @@ from lrwr.core.bible.claims import (
     SourcedFact,
     VisibleFacts,
 )
+from lrwr.core.bible.scene_setting import find_scene_place, find_time_phrase
 from lrwr.core.bible.values import (
     AttributedQuote,
     Disclosure,
@@ -55,6 +56,9 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
             emotional_weight=dict(_feelings(fact.all_details("feels"), material)),
             story_grid_tag="" if tag == StoryGridTag.NONE else tag,
             evidence=sourced_fact.evidence,
+            kind=fact.detail("kind"),
+            told=bool(fact.detail("told")),
+            earlier=bool(fact.detail("earlier")),
         )
         events.setdefault(place, event)
     return tuple(events.values())
@@ -113,31 +117,52 @@ def build_timeline(
     scenes: Sequence[SceneSummary],
     material: VisibleFacts,
 ) -> tuple[TimelineMoment, ...]:
-    """Return the entries of the timeline, in story order: `events`, `disclosures`, and
-    key sentences of `scenes` in chapters without any event.
+    """Return the entries of the timeline, in story order: each of `scenes` that has key
+    sentences, and after it the `events` and `disclosures` in it.
 
     `material` are the visible facts; they determine the story order.
     """
     moments = [
         TimelineMoment(
-            TimelineMomentKind.EVENT, e.description, e.characters_involved, e.evidence
+            TimelineMomentKind.EVENT,
+            e.description,
+            e.characters_involved,
+            e.evidence,
+            event_kind=e.kind,
+            told=e.told,
+            earlier=e.earlier,
         )
         for e in events
     ]
-    eventful = {(m.evidence.document, m.evidence.chapter) for m in moments}
     moments += (
         TimelineMoment(TimelineMomentKind.TOLD, t.what, (t.teller, *t.hearers), t.evidence)
         for t in disclosures
     )  # fmt: skip
-    moments += (
-        TimelineMoment(
-            TimelineMomentKind.SENTENCE, sentence.text, scene.present, sentence
-        )
-        for scene in scenes
-        if (scene.document, scene.chapter) not in eventful
-        for sentence in scene.key_sentences
+    placed = [(_key(m.evidence, material), 1, m) for m in moments]
+    for scene in scenes:
+        if scene.key_sentences:
+            start = material.view.sort_key(scene.document, scene.span.start)
+            placed.append((start, 0, _build_scene_moment(scene, material)))
+    return tuple(moment for *_, moment in sorted(placed, key=lambda item: item[:2]))
+
+
+def _build_scene_moment(scene: SceneSummary, material: VisibleFacts) -> TimelineMoment:
+    first = scene.key_sentences[0]
+    evidence = material.view.evidence(
+        scene.document,
+        [span for sentence in scene.key_sentences for span in sentence.spans],
+        first.keeper,
+        first.certainty,
     )
-    return tuple(sorted(moments, key=lambda m: _key(m.evidence, material)))
+    text = material.view.texts[scene.document].text
+    return TimelineMoment(
+        TimelineMomentKind.SCENE,
+        evidence.text,
+        scene.present,
+        evidence,
+        when=find_time_phrase(text, scene.span),
+        where=find_scene_place(text, scene.span),
+    )
 
 
 def collect_quotes(

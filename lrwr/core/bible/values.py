@@ -191,6 +191,8 @@ class WorldElement:
 class NarrativeEvent:
     """An event of the story.
 
+    `kind` is the `LifeEventKind` that rules found, empty for none. A `told` event is
+    reported by a character; an `earlier` one happened before its scene.
     `emotional_weight` maps the names of characters to their feelings, in words.
     `story_grid_tag` is its position in the course of its scene (see `StoryGridTag`),
     empty for none.
@@ -201,6 +203,9 @@ class NarrativeEvent:
     emotional_weight: Mapping[str, str]
     story_grid_tag: str
     evidence: TextEvidence
+    kind: str = ""
+    told: bool = False
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,26 +257,34 @@ class AttributedQuote:
 
 
 class TimelineMomentKind(StrEnum):
-    """Kind of an entry in the timeline: an event, something told, or a key sentence."""
+    """Kind of an entry in the timeline: a scene, an event, or something told."""
+
+    SCENE = "scene"
+    """A scene, by its key sentences."""
 
     EVENT = "event"
     TOLD = "told"
-    SENTENCE = "key sentence"
-    """A sentence that represents a chapter without known events."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineMoment:
     """An entry of the timeline.
 
-    `text` is the description of the event, the statement told, or the key sentence.
-    `characters` are the names of those involved.
+    `text` is the description of the event, the statement told, or the key sentences of
+    the scene. `characters` are the names of those involved or present. `event_kind`,
+    `told` and `earlier` are those of a `NarrativeEvent`. `when` is the phrase that
+    dates a scene ("The next morning") and `where` its place, both empty if unknown.
     """
 
     kind: TimelineMomentKind
     text: str
     characters: tuple[str, ...]
     evidence: TextEvidence
+    event_kind: str = ""
+    told: bool = False
+    earlier: bool = False
+    when: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class Certainty(StrEnum):
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
-RULES_REVISION = "rules-4"
+RULES_REVISION = "rules-5"
 """The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""
@@ -191,6 +191,28 @@ class StoryGridTag(StrEnum):
     CLIMAX = "climax"
     RESOLUTION = "resolution"
     NONE = "none"
+
+
+class LifeEventKind(StrEnum):
+    """Kind of an event in somebody's life that rules recognise."""
+
+    MET = "meets"
+    ARRIVED = "arrives"
+    LEFT = "leaves"
+    MOVED = "moves"
+    PROPOSED = "proposes"
+    REFUSED = "refuses"
+    ENGAGED = "is engaged"
+    MARRIED = "marries"
+    BORN = "is born"
+    DIED = "dies"
+    WOUNDED = "is wounded or ill"
+    FOUGHT = "fights"
+    ARRESTED = "is arrested or judged"
+    INHERITED = "inherits"
+    LETTER = "letter"
+    LEARNED = "learns"
+    CONFESSED = "confesses"
 
 
 class ElementType(StrEnum):

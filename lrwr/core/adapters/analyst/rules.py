@@ -9,10 +9,10 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.events import (
-    find_event_facts,
     find_reported_speech_facts,
 )
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
+from lrwr.core.nlp.facts.life_events import find_life_event_facts
 from lrwr.core.nlp.facts.places import find_place_facts
 from lrwr.core.nlp.facts.relation_cues import find_relation_cues
 from lrwr.core.nlp.text.gap_markers import find_marked_gaps
@@ -74,7 +74,7 @@ class RulesAnalyst:
             find_attribute_facts(prose),
             find_place_facts(prose),
             find_reported_speech_facts(prose),
-            find_event_facts(prose),
+            find_life_event_facts(prose),
             _scenes(prose),
         )
         return ExcerptFinding(_placed(facts, excerpt)), Usage()

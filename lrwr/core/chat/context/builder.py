@@ -116,29 +116,28 @@ def gather_context(
 async def complete_moments(
     result: RetrievalResult, read_parts: BiblePartReader
 ) -> RetrievalResult:
-    """Return `result` with all characters who are present in the scenes of its key
-    sentences.
+    """Return `result` with all characters who are present in its scenes.
 
     With parts of the story bible, only those of whom the question asks are known.
     """
     documents = frozenset(
         moment.evidence.document
         for moment in result.moments
-        if moment.kind is TimelineMomentKind.SENTENCE
+        if moment.kind is TimelineMomentKind.SCENE
     )
     if not documents:
         return result
     bible = await read_parts(BibleParts(documents=documents))
     present = {
-        (sentence.document, sentence.spans): scene.present
+        (scene.document, scene.key_sentences[0].spans[0]): scene.present
         for scene in bible.scenes
-        for sentence in scene.key_sentences
+        if scene.key_sentences
     }
 
     def complete(moment: TimelineMoment) -> TimelineMoment:
-        if moment.kind is not TimelineMomentKind.SENTENCE:
+        if moment.kind is not TimelineMomentKind.SCENE:
             return moment
-        key = (moment.evidence.document, moment.evidence.spans)
+        key = (moment.evidence.document, moment.evidence.spans[0])
         return replace(moment, characters=present.get(key, moment.characters))
 
     return replace(result, moments=tuple(map(complete, result.moments)))
