@@ -7,7 +7,7 @@ from lrwr.core.model.text import LazyPattern, Span
 _OPENING = 700
 """Characters of a scene in which its time and place are looked for."""
 _NUMBER = (
-    r"(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|some|"
+    r"(?i:a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|some|"
     r"several|many|a few|the next|the same|the following|\d+)"
 )
 _DAY = r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
@@ -44,7 +44,7 @@ def find_time_phrase(text: str, scene: Span) -> str:
     such as "the next morning"; "" without one.
     """
     match = _TIME.search(_opening(text, scene))
-    return " ".join(match.group().split()) if match else ""
+    return match.group() if match else ""
 
 
 def find_scene_place(text: str, scene: Span) -> str:
@@ -52,9 +52,9 @@ def find_scene_place(text: str, scene: Span) -> str:
     or "Gull Street"; "" without one.
     """
     match = _PLACE.search(_opening(text, scene))
-    return " ".join(match["place"].split()) if match else ""
+    return match["place"] if match else ""
 
 
 def _opening(text: str, scene: Span) -> str:
     end = min(scene.end, scene.start + _OPENING)
-    return _QUOTED.sub("", text[scene.start : end])
+    return " ".join(_QUOTED.sub("", text[scene.start : end]).split())

@@ -214,7 +214,7 @@ def test_a_name_that_two_people_bear_makes_nobody_the_same() -> None:
 def test_a_key_sentence_that_still_stands_is_not_lost() -> None:
     knowledge = StoryKnowledge(StoryOrder({}, (), {}), {})
     line = TimelineMoment(
-        TimelineMomentKind.SENTENCE, "It rained.", (), words("1.md", "It rained.")
+        TimelineMomentKind.SCENE, "It rained.", (), words("1.md", "It rained.")
     )
     before = StoryState(knowledge, Bible(timeline=(line,)))
     (lost,) = diff_story_states(before, StoryState(knowledge, Bible()), {})

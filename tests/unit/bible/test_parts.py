@@ -112,7 +112,7 @@ def some_parts(whole: Bible, known: Telling, chance: Random) -> BibleParts:
 
 
 def known_moment(moment: TimelineMoment, parts: BibleParts) -> TimelineMoment:
-    if moment.kind is not TimelineMomentKind.SENTENCE:
+    if moment.kind is not TimelineMomentKind.SCENE:
         return moment
     known = tuple(name for name in moment.characters if name in parts.people)
     return replace(moment, characters=known)

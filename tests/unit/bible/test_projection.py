@@ -250,21 +250,10 @@ def test_events_know_whom_they_concern() -> None:
     assert (event.evidence.text, event.evidence.chapter) == ("Corin Vale drowned", 2)
 
 
-def test_the_timeline_has_no_sentences_of_a_chapter_with_an_event() -> None:
-    stories = marsh()
-    stories.fact(ONE, "Mags kept the ledger", FactAbout.EVENT, "event", "Mags writes.")
-    kinds = [moment.kind for moment in project_bible(stories.knowledge()).timeline]
-    assert kinds == [
-        TimelineMomentKind.EVENT,
-        TimelineMomentKind.TOLD,
-        TimelineMomentKind.EVENT,
-    ]
-
-
-def test_the_timeline_has_sentences_where_no_event_is_known() -> None:
+def test_the_timeline_has_scenes_and_under_them_their_events() -> None:
     told = [(m.kind, m.text, m.characters) for m in bible().timeline]
     assert told == [
-        (TimelineMomentKind.SENTENCE, "Wren climbed nineteen rungs.", ("Nell Tallow",)),
+        (TimelineMomentKind.SCENE, "Wren climbed nineteen rungs.", ("Nell Tallow",)),
         (TimelineMomentKind.TOLD, "that it is six", ("OchraMags", "Nell Tallow")),
         (TimelineMomentKind.EVENT, "Corin drowns.", ("Corin Vale",)),
     ]

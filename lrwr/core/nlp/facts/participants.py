@@ -17,46 +17,14 @@ from lrwr.core.nlp.text.prose import AnnotatedProse, ProseSentence
 _NAME = LazyPattern(NAME_PATTERN)
 _PRONOUN = re.compile(r"\b(?:he|him|himself|she|her|herself|his)\b", re.I)
 _GENDERS = {"he": "his", "him": "his", "himself": "his", "his": "his"}
-_PEOPLE_NOUNS = frozenset(
-    [
-        "man",
-        "woman",
-        "girl",
-        "boy",
-        "child",
-        "gentleman",
-        "lady",
-        "stranger",
-        "father",
-        "mother",
-        "sister",
-        "brother",
-        "son",
-        "daughter",
-        "wife",
-        "husband",
-        "uncle",
-        "aunt",
-        "cousin",
-        "nephew",
-        "niece",
-        "doctor",
-        "captain",
-        "baby",
-        "infant",
-        "mamma",
-        "papa",
-        "widow",
-        "orphan",
-        "colonel",
-        "king",
-        "queen",
-        "prince",
-        "princess",
-    ]
+_PEOPLE_TEXT = (
+    "man woman girl boy child gentleman lady stranger father mother sister brother son "
+    "daughter wife husband uncle aunt cousin nephew niece doctor captain baby infant "
+    "mamma papa widow orphan colonel king queen prince princess sisters brothers "
+    "friends"
 )
-_COMPANIONS = frozenset(["they", "we"])
-_PARAGRAPH = "\n\n"
+PEOPLE_NOUNS = tuple(_PEOPLE_TEXT.split())
+"""Common nouns for a person who may be the subject of a life event."""
 
 
 class ParticipantTracker:
@@ -102,9 +70,9 @@ class ParticipantTracker:
         pronoun or a word for a person.
         """
         word = who.lower()
-        if word in ("he", "she", "i", *_COMPANIONS):
+        if word in ("he", "she", "i", "they", "we"):
             return True
-        return self.is_person(who) or who.split(" ")[-1].lower() in _PEOPLE_NOUNS
+        return self.is_person(who) or who.split(" ")[-1].lower() in PEOPLE_NOUNS
 
     def is_person(self, who: str) -> bool:
         """Return whether `who` is a name that may be a person's."""

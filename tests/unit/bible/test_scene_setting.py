@@ -1,0 +1,36 @@
+import pytest
+
+from lrwr.core.bible.scene_setting import find_scene_place, find_time_phrase
+from lrwr.core.model.text import Span
+
+
+def whole(text: str) -> Span:
+    return Span(0, len(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("The next morning it rained.", "The next morning"),
+        ("It rained. Three weeks later Nell woke.", "Three weeks later"),
+        ("Nell woke on\nMonday.", "on Monday"),
+        ("At midnight the bell rang.", "At midnight"),
+        ("Nell woke.", ""),
+        ("“Come tomorrow,” said Nell.", ""),
+    ],
+)
+def test_the_time_is_a_phrase_of_the_narration(text: str, phrase: str) -> None:
+    assert find_time_phrase(text, whole(text)) == phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Nell sat in the kitchen.", "the kitchen"),
+        ("They walked to Gull Street.", "Gull Street"),
+        ("Nell sat.", ""),
+        ("“He is in the kitchen,” said Nell.", ""),
+    ],
+)
+def test_the_place_is_a_place_of_the_narration(text: str, place: str) -> None:
+    assert find_scene_place(text, whole(text)) == place

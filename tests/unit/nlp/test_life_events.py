@@ -1,0 +1,123 @@
+import pytest
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.model.facts import Fact, LifeEventKind
+from lrwr.core.nlp.facts.life_events import find_life_event_facts
+from lrwr.core.nlp.text.prose import annotate_prose
+
+
+def events(text: str, known: tuple[str, ...] = ()) -> list[Fact]:
+    prose = annotate_prose(text, find_sentence_spans, known)
+    return list(find_life_event_facts(prose))
+
+
+def kinds(text: str) -> list[str]:
+    return [fact.detail("kind") for fact in events(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Nell died in the night.", LifeEventKind.DIED),
+        ("At noon Mrs. Gannet arrived.", LifeEventKind.ARRIVED),
+        ("Then Corin Vale was killed at the gate.", LifeEventKind.DIED),
+        ("Nell and Hob were married in June.", LifeEventKind.MARRIED),
+        ("Nell Vale married Hob Gannet.", LifeEventKind.MARRIED),
+        ("Nell was born in Thole.", LifeEventKind.BORN),
+        ("Hob met Corin on the bridge.", LifeEventKind.MET),
+        ("Nell left the house at dawn.", LifeEventKind.LEFT),
+        ("Corin proposed to Nell.", LifeEventKind.PROPOSED),
+        ("Nell refused him.", LifeEventKind.REFUSED),
+        ("Nell was engaged to Corin.", LifeEventKind.ENGAGED),
+        ("Corin was wounded in the arm.", LifeEventKind.WOUNDED),
+        ("Hob inherited the mill.", LifeEventKind.INHERITED),
+        ("Nell received a letter.", LifeEventKind.LETTER),
+        ("Nell learned the truth.", LifeEventKind.LEARNED),
+        ("Hob moved to Ness.", LifeEventKind.MOVED),
+        ("Corin struck Hob.", LifeEventKind.FOUGHT),
+        ("Hob confessed everything.", LifeEventKind.CONFESSED),
+        ("Corin was arrested.", LifeEventKind.ARRESTED),
+    ],
+)
+def test_each_kind_of_life_event_is_found_verbatim(text: str, kind: str) -> None:
+    (event,) = events(text)
+    assert (event.value, event.detail("kind")) == (text, kind)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell drank.",
+        "Hob followed his advice.",
+        "Nell read the sign.",
+        "Nell met his eyes.",
+        "The fire died down.",
+        "The ladder fell.",
+        "Nell arrived at the conclusion.",
+        "He was dead tired.",
+    ],
+)
+def test_everyday_actions_are_no_life_events(text: str) -> None:
+    assert kinds(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell never died.",
+        "Nell would have married Hob.",
+        "If Nell died, nobody saw it.",
+        "She dreamt that Nell died.",
+        "Was it true that Nell died?",
+        "Perhaps Nell left the house.",
+        "Nell seemed to have arrived.",
+        "“If Nell died, I should be sorry,” said Hob.",
+    ],
+)
+def test_denied_doubted_and_dreamt_events_are_skipped(text: str) -> None:
+    assert kinds(text) == []
+
+
+def test_an_event_that_somebody_reports_is_marked_as_told() -> None:
+    (event,) = events("“Corin Vale is dead,” said Nell.")
+    assert event.detail("told")
+    (event,) = events("Corin Vale died.")
+    assert not event.detail("told")
+
+
+def test_a_pronoun_in_speech_is_not_resolved() -> None:
+    assert kinds("Nell saw Corin. “He is dead,” said Nell.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell had arrived.",
+        "Nell was born ten years before.",
+        "When a child, Nell left the village.",
+    ],
+)
+def test_an_event_before_the_scene_is_marked(text: str) -> None:
+    (event,) = events(text)
+    assert event.detail("earlier")
+
+
+def test_people_are_named_and_pronouns_resolved_by_gender() -> None:
+    (event,) = events("Mrs. Gannet waited. Mr. Vale came in. He proposed to her.")
+    assert list(event.all_details("involved")) == ["Mr. Vale", "Mrs. Gannet"]
+
+
+def test_a_proposal_in_speech_involves_those_who_talk() -> None:
+    (event,) = events("Nell turned to Corin. “Will you marry me?” said Corin.")
+    assert event.detail("kind") == LifeEventKind.PROPOSED
+    assert list(event.all_details("involved")) == ["Corin", "Nell"]
+
+
+def test_a_long_sentence_gives_the_part_that_tells_it() -> None:
+    text = "It was a grey day, " + "and the mud lay still, " * 9 + "as ever; Nell died."
+    assert [fact.value for fact in events(text)] == ["Nell died."]
+
+
+def test_where_people_are_known_only_they_take_part() -> None:
+    found = events("Then Thole arrived. Then Nell arrived.", ("Nell Tallow",))
+    assert [fact.value for fact in found] == ["Then Nell arrived."]
