@@ -1,9 +1,10 @@
 """Phrases that state life events: deaths, marriages, meetings, journeys, letters."""
 
+import re
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 from lrwr.core.model.facts import LifeEventKind
-from lrwr.core.model.text import LazyPattern
 
 _PERSON = (
     r"(?:[A-Z][\w'.-]+|him|her|them|me|us|you|each other|one another|himself|herself|"
@@ -22,38 +23,36 @@ _PLACE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LifeEventRule:
     """How one kind of life event is stated.
 
-    `words` are words of which a sentence must contain one. `predicate` matches what
-    follows the subject. With `impersonal` the phrase needs no person as its subject
-    ("The wedding took place"). `spoken` rules also hold in dialogue.
+    A sentence needs one of the words in `triggers`. `phrase` is a pattern of what
+    follows the subject. An `impersonal` phrase needs no person as its subject ("The
+    wedding took place"). A `spoken` rule also holds in dialogue.
     """
 
     kind: LifeEventKind
-    words: frozenset[str]
-    predicate: LazyPattern
+    triggers: str
+    phrase: str
     impersonal: bool = False
     spoken: bool = False
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of which a sentence needs one, in lower case."""
+        return frozenset(self.triggers.split())
 
-def _rule(
-    kind: LifeEventKind, words: str, predicate: str, *flags: str
-) -> LifeEventRule:
-    return LifeEventRule(
-        kind,
-        frozenset(words.split()),
-        LazyPattern(rf"(?<![\w'-])(?:{predicate})(?![\w-])"),
-        "impersonal" in flags,
-        "spoken" in flags,
-    )
+    @cached_property
+    def predicate(self) -> re.Pattern[str]:
+        """The compiled phrase, as whole words."""
+        return re.compile(rf"(?<![\w'-])(?:{self.phrase})(?![\w-])")
 
 
 _K = LifeEventKind
 LIFE_EVENT_RULES = (
     # Death
-    _rule(
+    LifeEventRule(
         _K.DIED,
         "died expired perished drowned hanged murdered killed dead lifeless suicide",
         r"died(?! (?:of laughing|away|down|out|upon|on h\w+ lips))|expired|perished|"
@@ -66,53 +65,53 @@ LIFE_EVENT_RULES = (
         rf"(?:murdered|killed|strangled|drowned|poisoned|slew|slain) {_PERSON}|"
         r"committed (?:suicide|the murder)|put an end to (?:himself|herself|h\w+ life)|"
         r"took h(?:is|er) own life",
-        "spoken",
+        spoken=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.DIED,
         "death funeral burial buried inquest",
         r"(?:the |his |her )?(?:funeral|burial|inquest) (?:of [\w. ]+ )?(?:took place|was held|was over)|"
         r"(?:was|were) buried(?! (?:in (?:thought|h\w+ (?:hands|face|own|book|work)|sleep|books)|deep|under|beneath))",
-        "impersonal",
+        impersonal=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.BORN,
         "born birth delivered",
         r"(?:was|were) born(?! (?:to (?:be|suffer|rule|do)|with|under an?))|gave birth to|"
         r"(?:was|been) (?:safely )?delivered of|bore (?:him|her) (?:a|one|two|three) (?:\w+ )?(?:son|daughter|child|children)",
-        "spoken",
+        spoken=True,
     ),
     # Marriage and engagement
-    _rule(
+    LifeEventRule(
         _K.MARRIED,
         "married wedded eloped marriage",
         rf"(?:was|were|is|are|got|been|being|be) (?:\w+ly |lately |just |already )?married(?! (?:man|woman|men|women|life|state|people|couple|lad))|"
         rf"(?:had|has|have) (?:\w+ly |just |already )?married(?: {_PERSON}|(?=[,.;!]))|married {_PERSON}|wedded {_PERSON}|"
         r"(?:has |have |had )?eloped(?: with)?",
-        "spoken",
+        spoken=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.MARRIED,
         "wedding marriage ceremony",
         r"(?:the |their |h\w+ )?(?:wedding|marriage|ceremony|nuptials) (?:of [\w. ]+ )?(?:took place|was (?:celebrated|performed|solemni[sz]ed))",
-        "impersonal",
+        impersonal=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.ENGAGED,
         "engaged betrothed accepted affianced engagement consent hand wife",
         rf"(?:is|are|was|were|am|became|become|been) (?:\w+ly |now |already |actually )?(?:engaged|betrothed|affianced)(?: to (?:{_PERSON}|be married|marry)|(?=[.;!]))|"
         rf"(?:had |has )?accepted (?:{_PERSON}(?=[,.;!])|h\w+ (?:hand|proposals?|offer of marriage))|"
         rf"(?:had |has )?(?:promised|agreed|consented) to (?:marry|be h\w+ wife|become h\w+ wife)|"
         r"(?:had |has )?given h\w+ consent to (?:the|their) (?:match|marriage)",
-        "spoken",
+        spoken=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.ENGAGED,
         "engagement match betrothal",
         r"(?:the|their|h\w+) (?:engagement|betrothal) (?:was|is) (?:\w+ly )?(?:announced|known|settled|made public|over|broken off|at an end)",
-        "impersonal",
+        impersonal=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.PROPOSED,
         "proposed marry wife hand proposals proposal",
         rf"proposed (?:to {_PERSON}(?! that)|marriage)|"
@@ -120,14 +119,14 @@ LIFE_EVENT_RULES = (
         rf"(?:asked|begged|implored|entreated|besought|urged|wanted) {_PERSON} to (?:marry|be h\w+ wife|become h\w+ wife)|"
         rf"asked (?:for )?(?:h\w+|[A-Z][\w.]+'s) hand(?! (?:in|and))|offered {_PERSON} (?:his|her) hand (?:in marriage|and (?:heart|fortune))",
     ),
-    _rule(
+    LifeEventRule(
         _K.REFUSED,
         "refused rejected declined",
         rf"(?:refused|rejected|declined)(?: {_PERSON}(?=[,.;!])| to marry| to be h\w+ wife| h\w+ (?:hand|proposals?|offer|suit|addresses))",
-        "spoken",
+        spoken=True,
     ),
     # Meetings
-    _rule(
+    LifeEventRule(
         _K.MET,
         "met introduced encountered recognised recognized presented acquaintance face called waited paid visited shook came ran found saw",
         rf"(?:met|encountered) (?:with )?{_PERSON}(?! (?:with an?|in the passage|at the (?:door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?)\b)|"
@@ -141,7 +140,7 @@ LIFE_EVENT_RULES = (
         rf"(?:instantly |at once |immediately )?recogni[sz]ed {_PERSON}(?! (?:voice|hand|writing|step|face|own))",
     ),
     # Coming and going
-    _rule(
+    LifeEventRule(
         _K.ARRIVED,
         "arrived arrival returned came come reached landed alighted announced",
         r"(?:arrived(?! at (?:the|a|this|that|an|h\w+) (?:\w+ )?(?:conclusion|point|door|decision|age|opinion|idea))|"
@@ -151,7 +150,7 @@ LIFE_EVENT_RULES = (
         r"(?:was|were) (?:shown in|ushered in|announced|shown into)|alighted|landed (?:at|in|on)|"
         r"has come(?: back| home)?(?=[.,;!])|came to (?:stay|live|visit|see)|made h\w+ appearance)",
     ),
-    _rule(
+    LifeEventRule(
         _K.LEFT,
         "left departed fled escaped sailed leave quitted farewell away abandoned deserted set started bade",
         rf"left (?:(?!Mr|Mrs|Miss|Dr){_PLACE}(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but|by|on|and)\b)|England|{_PERSON} for (?:ever|good))|"
@@ -161,7 +160,7 @@ LIFE_EVENT_RULES = (
         rf"(?:bade|bid) (?:{_PERSON} )?(?:farewell|good-bye|goodbye|adieu)|quitted {_PLACE}|"
         rf"made (?:his|her|their) escape|escaped from {_PLACE}|(?:deserted|abandoned) {_PERSON}",
     ),
-    _rule(
+    LifeEventRule(
         _K.MOVED,
         "moved removed settled lodgings live abode residence carried conveyed taken sent adopted brought took bought house",
         rf"(?:moved|removed) (?:in)?to {_PLACE}|settled (?:down )?(?:in|at|near) {_PLACE}|"
@@ -172,7 +171,7 @@ LIFE_EVENT_RULES = (
         r"(?:was|were) (?:apprenticed|bound) to|adopted (?:him|her|[A-Z]\w+)",
     ),
     # Harm
-    _rule(
+    LifeEventRule(
         _K.WOUNDED,
         "wounded shot stabbed injured ill fever fainted illness bleeding hurt unconscious hit senseless",
         rf"(?:was|were|been|is) (?:\w+ly |mortally )?(?:wounded|shot|stabbed|injured|badly hurt|hit by|bitten|crippled|run over)|"
@@ -181,9 +180,9 @@ LIFE_EVENT_RULES = (
         r"(?:was|is|were) (?:in|seized with|attacked by|down with) (?:\w+ )?(?:\w+ )?(?:a )?(?:high |violent |raging |dangerous |burning )+(?:and \w+ )?fever|"
         r"broke (?:his|her) (?:leg|arm|neck|ankle|collar-bone)|(?:fainted|swooned)(?: away|(?=[.,;]))|"
         r"(?:fell|dropped|sank) (?:\w+ )?(?:\w+ )?(?:senseless|unconscious|in a (?:swoon|faint|dead faint)|insensible)",
-        "spoken",
+        spoken=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.FOUGHT,
         "fought fight struck attacked knocked seized quarrelled quarreled quarrel sprang blow duel struggled felled threw flung rushed beat throat wrestled pistol revolver knife",
         rf"fought(?: (?:a duel|with|against) ?{_PERSON}?| {_PERSON}|(?=[.,;]))|"
@@ -194,41 +193,41 @@ LIFE_EVENT_RULES = (
         rf"(?:sprang|rushed|flew|threw himself|flung himself|fell|leapt|leaped) (?:at|upon|on) {_PERSON}(?! (?:feet|knees|neck|own|hand|face|arm|arms|breast|bed|knee)\b)|"
         r"challenged (?:him|[A-Z]\w+)|had (?:a|an|their) (?:\w+ )?quarrel",
     ),
-    _rule(
+    LifeEventRule(
         _K.ARRESTED,
         "arrested arrest condemned sentenced convicted acquitted discharged committed trial guilty prison imprisoned verdict released transported custody",
         rf"(?:was|were|been|is) (?:\w+ly |then )?(?:arrested(?! by)|condemned(?: to (?:death|die|be))|sentenced|convicted|acquitted|discharged(?= (?:from (?:custody|prison))|[.,;])|fully committed|committed (?:for trial|to prison|to gaol)|imprisoned|tried for|found guilty|transported|set free|released|taken into custody|captured|taken prisoner)|"
         rf"arrested {_PERSON}",
-        "spoken",
+        spoken=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.ARRESTED,
         "verdict arrest",
         r"(?:a |the )?verdict (?:of [\w ]+ )?was (?:returned|given|brought in)|a verdict of [\w ]+",
-        "impersonal",
+        impersonal=True,
     ),
     # Knowledge, letters, fortune
-    _rule(
+    LifeEventRule(
         _K.INHERITED,
         "inherited succeeded bequeathed heir heiress fortune estate legacy will",
         r"inherited|succeeded to (?:the|h\w+) (?:title|estate|property|fortune|family)|(?:was|been|were) (?:bequeathed|left) (?:an?|the|all|h\w+) (?:\w+ )?(?:fortune|estate|legacy|property|money)|"
         r"came into (?:the|h\w+|a) (?:\w+ )?(?:property|fortune|money|title|estate|inheritance)|made (?:a new|h\w+|a fresh) will|became (?:the )?(?:\w+ )?heir(?:ess)?",
-        "spoken",
+        spoken=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.LETTER,
         "letter letters wrote note telegram written message",
         r"(?:wrote|written)(?: \w+){0,3} (?:to|letters?|note)(?! (?:dictation|myself|himself))|"
         r"(?:received|got|had|opened|read|found|brought|sent|gave|handed|posted|despatched|dispatched|delivered|burned|burnt|tore up|broke the seal of|put into h\w+ hands?) (?:\w+ )?(?:an?|the|this|that|h\w+|another|two) (?:\w+ )?(?:letters?|note|telegram)(?! ?-?(?:paper|book|case))|"
         r"holding out a (?:letter|note)|telegraphed|(?:was|were) (?:handed|brought|given) a (?:letter|note|telegram)",
     ),
-    _rule(
+    LifeEventRule(
         _K.LETTER,
         "letter telegram note express",
         rf"(?:an?|the|this|another|h\w+) (?:\w+ )?(?:letter|telegram|note|express) (?:(?:from|for) {_PERSON} )?(?:(?:was|had been) (?:\w+ )?(?:brought|delivered|handed|put|received)|arrived|came)",
-        "impersonal",
+        impersonal=True,
     ),
-    _rule(
+    LifeEventRule(
         _K.LEARNED,
         "discovered learned learnt overheard revealed informed found heard told disclosed secret truth betrayed knew realised realized understood",
         rf"(?:discovered|learned|learnt|found out|overheard|ascertained)(?: that| the (?:truth|secret|murder\w*|fact)| what| how| who| from {_PERSON}| {_PERSON}|(?=[,.;]))|"
@@ -237,17 +236,17 @@ LIFE_EVENT_RULES = (
         rf"(?:revealed|disclosed|betrayed|related|recounted) (?:the (?:secret|truth|whole|story)|that|h\w+ (?:secret|story|history)|to {_PERSON}|all|what)|"
         r"heard (?:that|of) (?:h\w+|the|[A-Z]\w+(?:'s)?) (?:\w+ )?(?:death|marriage|engagement|arrival|elopement|murder|arrest|illness|departure)|(?:knew|realised|realized|understood) the truth",
     ),
-    _rule(
+    LifeEventRule(
         _K.CONFESSED,
         "confessed confession avowed acknowledged owned guilt love forgave forgiveness",
         r"confessed(?: (?:that|to|everything|all|his|her|the|it)(?! own self)|(?=[.;]))|made (?:a|h\w+) (?:\w+ )?confession|"
         r"(?:avowed|declared|acknowledged|told) (?:h\w+ )?(?:(?:that )?(?:he|she) loved|(?:his|her) (?:love|guilt|passion|attachment))|"
         r"pleaded guilty",
-        "spoken",
+        spoken=True,
     ),
 )
 SPEECH_ACT_RULES = (
-    _rule(
+    LifeEventRule(
         _K.PROPOSED,
         "marry wife love hand heart",
         r"(?:[Ww]ill|[Ww]ould|[Ww]on't|[Cc]ould) you (?:not )?(?:marry me|be my wife|become my wife|have me)|"
@@ -255,53 +254,56 @@ SPEECH_ACT_RULES = (
         r"I (?:have )?(?:\w+ )?loved? you(?! (?:too|also|like|as))|(?:ask|asked|beg) you to (?:marry me|be my wife)|"
         r"(?:offer|offering) you my (?:hand|heart)|I want (?:to marry you|you to marry me)",
     ),
-    _rule(
+    LifeEventRule(
         _K.REFUSED,
         "marry wife decline refuse forget proposals offer",
         r"I (?:cannot|can't|can never|will not|won't|could not|could never|shall never|will never) (?:marry|be your wife|become your wife|accept (?:you|your))|"
         r"I (?:must )?(?:refuse|decline|reject) (?:you|your|to marry)|(?:than|but) decline them|(?:must|should) (?:\w+ to )?forget me",
     ),
-    _rule(
+    LifeEventRule(
         _K.ENGAGED,
         "engaged engagement marry married betrothed consent",
         r"(?:I am|I'm|[Ww]e are|[Ww]e're) (?:\w+ )?(?:engaged to|engaged(?=[.!])|betrothed|going to (?:be married|marry)|to be married)|"
         r"(?:I have|I've) (?:\w+ )?(?:promised to marry|given (?:him|her|them) my consent)",
     ),
-    _rule(
+    LifeEventRule(
         _K.MET,
         "introduce friend acquaintance meet present",
         r"(?:[Aa]llow me to|[Ll]et me|[Mm]ay I|[Pp]ermit me to) (?:introduce|present)(?= [A-Zmy])|[Tt]his is (?:my (?:\w+ )?(?:friend|brother|sister|son|daughter|wife|husband|cousin|nephew|niece|uncle|aunt|father|mother),? [A-Z]|(?:Mr|Mrs|Miss|Dr|Lord|Lady|Sir|Captain|Colonel)\b)|my friend [A-Z]\w+ [A-Z]|"
         r"(?:glad|pleased|delighted|honou?red) to (?:meet you|make your acquaintance)",
     ),
-    _rule(
+    LifeEventRule(
         _K.LEFT,
         "away good-bye goodbye farewell leaving",
         r"(?:I am|I'm|[Ww]e are|[Ww]e're) (?:\w+ )?(?:running away|going away|leaving (?:home|town|England|you|to-night|to-morrow|tomorrow|tonight))|(?:[Gg]ood-bye|[Gg]oodbye|[Ff]arewell)(?=[,.!])",
     ),
-    _rule(
+    LifeEventRule(
         _K.CONFESSED,
         "confess killed murdered guilty poisoned",
         r"I confess(?= (?:it|everything)|[.!])|I (?:have )?(?:killed|murdered|poisoned|robbed|betrayed) (?:him|her|[A-Z]\w+)|[Ii]t was I (?:who|that)|I am (?:guilty|the (?:thief|murderer|man who|girl that|woman who))|I have (?:a confession|something to confess)",
     ),
-    _rule(
+    LifeEventRule(
         _K.LEARNED,
         "son daughter brother sister father mother half-brother aunt uncle niece nephew child",
         r"(?:[Yy]ou are|[Hh]e is|[Ss]he is|is) (?:his|her|my|your|the|[A-Z]\w+'s) (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|half-brother|sister|child|aunt|uncle|niece|nephew) of [A-Z]|"
         r"(?:[Yy]ou are|[Hh]e is|[Ss]he is|is) (?:my|your) (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|half-brother|sister|father|mother|child|niece|nephew)(?=[,.;!])",
     ),
-    _rule(
+    LifeEventRule(
         _K.ARRESTED,
         "arrest committed discharged",
         r"I arrest (?:you|him|her)|under arrest|(?:is|are|'s|stands) (?:fully )?(?:committed|discharged)(?=[,.!])|you are my prisoner",
     ),
-    _rule(
+    LifeEventRule(
         _K.WOUNDED,
         "hit bleeds bleeding shot dying wounded",
         r"(?:[Tt]hey've|[Tt]hey have|[Hh]e's|I'm|I am|I've been|[Yy]ou've) (?:\w+ )?(?:hit (?:him|her|me)|shot|wounded|dying|bleeding)|how (?:he|she|the \w+) bleeds",
     ),
 )
 """What characters do by saying it: the speaker and the one spoken to take part."""
-LIFE_EVENT_WORDS = frozenset().union(
-    *(rule.words for rule in (*LIFE_EVENT_RULES, *SPEECH_ACT_RULES))
-)
-"""Words of which every sentence with a life event has at least one."""
+
+
+@cache
+def collect_life_event_words() -> frozenset[str]:
+    """Return the words of which every sentence with a life event has at least one."""
+    rules = (*LIFE_EVENT_RULES, *SPEECH_ACT_RULES)
+    return frozenset(word for rule in rules for word in rule.words)

@@ -16,9 +16,9 @@ from lrwr.core.nlp.facts.clauses import (
 )
 from lrwr.core.nlp.facts.life_event_rules import (
     LIFE_EVENT_RULES,
-    LIFE_EVENT_WORDS,
     SPEECH_ACT_RULES,
     LifeEventRule,
+    collect_life_event_words,
 )
 from lrwr.core.nlp.facts.participants import PEOPLE_NOUNS, ParticipantTracker
 from lrwr.core.nlp.text.prose import AnnotatedProse, ProseSentence
@@ -70,8 +70,9 @@ def find_life_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     order, at most one event for each sentence and kind.
     """
     tracker = ParticipantTracker(prose)
+    words = collect_life_event_words()
     for sentence in prose.sentences:
-        if not sentence.words.isdisjoint(LIFE_EVENT_WORDS):
+        if not sentence.words.isdisjoint(words):
             yield from _find_in_sentence(prose, sentence, tracker)
         tracker.leave(sentence)
 
