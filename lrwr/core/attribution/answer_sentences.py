@@ -41,6 +41,8 @@ _OPINION = re.compile(
 )
 
 
+_CLAUSE_END = re.compile(r"[:;]|--|[–—]|,? but\b")
+
 _SOURCE = r"(?:text|story|manuscript|novel|book|chapters?|pages?|passages?|excerpts?|material)"
 _TELLS = (
     r"(?:says?|tells?|states?|mentions?|defines?|names?|gives?|specif(?:y|ies)|reveals?"
@@ -116,12 +118,16 @@ def iter_answer_sentences(
 
 def states_silence(text: str, split: SentenceSplitter) -> bool:
     """Return whether the answer `text` begins by saying that the text does not say what
-    is asked.
+    is asked: in its first sentence, or, if that cites something, in the clause before.
     """
     first = next(iter_answer_sentences(text, split), None)
-    if first is None or first.quotations or first.numbers:
+    if first is None:
         return False
-    return _SILENCE.search(first.own_text) is not None
+    if not first.quotations and not first.numbers:
+        return _SILENCE.search(first.own_text) is not None
+    clause, *rest = _CLAUSE_END.split(text[first.span.start : first.span.end], 1)
+    cites = ANY_MARK.search(clause) or QUOTED.search(clause)
+    return bool(rest) and not cites and _SILENCE.search(clause) is not None
 
 
 def states_nothing(text: str, sentence: AnswerSentence) -> bool:
