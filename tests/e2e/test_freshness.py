@@ -10,16 +10,17 @@ from tests.fakes.terminal import Terminal
 LAMP = "Nell Tallow lit the lamp before the fog came in."
 LAMP_NOW = "Nell Tallow lit the lantern before the fog came in."
 GLASS = "The lamp smoked, and Mags wiped the glass of it with her sleeve."
-BOOK = f"# One\n\n{LAMP}\n\nNobody spoke for a while.\n\n{GLASS}\n"
+BOOK = f"# One\n\n{LAMP}\n\n***\n\n{GLASS}\n"
+FROG = "The frog sat still."
 ASKED = "Who lit the lamp, and who wiped the lamp?"
 
 
 @pytest.fixture
 def talked(empty: Terminal) -> Terminal:
-    """A book of two chapters, and one answer that cites both sentences of the first."""
+    """A book of two chapters, and one answer that cites both scenes of the first."""
     (empty.folder / "book").mkdir()
     write(empty, "1.md", BOOK)
-    write(empty, "2.md", "# Two\n\nThe frog sat still.\n")
+    write(empty, "2.md", f"# Two\n\n{FROG}\n")
     assert empty.run("ingest", "book").code == 0
     texts = {one["text"] for one in empty.run("ask", ASKED, "--json").json["citations"]}
     assert texts == {LAMP, GLASS}
@@ -50,14 +51,14 @@ def test_an_answer_that_stands_is_shown_as_it_was(talked: Terminal) -> None:
 
 
 def test_an_answer_says_what_was_moved_edited_or_taken_out(talked: Terminal) -> None:
-    write(talked, "1.md", f"# One\n\nIt began.\n\n{LAMP_NOW}\n\nNobody spoke.\n")
-    write(talked, "2.md", f"# Two\n\n{GLASS}\n")
+    write(talked, "1.md", f"# One\n\nIt began.\n\n{LAMP_NOW}\n")
+    write(talked, "2.md", f"# Two\n\n{FROG}\n\n***\n\n{GLASS}\n")
     ingest(talked)
     shown = talked.run("threads", "show", "1").out
     assert shown.count("1 of 2 cited passages has changed since this answer.") == 1
     edited = f"book/1.md:5 was edited since; it now reads: “{LAMP_NOW}”"
     assert edited in shown
-    assert f"moved to book/2.md:3  “{GLASS}”" in shown
+    assert f"moved to book/2.md:7  “{GLASS}”" in shown
     assert "book/1.md:3" not in shown
     cited = fresh(talked)
     assert cited[LAMP]["freshness"] == "edited"
@@ -67,7 +68,7 @@ def test_an_answer_says_what_was_moved_edited_or_taken_out(talked: Terminal) -> 
     pages = talked.run("threads", "export", "1").out
     assert "1 of 2 cited passages has changed since this answer." in pages
     assert f"it now reads**: “{LAMP_NOW}” When this was answered: “{LAMP}”" in pages
-    write(talked, "2.md", "# Two\n\nThe frog sat still.\n")
+    write(talked, "2.md", f"# Two\n\n{FROG}\n")
     ingest(talked)
     assert (fresh(talked)[GLASS]["freshness"], fresh(talked)[GLASS]["now"]) == (
         "gone",
@@ -113,7 +114,7 @@ def test_a_save_tells_the_answers_that_rest_on_it_once(talked: Terminal) -> None
         f"1 answer in 1 thread cites changed passages (lrwr threads show {thread[:8]})"
     ) in told
     assert talked.run("threads", "show", thread[:8]).code == 0
-    write(talked, "1.md", BOOK.replace(LAMP, LAMP_NOW).replace("while", "time"))
+    write(talked, "1.md", BOOK.replace(LAMP, LAMP_NOW) + "\nIt ended.\n")
     assert "cites" not in talked.run("watch", "--once").out
     write(talked, "1.md", BOOK.replace(LAMP, "").replace(GLASS, ""))
     row = talked.run("watch", "--once", "--json").json

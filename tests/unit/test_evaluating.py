@@ -228,7 +228,7 @@ async def test_an_answer_is_given_and_nothing_is_kept_of_it(folder: Path) -> Non
                 answered = await answerer.answer("Who mended the lamp?", "")
                 early = await answerer.answer("Who mended the lamp?", "ch1")
             assert answerer.name == ""
-            assert "spoon" in answered.text
+            assert any("spoon" in one.text for one in answered.citations)
             assert answered.citations
             assert set(answered.contexts)
             assert "spoon" not in "".join([early.text, *early.contexts])
