@@ -55,6 +55,58 @@ def test_a_list_of_scenes_ends_at_the_horizon(book: Terminal) -> None:
     assert places(book, "--character", "Corin", "--as-of", "ch2") == [("1.md", 1)]
 
 
+def test_words_outside_the_filters_are_not_called_missing(book: Terminal) -> None:
+    ran = book.run("search", "road", "--type", "character")
+    assert (
+        "Not found within the filters: “road” (found elsewhere: 1 passage)." in ran.out
+    )
+    assert "Not found in the text" not in ran.out
+    ran = book.run("search", "road", "--present", "Nell", "--json")
+    assert (ran.json["elsewhere"], ran.json["found_elsewhere"]) == (["road"], 1)
+    assert ran.json["warned"] is True
+
+
+def test_words_in_no_text_or_after_the_horizon_are_told_apart(book: Terminal) -> None:
+    ran = book.run("search", "walrus road", "--type", "character")
+    assert "Not found in the text: “walrus”." in ran.out
+    ran = book.run("search", "end", "--type", "character", "--as-of", "ch2")
+    assert "Not found in the text up to chapter 2: “end”." in ran.out
+    assert "elsewhere" not in ran.out
+
+
+def test_a_quoted_phrase_that_the_text_lacks_is_named_once(book: Terminal) -> None:
+    ran = book.run("search", '"burned lamp"')
+    assert ran.out.count("The phrase “burned lamp” is not in the text.") == 1
+    assert "Confidence" not in ran.out
+    row = book.run("search", '"burned lamp"', "--json").json
+    assert row["missing_phrases"] == ["burned lamp"]
+    assert (row["confidence"], row["low_confidence"], row["warned"]) == (
+        None,
+        True,
+        True,
+    )
+    row = book.run("search", '"lamp burned"', "--json").json
+    assert (row["missing_phrases"], row["warned"]) == ([], False)
+
+
+def test_passages_with_the_quoted_phrase_come_first(book: Terminal) -> None:
+    for phrase in ("late again", "So it is", "by the lamp", "it is the end"):
+        ran = book.run("search", f'late late Nell Tallow lamp "{phrase}"', "--json")
+        texts = [row["text"] for row in ran.json["passages"] if row["scene"]]
+        has = [phrase in text for text in texts]
+        assert has == sorted(has, reverse=True)
+        assert has[0]
+
+
+@pytest.mark.parametrize("words", ["?", "the", "… — …", "Who was he?"])
+def test_words_without_content_are_not_searched(book: Terminal, words: str) -> None:
+    ran = book.run("search", words)
+    assert ran.code == ExitCode.SETTINGS
+    assert f"“{words}” has no word to search for" in ran.err
+    assert ran.out == ""
+    assert book.run("search", '"it is the"').code == 0
+
+
 def test_exact_words_include_function_words_and_fold_quotes(book: Terminal) -> None:
     assert places(book, "it's late", "--exact", "--type", "scene") == [
         ("1.md", 1),
@@ -63,6 +115,23 @@ def test_exact_words_include_function_words_and_fold_quotes(book: Terminal) -> N
     assert places(book, "SO it is", "--exact") == [("1.md", 1)]
     assert places(book, "it the is", "--exact") == []
     assert places(book, "ate", "--exact") == []
+
+
+def test_every_exact_match_is_shown_at_its_own_line(book: Terminal) -> None:
+    ran = book.run("search", "said", "--exact", "--type", "scene")
+    for line in ("1.md:3", "1.md:9", "2.md:3", "3.md:3"):
+        assert f"  {line}  chapter" in ran.out
+    assert "3 passages, 4 matches." in ran.out or "4 passages, 4 matches." in ran.out
+    row = book.run("search", "said", "--exact", "--type", "scene", "--json").json
+    assert row["total_matches"] == 4
+    assert sum(len(passage["matches"]) for passage in row["passages"]) == 4
+
+
+def test_a_list_of_scenes_shows_text_and_no_heading(book: Terminal) -> None:
+    ran = book.run("search", "--present", "Nell")
+    assert "#" not in ran.out
+    assert "  1.md:3" in ran.out
+    assert "“It’s late,” said Nell Tallow." in ran.out
 
 
 def test_exact_words_after_the_horizon_are_not_found(book: Terminal) -> None:

@@ -9,6 +9,8 @@ from lrwr.app.presenters.text import (
     LinePiece,
     StyledLine,
     StyledText,
+    format_count,
+    format_horizon,
     sanitize_line,
     shorten_excerpt,
     styled_line,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.stores import DocumentText
     from lrwr.core.ports.story_stores import DocumentFact
     from lrwr.core.retrieval.confidence import SearchConfidence
-    from lrwr.core.retrieval.search_model import SearchRequest
+    from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 
     FactTexts: TypeAlias = Mapping[DocumentId, DocumentText]
 
@@ -241,6 +243,28 @@ def passage_as_json(passage: "Passage") -> dict[str, object]:
     }
 
 
+def search_result_as_json(
+    result: "SearchResult", texts: "FactTexts"
+) -> dict[str, object]:
+    """Return what a search found besides its passages, as JSON.
+
+    `warned` says whether its text warns. `texts` must have the document of every fact.
+    """
+    return {
+        "confidence": result.confidence,
+        "low_confidence": result.low_confidence,
+        "warned": is_search_doubtful(result),
+        "unknown_words": list(result.unknown),
+        "missing_phrases": list(result.missing_phrases),
+        "elsewhere": list(result.elsewhere),
+        "found_elsewhere": result.found_elsewhere,
+        "facts": known_facts_as_json(result.facts, texts),
+        "remarks": list(result.remarks),
+        "total": result.total,
+        "total_matches": result.total_matches,
+    }
+
+
 def render_known_facts(
     facts: "Sequence[DocumentFact]", texts: "FactTexts"
 ) -> Iterator[StyledLine]:
@@ -317,6 +341,62 @@ def describe_fact(fact: "Fact") -> str:
             target = fact.detail("target")
             value = " ".join(word for word in (fact.value, target) if word)
             return f"{fact.subject}, {attribute.replace('_', ' ')}: {value}"
+
+
+def describe_missing_words(result: "SearchResult", as_of: str | None) -> Iterator[str]:
+    """Yield a sentence for each kind of words of a search that it did not find.
+
+    Words and quoted phrases that are nowhere in the text, up to the point of the story
+    `as_of` if given, are told from those that only the filters exclude.
+    """
+    until = "" if as_of is None else f" up to {format_horizon(as_of)}"
+    unknown = [word for word in result.unknown if word not in result.elsewhere]
+    if unknown:
+        yield f"Not found in the text{until}: {', '.join(map(_quote_word, unknown))}."
+    for phrase in result.missing_phrases:
+        if phrase not in result.elsewhere:
+            yield f"The phrase {_quote_word(phrase)} is not in the text{until}."
+    if result.elsewhere:
+        elsewhere = ", ".join(map(_quote_word, result.elsewhere))
+        total = format_count(result.found_elsewhere, "passage")
+        yield f"Not found within the filters: {elsewhere} (found elsewhere: {total})."
+
+
+def _quote_word(word: str) -> str:
+    return f"“{word}”"
+
+
+def is_search_doubtful(result: "SearchResult") -> bool:
+    """Return whether the text of a search warns: of words that were not found, of low
+    confidence, of skipped steps, or that nothing was found.
+    """
+    return bool(
+        result.unknown
+        or result.missing_phrases
+        or result.low_confidence
+        or result.remarks
+        or not result.passages
+    )
+
+
+def describe_search_total(request: "SearchRequest", result: "SearchResult") -> str:
+    """Return how many passages and matches, or scenes, were found; for a ranked search,
+    the confidence. Empty if there is nothing to say.
+    """
+    if result.total is not None:
+        total = format_count(result.total, "passage" if request.question else "scene")
+        if request.exact:
+            total += f", {format_count(result.total_matches, 'match', 'matches')}"
+        shown = len(result.passages)
+        more = f"; the first {'is' if shown == 1 else f'{shown} are'} shown (`--limit`)"
+        return f"{total}{more if shown < result.total else ''}."
+    # The confidence was measured with questions; it says little about a single word.
+    if len(request.question.split()) > 1:
+        if result.confidence is not None:
+            return describe_confidence(result.confidence, low=result.low_confidence)
+        if not result.low_confidence:
+            return describe_missing_confidence(request, result.judgement)
+    return ""
 
 
 def describe_confidence(confidence: float, *, low: bool | None) -> str:

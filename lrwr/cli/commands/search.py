@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from lrwr.app.presenters.citations import (
-    describe_confidence,
-    describe_missing_confidence,
+    describe_missing_words,
     describe_passage_chapter,
+    describe_search_total,
     format_line_range,
     highlight_words,
-    known_facts_as_json,
     passage_as_json,
     render_known_facts,
+    search_result_as_json,
 )
-from lrwr.app.presenters.text import StyledText, format_count, format_horizon
+from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
@@ -27,14 +27,15 @@ from lrwr.cli.runtime.services import (
     warn_of_missing_files,
 )
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.model.chunks import Chunk, Passage, Pipeline
+from lrwr.core.model.chunks import Passage, Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.excerpts import select_search_excerpts
 from lrwr.core.retrieval.freshness import find_existing_passages
-from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
+from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
@@ -46,7 +47,7 @@ EPILOG = (
     'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
     " lrwr search tide --type worldbuilding --full · lrwr search oil --present Nell ·"
     " lrwr search --present Nell --present OchraMags ·"
-    ' lrwr search "out of the fog" --exact --context 1 ·'
+    ' lrwr search "as it were" --exact --context 1 ·'
     " lrwr search lantern --sort story · lrwr search --batch q.jsonl -k 20"
 )
 
@@ -200,6 +201,12 @@ def search_command(
         filters=filters,
         ways=_select_retrievers(dense=dense, lexical=lexical, exact=exact),
     )
+    if request.question and not exact and not has_search_words(request.question):
+        raise SettingsProblem(
+            f"“{request.question}” has no word to search for",
+            hint="Add a word with a meaning of its own, or use `--exact` to find function"
+            " words verbatim.",
+        )
     if limit is None and batch is None and (exact or not request.question):
         request = replace(request, limit=LISTED)
     order = parse_choice(PassageSort, sort, "--sort") if sort else None
@@ -328,20 +335,28 @@ async def _search(
                         _passage_as_json(passage, result, order, texts, display.context)
                         for passage in result.passages
                     ],
-                    "confidence": result.confidence,
-                    "low_confidence": result.low_confidence,
-                    "unknown_words": list(result.unknown),
-                    "facts": known_facts_as_json(result.facts, texts),
-                    "remarks": list(result.remarks),
-                    "total": result.total,
+                    **search_result_as_json(result, texts),
                 }
             )
             return
+        excerpts = [[passage.chunk.span] for passage in result.passages]
+        if not display.full:
+            excerpts = await select_search_excerpts(
+                request,
+                result,
+                find_sentence_spans,
+                services.retrieval.reranker,
+                limit=EXCERPT,
+            )
         with output.paged():
             _show_heading(output, request, result, as_of)
-            _show_passages(output, request, result, order, texts, display)
+            _show_passages(
+                output, request, result, order, texts, excerpts, display.context
+            )
             output.show(render_known_facts(result.facts, texts))
-            _show_summary(output, request, result)
+            summary = describe_search_total(request, result)
+            if result.passages and summary:
+                output.answer(StyledText(summary, "faint"))
 
 
 def _passage_as_json(
@@ -380,10 +395,8 @@ def _show_heading(
 ) -> None:
     for remark in result.remarks:
         output.notice_warning(remark)
-    if result.unknown:
-        unknown = ", ".join(f"“{word}”" for word in result.unknown)
-        until = "" if as_of is None else f" up to {format_horizon(as_of)}"
-        output.answer(f"Not found in the text{until}: {unknown}.")
+    for sentence in describe_missing_words(result, as_of):
+        output.answer(sentence)
     if not result.passages:
         needs_model = "" if not request.filters.functions else _FUNCTION_NOTE
         noun = "passages" if request.question else "scenes"
@@ -396,77 +409,55 @@ def _show_passages(
     result: SearchResult,
     order: StoryOrder,
     texts: Mapping[DocumentId, DocumentText],
-    display: _Display,
+    excerpts: Sequence[Sequence[Span]],
+    context: int | None,
 ) -> None:
-    """Print the passages of the story, and those of notes below a heading."""
+    """Print the `excerpts` of the passages of the story, and of notes below a heading."""
     words = extract_content_words(request.question)
-    weights = WordWeights.of(words, {}, 1)
     in_story = bool(result.passages) and result.passages[0].chapter is not None
-    for number, passage in enumerate(result.passages, start=1):
-        chunk, text = passage.chunk, texts[passage.chunk.document]
+    for number, (passage, spans) in enumerate(
+        zip(result.passages, excerpts, strict=True), start=1
+    ):
         if in_story and passage.chapter is None:
             output.answer("Notes:")
             in_story = False
-        matches = result.matches.get(chunk.id, ())
-        excerpt = _select_excerpt(chunk, matches, weights, full=display.full)
-        outline, lines = order.outlines[chunk.document], ContextLines((), excerpt, ())
-        if (count := display.context) is not None:
-            lines = find_context_lines(outline, chunk, excerpt, text.text, count=count)
-        place = format_line_range(chunk.document, text.lines.lines_of(lines.passage))
-        comment = "  author's comment" if chunk.kind == "note" else ""
-        output.answer(
-            f"{number:>2}  ",
-            StyledText(place, "place"),
-            StyledText(f"  {describe_passage_chapter(passage)}{comment}", "faint"),
-        )
-        for span in (*lines.before, lines.passage, *lines.after):
-            shown = text.text[span.start : span.end]
-            pieces = (
-                highlight_words(shown, words)
-                if span is lines.passage
-                else [StyledText(shown, "faint")]
-            )
-            output.answer(*pieces, indent=4)
+        for span in spans:
+            label = f"{number:>2}" if span is spans[0] else "  "
+            _show_excerpt(output, passage, span, label, order, texts, words, context)
         output.answer()
 
 
-def _select_excerpt(
-    chunk: Chunk, matches: Sequence[Span], weights: WordWeights, *, full: bool
-) -> Span:
-    """Return the part of a chunk to show: all if `full`, the sentences of the first
-    exact match, or those that contain most of the words.
-    """
-    if full:
-        return chunk.span
-    if matches:
-        first, at = matches[0], chunk.span.start
-        sentences = [
-            Span(at + span.start, at + span.end)
-            for span in find_sentence_spans(chunk.text)
-        ]
-        touched = [
-            s for s in sentences if s.start < first.end and first.start < s.end
-        ] or [first]
-        return Span(min(first.start, touched[0].start), max(first.end, touched[-1].end))
-    start, end = select_excerpt(chunk.text, weights, find_sentence_spans, limit=EXCERPT)
-    return Span(chunk.span.start + start, chunk.span.start + end)
-
-
-def _show_summary(output: Output, request: SearchRequest, result: SearchResult) -> None:
-    """Print how many passages were found; for a ranked search, the confidence."""
-    summary = ""
-    if result.total is not None:
-        total = format_count(result.total, "passage" if request.question else "scene")
-        shown = len(result.passages)
-        more = f"; the first {'is' if shown == 1 else f'{shown} are'} shown (`--limit`)"
-        summary = f"{total}{more if shown < result.total else ''}."
-    # The confidence was measured with questions; it says little about a single word.
-    elif len(request.question.split()) > 1 and result.confidence is not None:
-        summary = describe_confidence(result.confidence, low=result.low_confidence)
-    elif len(request.question.split()) > 1 and not result.low_confidence:
-        summary = describe_missing_confidence(request, result.judgement)
-    if result.passages and summary:
-        output.answer(StyledText(summary, "faint"))
+def _show_excerpt(
+    output: Output,
+    passage: Passage,
+    excerpt: Span,
+    label: str,
+    order: StoryOrder,
+    texts: Mapping[DocumentId, DocumentText],
+    words: Sequence[str],
+    context: int | None,
+) -> None:
+    """Print where an excerpt is, then its text, with `context` lines around it."""
+    chunk, text = passage.chunk, texts[passage.chunk.document]
+    lines = ContextLines((), excerpt, ())
+    if context is not None:
+        outline = order.outlines[chunk.document]
+        lines = find_context_lines(outline, chunk, excerpt, text.text, count=context)
+    place = format_line_range(chunk.document, text.lines.lines_of(lines.passage))
+    comment = "  author's comment" if chunk.kind == "note" else ""
+    output.answer(
+        f"{label}  ",
+        StyledText(place, "place"),
+        StyledText(f"  {describe_passage_chapter(passage)}{comment}", "faint"),
+    )
+    for span in (*lines.before, lines.passage, *lines.after):
+        shown = text.text[span.start : span.end]
+        pieces = (
+            highlight_words(shown, words)
+            if span is lines.passage
+            else [StyledText(shown, "faint")]
+        )
+        output.answer(*pieces, indent=4)
 
 
 async def _batch(

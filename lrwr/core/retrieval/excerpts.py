@@ -9,11 +9,18 @@ from dataclasses import dataclass
 
 from lrwr.core.model.chunks import Chunk, Passage, Pipeline
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
-from lrwr.core.model.text import LineRange, SentenceSplitter, Span
+from lrwr.core.model.text import (
+    LineRange,
+    SentenceSplitter,
+    Span,
+    extract_content_words,
+)
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Reranker, SentenceRating
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.retrievers import WordWeights
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+from lrwr.core.retrieval.story_matches import is_story_sentence
 
 MAX_QUOTED_PASSAGES = 5
 """Passages quoted at most."""
@@ -143,11 +150,14 @@ async def select_excerpts(
     reranker: Reranker | None,
     *,
     limit: int,
+    closes_speech: bool = False,
 ) -> list[PassageExcerpt]:
     """Return the excerpt of each chunk that fits `question` best, in their order; spans
     are places in the chunk's text.
 
-    An excerpt has at most `limit` characters, unless its only sentence is longer.
+    An excerpt has at most `limit` characters, unless its only sentence is longer. With
+    `closes_speech`, it does not end inside a speech if fewer sentences, or as many
+    others, that contain the best one end outside.
     Sentences are rated by `reranker` from what is stored for them, or by the share of
     `words`, the question's words with their weights, if that is not possible.
     """
@@ -162,14 +172,108 @@ async def select_excerpts(
             )
     return [
         cut_excerpt(
-            chunk.text, rated or _rate_by_words(chunk.text, words, sentences), limit
+            chunk.text,
+            rated or _rate_by_words(chunk.text, words, sentences),
+            limit,
+            closes_speech=closes_speech,
         )
         for chunk, rated in zip(chunks, ratings, strict=True)
     ]
 
 
+def select_opening(
+    chunk: Chunk, title: str, sentences: SentenceSplitter, *, limit: int
+) -> Span:
+    """Return the span, in its document, of the first sentences of a chunk after its
+    heading: at most `limit` characters, unless the first sentence is longer.
+
+    `title` is that of the chapter; a sentence that ends with it is taken for a heading.
+    """
+    places = [
+        SentenceRating(span, 0.0)
+        for span in sentences(chunk.text)
+        if is_story_sentence(chunk.text[span.start : span.end], title)
+    ]
+    if not places:
+        return chunk.span
+    # The first sentence alone is rated, so that the excerpt begins with it.
+    places[0] = SentenceRating(places[0].span, 1.0)
+    excerpt = cut_excerpt(chunk.text, places, limit, closes_speech=True)
+    return _move(excerpt.span, chunk)
+
+
+def select_matching_sentences(
+    chunk: Chunk, matches: Sequence[Span], sentences: SentenceSplitter
+) -> list[Span]:
+    """Return the spans, in the chunk's document, of the sentences that contain
+    `matches`, in text order; one for each match, unless sentences are the same.
+
+    `matches` are spans in the document; the last may end beyond the chunk.
+    """
+    places = [_move(_strip_span(chunk.text, s), chunk) for s in sentences(chunk.text)]
+    spans: list[Span] = []
+    for match in sorted(matches):
+        touched = [s for s in places if s.start < match.end and match.start < s.end]
+        start = min([match.start, *(s.start for s in touched)])
+        end = max([match.end, *(s.end for s in touched)])
+        if spans and start < spans[-1].end:
+            spans[-1] = Span(spans[-1].start, max(end, spans[-1].end))
+        else:
+            spans.append(Span(start, end))
+    return spans
+
+
+async def select_search_excerpts(
+    request: SearchRequest,
+    result: SearchResult,
+    sentences: SentenceSplitter,
+    reranker: Reranker | None,
+    *,
+    limit: int,
+) -> list[list[Span]]:
+    """Return the parts of each passage that a search shows, as spans in its document.
+
+    They are the sentences of each exact match, the sentences that fit the question
+    best, or without a question the first ones. Each part has at most `limit`
+    characters, unless its only sentence, or one with a match, is longer.
+    """
+    chunks = [passage.chunk for passage in result.passages]
+    if request.exact:
+        return [
+            select_matching_sentences(chunk, result.matches[chunk.id], sentences)
+            for chunk in chunks
+        ]
+    if not request.question:
+        return [
+            [select_opening(p.chunk, p.chapter_title, sentences, limit=limit)]
+            for p in result.passages
+        ]
+    words = WordWeights.of(extract_content_words(request.question), {}, 1)
+    excerpts = await select_excerpts(
+        request.question,
+        chunks,
+        words,
+        sentences,
+        reranker,
+        limit=limit,
+        closes_speech=True,
+    )
+    return [
+        [_move(excerpt.span, chunk)]
+        for excerpt, chunk in zip(excerpts, chunks, strict=True)
+    ]
+
+
+def _move(span: Span, chunk: Chunk) -> Span:
+    return Span(chunk.span.start + span.start, chunk.span.start + span.end)
+
+
 def cut_excerpt(
-    text: str, ratings: Sequence[SentenceRating], limit: int
+    text: str,
+    ratings: Sequence[SentenceRating],
+    limit: int,
+    *,
+    closes_speech: bool = False,
 ) -> PassageExcerpt:
     """Return the consecutive sentences of `text` with the best `ratings`.
 
@@ -191,6 +295,8 @@ def cut_excerpt(
     windows = (_extend_window(readable, first, limit) for first in range(len(readable)))
     window = max(windows, key=_score_window)
     best = max(window, key=lambda place: place[1])[0]
+    if closes_speech:
+        window = _close_speech(text, readable, window, best, limit)
     return PassageExcerpt(Span(window[0][0].start, window[-1][0].end), best)
 
 
@@ -204,6 +310,37 @@ def _extend_window(
     ):
         last += 1
     return places[first : last + 1]
+
+
+def _close_speech(
+    text: str,
+    places: Sequence[tuple[Span, float]],
+    window: Sequence[tuple[Span, float]],
+    best: Span,
+    limit: int,
+) -> Sequence[tuple[Span, float]]:
+    """Return the consecutive `places` with the highest ratings that contain `best`, have
+    at most `limit` characters and do not end inside a speech; `window` if none do, or
+    if it does not.
+    """
+    if not _ends_in_speech(text, window):
+        return window
+    at = next(i for i, (span, _) in enumerate(places) if span == best)
+    candidates = [
+        places[first : last + 1]
+        for first in range(at + 1)
+        for last in range(at, len(places))
+        if places[last][0].end - places[first][0].start <= limit
+    ]
+    closed = [part for part in candidates if not _ends_in_speech(text, part)]
+    return max(closed, key=_score_window, default=window)
+
+
+def _ends_in_speech(text: str, window: Sequence[tuple[Span, float]]) -> bool:
+    words = text[window[0][0].start : window[-1][0].end]
+    if '"' in words:
+        return words.count('"') % 2 == 1
+    return words.rfind("“") > words.rfind("”")
 
 
 def _score_window(window: Sequence[tuple[Span, float]]) -> float:

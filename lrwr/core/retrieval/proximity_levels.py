@@ -14,6 +14,10 @@ EARLINESS_WEIGHT = 6.0
 score, and of story position if it asks for the first or last passage. Position
 outweighs everything else, because only plain matches get it. See decision 011."""
 
+TOPIC_PEOPLE_WEIGHT = 0.2
+"""Weight of the people in a question about who says what that also has a topic ("… about
+the fog"). They then only assist its words, and the reranker applies (decision 030)."""
+
 UTTERANCE_BONUS = 1.5
 """Score added to a passage that contains an utterance of the question's speaker to its
 hearer; added again if the utterance mentions the question's topic."""

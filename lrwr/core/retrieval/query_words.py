@@ -271,6 +271,14 @@ def extract_quoted_phrases(question: str) -> list[str]:
     return list(dict.fromkeys(phrases))[:MAX_PHRASES]
 
 
+def has_search_words(question: str) -> bool:
+    """Return whether `question` has a content word or a quoted phrase, which may consist
+    of function words.
+    """
+    words = extract_content_words(question)
+    return not STOP_WORDS.issuperset(words) or bool(extract_quoted_phrases(question))
+
+
 def extract_adjacent_words(question: str) -> list[str]:
     """Return every two adjacent words of `question` of which one at least is a content
     word, as "first second" in lower case, each once, in order.

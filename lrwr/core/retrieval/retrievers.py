@@ -16,7 +16,7 @@ from lrwr.core.model.text import (
 )
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder, Reranker
-from lrwr.core.ports.stores import LibraryCounts
+from lrwr.core.ports.stores import LibraryCounts, PassageStore
 from lrwr.core.retrieval.query_words import (
     extract_adjacent_words,
     extract_quoted_phrases,
@@ -340,31 +340,39 @@ class HybridRetriever:
         values = await vectors.similarities(query, rest)
         return scores | dict(zip(rest, values, strict=True))
 
+    async def fuse_by_coverage(
+        self,
+        hybrid: HybridScores,
+        words: "WordWeights",
+        store: PassageStore,
+        pipeline: Pipeline,
+        candidates: int,
+    ) -> dict[ChunkId, float]:
+        """Return the fused scores, in which embeddings weigh more if the best passages
+        lack `words` of the question, and passages of pipeline b gain by their
+        neighbours.
+
+        `candidates` is the number of best passages whose words are compared.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        least = compute_dense_weight(1.0, self.dense_factor)
+        best = rank_chunks(hybrid.fused(least))[:RETRIEVER_POOL_SIZE]
+        chunks = await store.chunks([scored.chunk for scored in best])
+        covered = (words.coverage(chunk.text) for chunk in chunks[:candidates])
+        coverage = max(covered, default=0.0)
+        scores = hybrid.fused(compute_dense_weight(coverage, self.dense_factor))
+        if pipeline is Pipeline.NAIVE:
+            return scores
+        return add_neighbour_scores(scores, chunks)
+
     async def describe_index_problem(self) -> str:
         """Return a sentence that says what is wrong with the vector index; empty if
         nothing is, or if it is not used.
         """
         vectors = await self.vectors() if self.embedder is not None else None
         return vectors.remark if vectors is not None else ""
-
-    async def find_unknown_words(
-        self, counts: Mapping[str, int], *, pipeline: Pipeline, scope: SearchScope
-    ) -> tuple[str, ...]:
-        """Return the words of `counts` that no chunk of `pipeline` in `scope` contains,
-        in the order of `counts`.
-
-        `counts` maps each word to the number of chunks of the library that contain it.
-        """
-        if scope.documents is None:
-            return tuple(word for word, count in counts.items() if not count)
-        unknown = []
-        for word in counts:
-            words = await self.lexical.search_words(
-                [word], pipeline=pipeline, scope=scope, limit=1
-            )
-            if not words:
-                unknown.append(word)
-        return tuple(unknown)
 
 
 @dataclass(frozen=True, slots=True)

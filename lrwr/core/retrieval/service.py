@@ -1,7 +1,6 @@
 """Passage search: hybrid retrieval, scores for characters and content types, reranking."""
 
 import asyncio
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -31,15 +30,19 @@ from lrwr.core.retrieval.confidence import (
     build_ranking_id,
 )
 from lrwr.core.retrieval.people import ScopedCast
+from lrwr.core.retrieval.presence import (
+    QuestionPresence,
+    SearchedText,
+    find_question_words,
+)
 from lrwr.core.retrieval.proximity import score_chunks_by_people
+from lrwr.core.retrieval.proximity_levels import TOPIC_PEOPLE_WEIGHT
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
     HybridRetriever,
     HybridScores,
     VectorIndexOpener,
     WordWeights,
-    add_neighbour_scores,
-    compute_dense_weight,
     describe_missing_vectors,
     fuse_weighted_scores,
     has_other_vectors,
@@ -59,6 +62,7 @@ from lrwr.core.retrieval.story import (
 from lrwr.core.retrieval.story_matches import list_passages, sort_by_story
 from lrwr.core.retrieval.story_search import (
     StorySearch,
+    join_notes,
     read_best_chunks,
 )
 
@@ -68,10 +72,6 @@ FILTERED_POOL_SIZE = 100_000
 NOTES_POOL_SIZE = 300
 """Chunks taken from each retriever if the library has notes. A name in a question may
 fill the first `RETRIEVER_POOL_SIZE` with notes about that character."""
-
-TOPIC_PEOPLE_WEIGHT = 0.2
-"""Weight of the people in a question about who says what that also has a topic ("… about
-the fog"). They then only assist its words, and the reranker applies (decision 030)."""
 
 
 @dataclass(slots=True)
@@ -165,14 +165,18 @@ class PassageFinder:
         if request.exact or not request.question:
             return await _list_passages(context, self._store)
         allowed = await _filter_chunks(context, self._store)
+        presence = await self._find_question_words(context, allowed)
         scores, is_people_ranking = await self._score_chunks(context, allowed)
         # Rerankers compare words and meaning. Passages that answer who-says-what
         # questions do not contain the names, so reranking hurts them (decision 011).
         text, notes = await self._rank_passages(
-            context, scores, rerank=request.rerank and not is_people_ranking
+            context,
+            scores,
+            presence,
+            rerank=request.rerank and not is_people_ranking,
         )
         ranked = sorted((*text, *notes), key=lambda passage: -passage.score)
-        passages = _join_notes(text, notes, request.limit)
+        passages = join_notes(text, notes, request.limit)
         if request.sort is PassageSort.STORY:
             passages = sort_by_story(passages, context.order)
         judgement = self._assess(
@@ -188,28 +192,57 @@ class PassageFinder:
             ),
             is_people_ranking=is_people_ranking,
         )
+        is_missing = bool(presence.missing_phrases)
+        rated = None if is_missing else judgement
         return SearchResult(
             passages=tuple(passages),
-            unknown=await self._hybrid.find_unknown_words(
-                context.counts, pipeline=request.pipeline, scope=context.scope
-            ),
+            unknown=presence.unknown,
+            missing_phrases=presence.missing_phrases,
+            elsewhere=tuple(presence.elsewhere),
+            found_elsewhere=presence.count_elsewhere(),
             remarks=tuple(context.remarks),
             facts=await _search_facts(context),
             judgement=judgement,
-            confidence=judgement.confidence if judgement else None,
-            low_confidence=judgement.low if judgement else None,
+            confidence=rated.confidence if rated else None,
+            low_confidence=rated.low if rated else is_missing or None,
             by_words_only=context.by_words_only,
         )
 
+    async def _find_question_words(
+        self, context: _SearchContext, allowed: frozenset[ChunkId] | None
+    ) -> QuestionPresence:
+        request, order = context.request, context.order
+        visible = build_search_scope(
+            order, types=(), horizon=request.horizon, kinds=context.scope.kinds
+        )
+        text = SearchedText(
+            self._lexical,
+            self._store,
+            order,
+            request.pipeline,
+            context.scope,
+            visible,
+            allowed,
+        )
+        question = request.question if request.lexical else ""
+        return await find_question_words(question, context.counts, text)
+
     async def _rank_passages(
-        self, context: _SearchContext, scores: Mapping[ChunkId, float], *, rerank: bool
+        self,
+        context: _SearchContext,
+        scores: Mapping[ChunkId, float],
+        presence: QuestionPresence,
+        *,
+        rerank: bool,
     ) -> tuple[list[Passage], list[Passage]]:
         """Return the best passages of the story and those of notes, best first.
 
-        The candidates are reranked if `rerank` and a reranker is set.
+        The candidates are reranked if `rerank` and a reranker is set. Passages with the
+        question's quoted phrases come first.
         """
+        boosted = presence.add_phrase_bonus(scores)
         text, notes = await read_best_chunks(
-            [scored.chunk for scored in rank_chunks(scores)],
+            [scored.chunk for scored in rank_chunks(boosted)],
             context.order,
             context.scope,
             self._store,
@@ -217,13 +250,15 @@ class PassageFinder:
         )
         final = {chunk.id: scores[chunk.id] for chunk in (*text, *notes)}
         if self._reranker and rerank and len(final) > 1:
-            candidates = select_rerank_candidates(text, notes, scores, self._candidates)
+            candidates = select_rerank_candidates(
+                text, notes, boosted, self._candidates
+            )
             final = await _rerank(context, candidates, final, self._reranker)
         by_id = {chunk.id: chunk for chunk in (*text, *notes)}
         text_ids = {chunk.id for chunk in text}
         passages = [
             build_passage(by_id[scored.chunk], context.order, scored.score)
-            for scored in rank_chunks(final)
+            for scored in rank_chunks(presence.add_phrase_bonus(final))
         ]
         return (
             [passage for passage in passages if passage.chunk.id in text_ids],
@@ -326,8 +361,9 @@ class PassageFinder:
         context.hybrid = hybrid
         if not (request.lexical and hybrid.meaning):
             return hybrid.fused()
-        return await _fuse_by_coverage(
-            context, self._store, self._candidates, self._hybrid.dense_factor
+        weights = WordWeights.of(list(context.counts), context.counts, context.total)
+        return await self._hybrid.fuse_by_coverage(
+            hybrid, weights, self._store, request.pipeline, self._candidates
         )
 
     async def _score_by_embedding(
@@ -392,25 +428,6 @@ class PassageFinder:
         return assess_search_confidence(ranking_inputs, ranking, calibration)
 
 
-async def _fuse_by_coverage(
-    context: _SearchContext, store: PassageStore, candidates: int, dense_factor: float
-) -> dict[ChunkId, float]:
-    """Return the fused scores, in which embeddings weigh more if the best passages
-    lack words of the question, and passages of pipeline b gain by their neighbours.
-
-    `candidates` is the number of best passages whose words are compared.
-    """
-    least = compute_dense_weight(1.0, dense_factor)
-    best = rank_chunks(context.hybrid.fused(least))[:RETRIEVER_POOL_SIZE]
-    chunks = await store.chunks([scored.chunk for scored in best])
-    weights = WordWeights.of(list(context.counts), context.counts, context.total)
-    coverage = max((weights.coverage(c.text) for c in chunks[:candidates]), default=0.0)
-    scores = context.hybrid.fused(compute_dense_weight(coverage, dense_factor))
-    if context.request.pipeline is Pipeline.NAIVE:
-        return scores
-    return add_neighbour_scores(scores, chunks)
-
-
 async def _filter_chunks(
     context: _SearchContext, store: PassageStore
 ) -> frozenset[ChunkId] | None:
@@ -440,18 +457,6 @@ async def _list_passages(context: _SearchContext, store: PassageStore) -> Search
     return await list_passages(
         context.request, conditions, context.order, context.scope, store
     )
-
-
-def _join_notes(
-    text: Sequence[Passage], notes: Sequence[Passage], limit: int
-) -> list[Passage]:
-    """Return the first `limit` passages of `text`, then at most one third as many of
-    `notes`, without those that rank below all of this text.
-    """
-    text = text[:limit]
-    least = text[-1].score if len(text) == limit else -math.inf
-    shown = [note for note in notes if note.score >= least]
-    return [*text, *shown[: -(-limit // 3)]]
 
 
 def _choose_pool_size(order: StoryOrder, allowed: Collection[ChunkId] | None) -> int:

@@ -16,6 +16,8 @@ from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchR
 from lrwr.core.retrieval.story import StoryOrder, build_passage, is_within_scope
 
 _APOSTROPHES = "['’‘ʼ]"
+_MAX_HEADING_PREFIX = 30
+"""Characters before the title in a heading, such as "Chapter Twenty-Seven: ", at most."""
 _BETWEEN_WORDS = r"[\W_]{1,12}"
 """Spaces, line breaks, punctuation and Markdown emphasis between two words."""
 
@@ -87,7 +89,10 @@ async def list_passages(
             and chunk.kind in scope.kinds
             and is_within_scope(chunk.document, chunk.span, scope)
         ]
-        chunks = select_scene_chunks(in_scope, conditions, order)
+        chunks = [
+            await _skip_heading(chunk, request.pipeline, order, store)
+            for chunk in select_scene_chunks(in_scope, conditions, order)
+        ]
     passages = [
         build_passage(chunk, order, float(len(spans.get(chunk.id, ()))))
         for chunk in chunks
@@ -98,8 +103,45 @@ async def list_passages(
     return SearchResult(
         tuple(shown),
         total=len(passages),
+        total_matches=sum(len(spans.get(chunk.id, ())) for chunk in chunks),
         matches={p.chunk.id: spans[p.chunk.id] for p in shown if p.chunk.id in spans},
     )
+
+
+async def _skip_heading(
+    chunk: Chunk, pipeline: Pipeline, order: StoryOrder, store: PassageStore
+) -> Chunk:
+    """Return the next chunk of the scene that has more than a heading; `chunk` if it has
+    more itself, or if none has.
+    """
+    title = order.outlines[chunk.document].chapters[chunk.chapter].title
+    if _has_story_text(chunk, title):
+        return chunk
+    scene = [
+        other
+        for other in await store.chunks_of(chunk.document, pipeline)
+        if _scene_of(other) == _scene_of(chunk) and other.kind == chunk.kind
+    ]
+    return next((other for other in scene if _has_story_text(other, title)), chunk)
+
+
+def _has_story_text(chunk: Chunk, title: str) -> bool:
+    lines = chunk.text.split("\n")
+    return any(is_story_sentence(line, title) for line in lines)
+
+
+def is_story_sentence(words: str, title: str) -> bool:
+    """Return whether `words`, a line or sentence, are no heading, table row or scene
+    break.
+
+    In a `.docx` a heading has no mark: a line that ends with the `title` of the chapter
+    and has few other words is one.
+    """
+    words = words.strip()
+    if words[:1] in {"#", "|"} or not any(map(str.isalnum, words)):
+        return False
+    extra = len(words) - len(title)
+    return not (title and words.endswith(title) and extra <= _MAX_HEADING_PREFIX)
 
 
 def build_exact_pattern(words: str) -> re.Pattern[str] | None:

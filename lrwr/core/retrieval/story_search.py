@@ -2,13 +2,14 @@
 types, filters, facts.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Chunk, ChunkId, SearchScope
+from lrwr.core.model.chunks import Chunk, ChunkId, Passage, SearchScope
 from lrwr.core.model.facts import (
     ContentType,
     Fact,
@@ -297,6 +298,18 @@ async def read_best_chunks(
         if len(text) >= size:
             break
     return text[:size], notes[:size]
+
+
+def join_notes(
+    text: Sequence[Passage], notes: Sequence[Passage], limit: int
+) -> list[Passage]:
+    """Return the first `limit` passages of `text`, then at most one third as many of
+    `notes`, without those that rank below all of this text.
+    """
+    text = text[:limit]
+    least = text[-1].score if len(text) == limit else -math.inf
+    shown = [note for note in notes if note.score >= least]
+    return [*text, *shown[: -(-limit // 3)]]
 
 
 def _use_display_name(document_fact: DocumentFact, cast: Cast) -> DocumentFact:

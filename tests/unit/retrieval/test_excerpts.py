@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import SentenceRating
 from lrwr.core.retrieval.excerpts import cut_excerpt
@@ -52,3 +53,26 @@ def test_an_excerpt_consists_of_whole_sentences(
     assert shown in TEXT and excerpt.span.holds(excerpt.best)
     assert TEXT[excerpt.best.start : excerpt.best.end] in SENTENCES
     assert len(shown) <= limit or shown in SENTENCES
+
+
+def _rate(text: str, *scores: float) -> list[SentenceRating]:
+    spans = find_sentence_spans(text)
+    return [SentenceRating(s, v) for s, v in zip(spans, scores, strict=True)]
+
+
+def test_an_excerpt_does_not_end_inside_open_speech() -> None:
+    text = "The lamp was out. “You can say no. You will not.” Nell left. Rain fell."
+    ratings = _rate(text, 0.9, 0.5, 0.1, 0.2, 0.1)
+    limit = len("The lamp was out. “You can say no.")
+    plain = cut_excerpt(text, ratings, limit)
+    assert text[plain.span.start : plain.span.end].endswith("say no.")
+    closed = cut_excerpt(text, ratings, limit, closes_speech=True)
+    assert text[closed.span.start : closed.span.end] == "The lamp was out."
+    assert closed.best == plain.best
+
+
+def test_an_excerpt_that_cannot_close_its_speech_is_unchanged() -> None:
+    text = "“You can say no. You will not.”"
+    ratings = _rate(text, 0.9, 0.1)
+    cut = cut_excerpt(text, ratings, 18, closes_speech=True)
+    assert text[cut.span.start : cut.span.end] == "“You can say no."

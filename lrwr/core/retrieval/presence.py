@@ -1,0 +1,149 @@
+"""Which words and quoted phrases of a question the text contains: within the filters of
+a search, elsewhere up to the horizon, or nowhere.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
+from lrwr.core.ports.indexes import LexicalIndex
+from lrwr.core.ports.stores import PassageStore
+from lrwr.core.retrieval.query_words import extract_quoted_phrases
+from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.story_matches import find_exact_words
+
+PHRASE_BONUS = 100.0
+"""Score of a quoted phrase in a passage: more than all other scores together, so that
+passages without the phrase never precede those with it."""
+
+_ALL_CHUNKS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedText:
+    """The text that a search may return, and the text around it.
+
+    `scope` is what its document types and horizon allow, `visible` what the horizon
+    allows. `allowed` are the chunks that pass the other filters, None without them.
+    """
+
+    lexical: LexicalIndex
+    store: PassageStore
+    order: StoryOrder
+    pipeline: Pipeline
+    scope: SearchScope
+    visible: SearchScope
+    allowed: Collection[ChunkId] | None = None
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether filters exclude text that the horizon allows."""
+        return self.allowed is not None or self.scope != self.visible
+
+    def select_allowed(self, chunks: Collection[ChunkId]) -> frozenset[ChunkId]:
+        """Return those of `chunks`, which are in `scope`, that pass the filters."""
+        return frozenset(
+            chunks if self.allowed is None else {*chunks} & {*self.allowed}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPresence:
+    """What a search found of the words of a question.
+
+    `unknown` are its content words that no passage within the filters contains,
+    `missing_phrases` its quoted phrases of that kind. `elsewhere` maps those of both
+    that passages outside the filters contain, up to the horizon, to the chunks.
+    `phrases` is the number of quoted phrases in each chunk that has one.
+    """
+
+    unknown: tuple[str, ...] = ()
+    missing_phrases: tuple[str, ...] = ()
+    elsewhere: Mapping[str, frozenset[ChunkId]] = field(default_factory=dict)
+    phrases: Mapping[ChunkId, int] = field(default_factory=dict)
+
+    def add_phrase_bonus(self, scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
+        """Return `scores` plus `PHRASE_BONUS` for each quoted phrase in a chunk."""
+        return {
+            chunk: score + PHRASE_BONUS * self.phrases.get(chunk, 0)
+            for chunk, score in scores.items()
+        }
+
+    def count_elsewhere(self) -> int:
+        """Return the number of passages outside the filters with any of the words."""
+        return len(frozenset[ChunkId]().union(*self.elsewhere.values()))
+
+
+async def find_question_words(
+    question: str, counts: Mapping[str, int], text: SearchedText
+) -> QuestionPresence:
+    """Look up the content words and the quoted phrases of `question` in `text`.
+
+    `counts` maps each content word to the number of chunks of the library that contain
+    it.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    unknown = [word for word in counts if not await _has_word(word, counts, text)]
+    phrases = {
+        phrase: text.select_allowed(await _find_phrase(phrase, text.scope, text))
+        for phrase in extract_quoted_phrases(question)
+    }
+    missing = [phrase for phrase, chunks in phrases.items() if not chunks]
+    elsewhere = await _find_elsewhere(unknown, missing, text)
+    return QuestionPresence(
+        tuple(unknown),
+        tuple(missing),
+        {words: chunks for words, chunks in elsewhere.items() if chunks},
+        Counter(chunk for chunks in phrases.values() for chunk in chunks),
+    )
+
+
+async def _has_word(word: str, counts: Mapping[str, int], text: SearchedText) -> bool:
+    if text.allowed is None and text.scope.documents is None:
+        return counts[word] > 0
+    limit = 1 if text.allowed is None else _ALL_CHUNKS
+    chunks = await _find_word(word, text.scope, text, limit=limit)
+    return bool(text.select_allowed(chunks))
+
+
+async def _find_elsewhere(
+    words: Sequence[str], phrases: Sequence[str], text: SearchedText
+) -> dict[str, frozenset[ChunkId]]:
+    if not text.is_filtered:
+        return {}
+    found = {word: await _find_word(word, text.visible, text) for word in words}
+    for phrase in phrases:
+        found[phrase] = await _find_phrase(phrase, text.visible, text)
+    return found
+
+
+async def _find_word(
+    word: str, scope: SearchScope, text: SearchedText, *, limit: int = _ALL_CHUNKS
+) -> frozenset[ChunkId]:
+    scored = await text.lexical.search_words(
+        [word], pipeline=text.pipeline, scope=scope, limit=limit
+    )
+    return frozenset(one.chunk for one in scored)
+
+
+async def _find_phrase(
+    phrase: str, scope: SearchScope, text: SearchedText
+) -> frozenset[ChunkId]:
+    """Return the chunks within `scope` that contain `phrase`, or in which it begins."""
+    scored = await text.lexical.search_phrases(
+        [phrase], pipeline=text.pipeline, scope=scope, limit=_ALL_CHUNKS
+    )
+    if scored:
+        return frozenset(one.chunk for one in scored)
+    # The index knows single chunks only: the phrase may continue in the next one.
+    matches = await find_exact_words(
+        phrase,
+        store=text.store,
+        order=text.order,
+        scope=scope,
+        pipeline=text.pipeline,
+    )
+    return frozenset(match.chunk.id for match in matches)
