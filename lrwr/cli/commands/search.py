@@ -51,8 +51,6 @@ EPILOG = (
     " lrwr search lantern --sort story · lrwr search --batch q.jsonl -k 20"
 )
 
-EXCERPT = 420
-"""Maximum number of characters shown of a passage: about five lines of 80 columns."""
 LISTED = 100
 """Passages or scenes that are listed if the number is not set."""
 
@@ -195,18 +193,12 @@ def search_command(
     settings, output = start_session(context, flags)
     filters = _filters(character, present, content_type, function)
     request = _request(
-        _validate_words(words, batch, filters=None if exact else filters),
+        _validate_words(words, batch, filters, exact=exact),
         settings,
         types=types or [],
         filters=filters,
         ways=_select_retrievers(dense=dense, lexical=lexical, exact=exact),
     )
-    if request.question and not exact and not has_search_words(request.question):
-        raise SettingsProblem(
-            f"“{request.question}” has no word to search for",
-            hint="Add a word with a meaning of its own, or use `--exact` to find function"
-            " words verbatim.",
-        )
     if limit is None and batch is None and (exact or not request.question):
         request = replace(request, limit=LISTED)
     order = parse_choice(PassageSort, sort, "--sort") if sort else None
@@ -229,11 +221,19 @@ class _Display:
 
 
 def _validate_words(
-    words: str | None, batch: Path | None, *, filters: SearchFilters | None
+    words: str | None, batch: Path | None, filters: SearchFilters, *, exact: bool
 ) -> str:
     """Return the stripped words; empty with a batch of questions, or with `filters`."""
     words = (words or "").strip()
-    if bool(words) != (batch is not None) or (filters and not words and not batch):
+    if words and not batch and not exact and not has_search_words(words):
+        raise SettingsProblem(
+            f"“{words}” has no word to search for",
+            hint="Add a word with a meaning of its own, or use `--exact` to find function"
+            " words verbatim.",
+        )
+    if bool(words) != (batch is not None) or (
+        filters and not (exact or words or batch)
+    ):
         return words
     raise SettingsProblem(
         "Search words and `--batch` cannot be combined" if words else "No search words",
@@ -342,11 +342,7 @@ async def _search(
         excerpts = [[passage.chunk.span] for passage in result.passages]
         if not display.full:
             excerpts = await select_search_excerpts(
-                request,
-                result,
-                find_sentence_spans,
-                services.retrieval.reranker,
-                limit=EXCERPT,
+                request, result, find_sentence_spans, services.retrieval.reranker
             )
         with output.paged():
             _show_heading(output, request, result, as_of)

@@ -31,6 +31,9 @@ MAX_PASSAGES_BESIDE_FACTS = 3
 MAX_QUOTE_CHARS = 700
 """Characters quoted of one passage, unless a single sentence is longer."""
 
+MAX_SEARCH_CHARS = 420
+"""Characters that a search shows of a passage: about five lines of 80 columns."""
+
 RATING_SHARPNESS = 8.0
 """How much one good sentence counts more than several fair ones: the factor of ratings
 in a sum of exponentials (decision 037)."""
@@ -228,14 +231,12 @@ async def select_search_excerpts(
     result: SearchResult,
     sentences: SentenceSplitter,
     reranker: Reranker | None,
-    *,
-    limit: int,
 ) -> list[list[Span]]:
     """Return the parts of each passage that a search shows, as spans in its document.
 
     They are the sentences of each exact match, the sentences that fit the question
-    best, or without a question the first ones. Each part has at most `limit`
-    characters, unless its only sentence, or one with a match, is longer.
+    best, or without a question the first ones. Each part has at most
+    `MAX_SEARCH_CHARS` characters, unless its only sentence, or one with a match, is longer.
     """
     chunks = [passage.chunk for passage in result.passages]
     if request.exact:
@@ -245,7 +246,11 @@ async def select_search_excerpts(
         ]
     if not request.question:
         return [
-            [select_opening(p.chunk, p.chapter_title, sentences, limit=limit)]
+            [
+                select_opening(
+                    p.chunk, p.chapter_title, sentences, limit=MAX_SEARCH_CHARS
+                )
+            ]
             for p in result.passages
         ]
     words = WordWeights.of(extract_content_words(request.question), {}, 1)
@@ -255,7 +260,7 @@ async def select_search_excerpts(
         words,
         sentences,
         reranker,
-        limit=limit,
+        limit=MAX_SEARCH_CHARS,
         closes_speech=True,
     )
     return [

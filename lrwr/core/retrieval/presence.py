@@ -9,13 +9,8 @@ from dataclasses import dataclass, field
 from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.retrieval.query_words import extract_quoted_phrases
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.retrieval.story_matches import find_exact_words
-
-PHRASE_BONUS = 100.0
-"""Score of a quoted phrase in a passage: more than all other scores together, so that
-passages without the phrase never precede those with it."""
 
 _ALL_CHUNKS = 1_000_000
 
@@ -53,32 +48,21 @@ class QuestionPresence:
     """What a search found of the words of a question.
 
     `unknown` are its content words that no passage within the filters contains,
-    `missing_phrases` its quoted phrases of that kind. `elsewhere` maps those of both
-    that passages outside the filters contain, up to the horizon, to the chunks.
-    `phrases` is the number of quoted phrases in each chunk that has one.
+    `missing_phrases` its quoted phrases of that kind. `elsewhere` are those of both that text outside the filters contains, up to the
+    horizon, in `found_elsewhere` passages. `phrases` is the number of quoted phrases in each chunk that has one.
     """
 
     unknown: tuple[str, ...] = ()
     missing_phrases: tuple[str, ...] = ()
-    elsewhere: Mapping[str, frozenset[ChunkId]] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
+    found_elsewhere: int = 0
     phrases: Mapping[ChunkId, int] = field(default_factory=dict)
-
-    def add_phrase_bonus(self, scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
-        """Return `scores` plus `PHRASE_BONUS` for each quoted phrase in a chunk."""
-        return {
-            chunk: score + PHRASE_BONUS * self.phrases.get(chunk, 0)
-            for chunk, score in scores.items()
-        }
-
-    def count_elsewhere(self) -> int:
-        """Return the number of passages outside the filters with any of the words."""
-        return len(frozenset[ChunkId]().union(*self.elsewhere.values()))
 
 
 async def find_question_words(
-    question: str, counts: Mapping[str, int], text: SearchedText
+    phrases: Sequence[str], counts: Mapping[str, int], text: SearchedText
 ) -> QuestionPresence:
-    """Look up the content words and the quoted phrases of `question` in `text`.
+    """Look up the content words of a question and its quoted `phrases` in `text`.
 
     `counts` maps each content word to the number of chunks of the library that contain
     it.
@@ -87,17 +71,18 @@ async def find_question_words(
         StoreProblem: The library cannot be read.
     """
     unknown = [word for word in counts if not await _has_word(word, counts, text)]
-    phrases = {
+    found = {
         phrase: text.select_allowed(await _find_phrase(phrase, text.scope, text))
-        for phrase in extract_quoted_phrases(question)
+        for phrase in phrases
     }
-    missing = [phrase for phrase, chunks in phrases.items() if not chunks]
+    missing = [phrase for phrase, chunks in found.items() if not chunks]
     elsewhere = await _find_elsewhere(unknown, missing, text)
     return QuestionPresence(
         tuple(unknown),
         tuple(missing),
-        {words: chunks for words, chunks in elsewhere.items() if chunks},
-        Counter(chunk for chunks in phrases.values() for chunk in chunks),
+        tuple(words for words, chunks in elsewhere.items() if chunks),
+        len(frozenset[ChunkId]().union(*elsewhere.values())),
+        Counter(chunk for chunks in found.values() for chunk in chunks),
     )
 
 

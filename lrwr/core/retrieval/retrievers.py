@@ -47,6 +47,10 @@ QUOTED_WEIGHT = 1.0
 """Weight of the words that a question puts in quotation marks: a passage that contains
 them outranks passages that match otherwise."""
 
+PHRASE_BONUS = 100.0
+"""Score of a quoted phrase in a passage: more than all other scores together, so that
+passages without the phrase never precede those with it."""
+
 NEIGHBOUR_WEIGHT = 0.15
 """Share of an adjacent passage's score that a passage gets: a question often takes its
 words from around the answer (decision 030)."""
@@ -187,6 +191,16 @@ class HybridScores:
                 (dense_weight, scale_by_maximum(self.meaning)),
             ]
         )
+
+
+def add_phrase_bonus(
+    scores: Mapping[ChunkId, float], phrases: Mapping[ChunkId, int]
+) -> dict[ChunkId, float]:
+    """Return `scores` plus `PHRASE_BONUS` for each quoted phrase in a chunk.
+
+    `phrases` is the number of different phrases in each chunk that has one.
+    """
+    return {c: score + PHRASE_BONUS * phrases.get(c, 0) for c, score in scores.items()}
 
 
 def add_neighbour_scores(

@@ -37,12 +37,14 @@ from lrwr.core.retrieval.presence import (
 )
 from lrwr.core.retrieval.proximity import score_chunks_by_people
 from lrwr.core.retrieval.proximity_levels import TOPIC_PEOPLE_WEIGHT
+from lrwr.core.retrieval.query_words import extract_quoted_phrases
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
     HybridRetriever,
     HybridScores,
     VectorIndexOpener,
     WordWeights,
+    add_phrase_bonus,
     describe_missing_vectors,
     fuse_weighted_scores,
     has_other_vectors,
@@ -165,67 +167,38 @@ class PassageFinder:
         if request.exact or not request.question:
             return await _list_passages(context, self._store)
         allowed = await _filter_chunks(context, self._store)
-        presence = await self._find_question_words(context, allowed)
+        presence = await _find_presence(context, allowed, self._lexical, self._store)
         scores, is_people_ranking = await self._score_chunks(context, allowed)
         # Rerankers compare words and meaning. Passages that answer who-says-what
         # questions do not contain the names, so reranking hurts them (decision 011).
         text, notes = await self._rank_passages(
-            context,
-            scores,
-            presence,
-            rerank=request.rerank and not is_people_ranking,
+            context, scores, presence, rerank=request.rerank and not is_people_ranking
         )
         ranked = sorted((*text, *notes), key=lambda passage: -passage.score)
         passages = join_notes(text, notes, request.limit)
         if request.sort is PassageSort.STORY:
             passages = sort_by_story(passages, context.order)
+        facts: tuple[DocumentFact, ...] = ()
+        if context.story is not None:
+            facts = await context.story.search_facts(request.question, context.scope)
         judgement = self._assess(
-            context,
-            RankingInputs(
-                question=request.question,
-                first=[passage.chunk for passage in ranked[:FIRST_PASSAGES]],
-                last_scores=context.reranker_scores or scores,
-                first_scores=scores,
-                hybrid=context.hybrid,
-                counts=context.counts,
-                total=context.total,
-            ),
-            is_people_ranking=is_people_ranking,
+            context, ranked, scores, is_people_ranking=is_people_ranking
         )
-        is_missing = bool(presence.missing_phrases)
-        rated = None if is_missing else judgement
+        if judgement and presence.missing_phrases:
+            judgement = replace(judgement, confidence=None, low=True)
         return SearchResult(
             passages=tuple(passages),
             unknown=presence.unknown,
             missing_phrases=presence.missing_phrases,
-            elsewhere=tuple(presence.elsewhere),
-            found_elsewhere=presence.count_elsewhere(),
+            elsewhere=presence.elsewhere,
+            found_elsewhere=presence.found_elsewhere,
             remarks=tuple(context.remarks),
-            facts=await _search_facts(context),
+            facts=facts,
             judgement=judgement,
-            confidence=rated.confidence if rated else None,
-            low_confidence=rated.low if rated else is_missing or None,
+            confidence=judgement.confidence if judgement else None,
+            low_confidence=judgement.low if judgement else None,
             by_words_only=context.by_words_only,
         )
-
-    async def _find_question_words(
-        self, context: _SearchContext, allowed: frozenset[ChunkId] | None
-    ) -> QuestionPresence:
-        request, order = context.request, context.order
-        visible = build_search_scope(
-            order, types=(), horizon=request.horizon, kinds=context.scope.kinds
-        )
-        text = SearchedText(
-            self._lexical,
-            self._store,
-            order,
-            request.pipeline,
-            context.scope,
-            visible,
-            allowed,
-        )
-        question = request.question if request.lexical else ""
-        return await find_question_words(question, context.counts, text)
 
     async def _rank_passages(
         self,
@@ -240,7 +213,7 @@ class PassageFinder:
         The candidates are reranked if `rerank` and a reranker is set. Passages with the
         question's quoted phrases come first.
         """
-        boosted = presence.add_phrase_bonus(scores)
+        boosted = add_phrase_bonus(scores, presence.phrases)
         text, notes = await read_best_chunks(
             [scored.chunk for scored in rank_chunks(boosted)],
             context.order,
@@ -258,7 +231,7 @@ class PassageFinder:
         text_ids = {chunk.id for chunk in text}
         passages = [
             build_passage(by_id[scored.chunk], context.order, scored.score)
-            for scored in rank_chunks(presence.add_phrase_bonus(final))
+            for scored in rank_chunks(add_phrase_bonus(final, presence.phrases))
         ]
         return (
             [passage for passage in passages if passage.chunk.id in text_ids],
@@ -291,8 +264,8 @@ class PassageFinder:
         people: Mapping[ChunkId, float] = {}
         has_topic = False
         if context.story is not None and context.request.names:
-            people, has_topic = await self._score_by_people(
-                context, context.story, scores
+            people, has_topic = await _score_by_people(
+                context, context.story, scores, self._lexical, self._store
             )
         if context.story is not None and context.request.boosts:
             boosts = await context.story.compute_boosts(
@@ -306,41 +279,6 @@ class PassageFinder:
         if allowed is not None:
             scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
         return scores, bool(people) and not has_topic
-
-    async def _score_by_people(
-        self,
-        context: _SearchContext,
-        story: StorySearch,
-        scores: Mapping[ChunkId, float],
-    ) -> tuple[dict[ChunkId, float], bool]:
-        """Score chunks by the people in a question about who says what; return also
-        whether the question has a topic besides them.
-        """
-
-        async def find_chunks_with_word(word: str) -> list[Chunk]:
-            words = await self._lexical.search_words(
-                [word],
-                pipeline=context.request.pipeline,
-                scope=context.scope,
-                limit=RETRIEVER_POOL_SIZE,
-            )
-            return await self._store.chunks([scored.chunk for scored in words])
-
-        speech_question = await story.analyze_speech_question(
-            context.request.question, context.visible_cast, find_chunks_with_word
-        )
-        if not speech_question.people:
-            return {}, False
-        counts = await self._store.counts(context.request.pipeline)
-        chunks = await self._store.chunks(sorted(scores))
-        people = score_chunks_by_people(
-            speech_question,
-            context.scope,
-            context.order,
-            chunks,
-            total=counts.chunks,
-        )
-        return people, speech_question.has_topic
 
     async def _score_hybrid(
         self, context: _SearchContext, allowed: Collection[ChunkId] | None
@@ -408,7 +346,8 @@ class PassageFinder:
     def _assess(
         self,
         context: _SearchContext,
-        ranking_inputs: RankingInputs,
+        ranked: Sequence[Passage],
+        scores: Mapping[ChunkId, float],
         *,
         is_people_ranking: bool,
     ) -> SearchConfidence | None:
@@ -425,7 +364,72 @@ class PassageFinder:
             space=embedder.space if embedder and context.hybrid.meaning else "",
         )
         calibration = self._calibrations.get((ranking, request.pipeline))
+        ranking_inputs = RankingInputs(
+            question=request.question,
+            first=[passage.chunk for passage in ranked[:FIRST_PASSAGES]],
+            last_scores=context.reranker_scores or scores,
+            first_scores=scores,
+            hybrid=context.hybrid,
+            counts=context.counts,
+            total=context.total,
+        )
         return assess_search_confidence(ranking_inputs, ranking, calibration)
+
+
+async def _score_by_people(
+    context: _SearchContext,
+    story: StorySearch,
+    scores: Mapping[ChunkId, float],
+    lexical: LexicalIndex,
+    store: PassageStore,
+) -> tuple[dict[ChunkId, float], bool]:
+    """Score chunks by the people in a question about who says what; return also
+    whether the question has a topic besides them.
+    """
+
+    async def find_chunks_with_word(word: str) -> list[Chunk]:
+        words = await lexical.search_words(
+            [word],
+            pipeline=context.request.pipeline,
+            scope=context.scope,
+            limit=RETRIEVER_POOL_SIZE,
+        )
+        return await store.chunks([scored.chunk for scored in words])
+
+    speech_question = await story.analyze_speech_question(
+        context.request.question, context.visible_cast, find_chunks_with_word
+    )
+    if not speech_question.people:
+        return {}, False
+    counts = await store.counts(context.request.pipeline)
+    chunks = await store.chunks(sorted(scores))
+    people = score_chunks_by_people(
+        speech_question,
+        context.scope,
+        context.order,
+        chunks,
+        total=counts.chunks,
+    )
+    return people, speech_question.has_topic
+
+
+async def _find_presence(
+    context: _SearchContext,
+    allowed: frozenset[ChunkId] | None,
+    lexical: LexicalIndex,
+    store: PassageStore,
+) -> QuestionPresence:
+    request, scope, counts = context.request, context.scope, context.counts
+    phrases = extract_quoted_phrases(request.question) if request.lexical else []
+    if not phrases and allowed is None and scope.documents is None:
+        return QuestionPresence(tuple(word for word in counts if not counts[word]))
+    visible = build_search_scope(
+        context.order, types=(), horizon=request.horizon, kinds=scope.kinds
+    )
+    text = SearchedText(
+        lexical, store, context.order, request.pipeline, scope, visible, allowed
+    )
+    return await find_question_words(phrases, counts, text)
 
 
 async def _filter_chunks(
@@ -492,9 +496,3 @@ async def _rerank(
         context.remarks.append(f"Results were not reranked. {error.full_text}")
         return dict(scores)
     return final
-
-
-async def _search_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:
-    if context.story is None:
-        return ()
-    return await context.story.search_facts(context.request.question, context.scope)

@@ -80,19 +80,9 @@ async def list_passages(
         ]
         spans = {match.chunk.id: match.spans for match in exact_matches}
     else:
-        conditions = conditions or ()
-        ids = sorted(frozenset[ChunkId]().union(*conditions))
-        in_scope = [
-            chunk
-            for chunk in await store.chunks(ids)
-            if chunk.document in (order.outlines if request.types else order.numbers)
-            and chunk.kind in scope.kinds
-            and is_within_scope(chunk.document, chunk.span, scope)
-        ]
-        chunks = [
-            await _skip_heading(chunk, request.pipeline, order, store)
-            for chunk in select_scene_chunks(in_scope, conditions, order)
-        ]
+        chunks = await _list_scene_chunks(
+            request, conditions or (), order, scope, store
+        )
     passages = [
         build_passage(chunk, order, float(len(spans.get(chunk.id, ()))))
         for chunk in chunks
@@ -106,6 +96,28 @@ async def list_passages(
         total_matches=sum(len(spans.get(chunk.id, ())) for chunk in chunks),
         matches={p.chunk.id: spans[p.chunk.id] for p in shown if p.chunk.id in spans},
     )
+
+
+async def _list_scene_chunks(
+    request: SearchRequest,
+    conditions: Sequence[frozenset[ChunkId]],
+    order: StoryOrder,
+    scope: SearchScope,
+    store: PassageStore,
+) -> list[Chunk]:
+    """Return a chunk with text of each scene that fulfils all `conditions`."""
+    ids = sorted(frozenset[ChunkId]().union(*conditions))
+    in_scope = [
+        chunk
+        for chunk in await store.chunks(ids)
+        if chunk.document in (order.outlines if request.types else order.numbers)
+        and chunk.kind in scope.kinds
+        and is_within_scope(chunk.document, chunk.span, scope)
+    ]
+    return [
+        await _skip_heading(chunk, request.pipeline, order, store)
+        for chunk in select_scene_chunks(in_scope, conditions, order)
+    ]
 
 
 async def _skip_heading(
