@@ -90,6 +90,8 @@ lock: ## Update pinned versions and hashes in requirements/*.txt (needs uv)
 	@grep '^[^ ]' requirements/dev.txt | sed 's/ \\$$//' | grep -vE '^($(YIELDING))==' | \
 		$(LOCK) $(PROJECT) --extra eval --group dev --constraints - \
 		--output-file requirements/eval.txt
+	@$(LOCK) $(PROJECT) --extra fastembed --constraints requirements/base.txt \
+		--output-file requirements/fastembed.txt
 	@for name in real-model supabase; do \
 		$(LOCK) --no-deps requirements/$$name.in --output-file requirements/$$name.txt; done
 

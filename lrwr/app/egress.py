@@ -206,7 +206,7 @@ class ExternalAccess:
         Raises:
             SettingsProblem: A setting is missing or its address is not allowed.
         """
-        if self.settings.embedding.model in ("local", "off"):
+        if self.settings.embedding.model in ("local", "fastembed", "off"):
             return None
         connection = build_embedding_connection(self.settings)
         if connection is None:

@@ -124,7 +124,7 @@ def may_complete(settings: Settings, access: ModelAccess) -> bool:
 
     Those that only wait for a language model cannot, while it may not be asked.
     """
-    may_lack_vectors = settings.embedding.model in ("openai", "server")
+    may_lack_vectors = settings.embedding.model in ("openai", "server", "fastembed")
     return access.refusal is None or may_lack_vectors
 
 

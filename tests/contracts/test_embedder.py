@@ -1,16 +1,23 @@
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.embed.connection import EmbeddingConnection
+from lrwr.core.adapters.embed.fastembed_model import (
+    FastembedEmbedder,
+    resolve_fastembed_model,
+)
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.ports.models import Embedder
+from lrwr.core.settings.model import EmbeddingSettings
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer
+from tests.fakes.fastembed_path import put_fastembed_on_the_path
 
 TEXTS = [
     "The frog lit the lamp.",
@@ -32,10 +39,24 @@ def local() -> Iterator[LocalEmbedder]:
     opened.close()
 
 
-@pytest.fixture(params=["local", "openai", "words"])
+@pytest.fixture
+def named(
+    local: LocalEmbedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> FastembedEmbedder:
+    put_fastembed_on_the_path(monkeypatch)
+    settings = EmbeddingSettings(model="fastembed")
+    model = resolve_fastembed_model(settings, tmp_path)
+    (tmp_path / model.name.replace("/", "--")).touch()
+    return FastembedEmbedder(model, threads=1, count=local.count_tokens)
+
+
+@pytest.fixture(params=["local", "openai", "words", "fastembed"])
 async def embedder(
-    request: pytest.FixtureRequest, local: LocalEmbedder
+    request: pytest.FixtureRequest, local: LocalEmbedder, named: FastembedEmbedder
 ) -> AsyncIterator[Embedder]:
+    if request.param == "fastembed":
+        yield named
+        return
     if request.param != "openai":
         yield WordEmbedder() if request.param == "words" else local
         return

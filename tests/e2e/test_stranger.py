@@ -53,7 +53,7 @@ class Stranger:
             self.book,
             home=place / "home",
             LRWR_EMBEDDING_MODEL="off",
-            **{hosted.key: KEY for hosted in HOSTED_SERVICES.values()},
+            **{hosted.key: KEY for hosted in HOSTED_SERVICES.values() if hosted.key},
         )
 
     def run(self, *words: str, forbidden: str = "") -> Ran:

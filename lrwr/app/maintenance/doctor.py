@@ -76,6 +76,10 @@ from lrwr.core.adapters.chat.local_servers import (
     probe_local_server,
 )
 from lrwr.core.adapters.embed.connection import resolve_profile
+from lrwr.core.adapters.embed.fastembed_model import (
+    inspect_fastembed_model,
+    resolve_fastembed_model,
+)
 from lrwr.core.adapters.embed.minilm import (
     EmbeddingModelReport,
     inspect_embedding_model,
@@ -104,6 +108,7 @@ from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,
     Library,
     get_consent_folder,
+    get_models_folder,
     get_user_settings_path,
     resolve_library,
 )
@@ -206,6 +211,8 @@ async def _check_embedding_model(
     if settings.embedding.model == "off":
         detail = "`[embedding] model` is off: search finds exact words only."
         return None, HealthFinding("embedding", HealthState.OFF, detail)
+    if settings.embedding.model == "fastembed":
+        return await _check_fastembed_model(settings)
     folder_setting = settings.embedding.folder
     folder = library.resolve(folder_setting) if folder_setting else None
     try:
@@ -214,6 +221,19 @@ async def _check_embedding_model(
     except LrwrError as error:
         return None, finding_from_error("embedding", error)
     return facts, check_model(facts)
+
+
+async def _check_fastembed_model(
+    settings: Settings,
+) -> tuple[ServerEmbeddingSpace | None, HealthFinding]:
+    model = resolve_fastembed_model(settings.embedding, get_models_folder())
+    try:
+        dimensions = await asyncio.to_thread(inspect_fastembed_model, model)
+    except LrwrError as error:
+        return None, finding_from_error("embedding", error)
+    detail = f"{model.name}, by fastembed on this machine: {dimensions} dimensions."
+    finding = HealthFinding("embedding", HealthState.OK, detail)
+    return ServerEmbeddingSpace(model.space, dimensions), finding
 
 
 async def _check_remote_services(

@@ -1,9 +1,11 @@
 """`lrwr config` and `lrwr init`: settings, their files, and API keys."""
 
+import asyncio
 import os
 import sys
 from contextlib import suppress
 from getpass import getpass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +42,8 @@ SHOW_EPILOG = "Examples: lrwr config show · lrwr config show --json"
 PATH_EPILOG = "Examples: lrwr config path · lrwr config path --json"
 
 SET_EPILOG = "Examples: lrwr config set-key openai · pass show openai | lrwr config set-key openai"
+
+DOWNLOAD_EPILOG = "Example: lrwr config download-model"
 
 UNSET_EPILOG = "Example: lrwr config unset-key openai"
 
@@ -200,6 +204,18 @@ def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> 
             output.answer(f"{variable} is not in the keyring.")
         if os.environ.get(variable):
             output.warn(f"The environment variable {variable} is still set.")
+
+
+@config_app.command("download-model", epilog=DOWNLOAD_EPILOG)
+def config_download_model_command(context: typer.Context) -> None:
+    """Download the embedding model in `embedding.name`, for the package fastembed.
+
+    `embedding.model` must be fastembed. Only the model's name is sent, to Hugging Face.
+    """
+    settings, output = start_session(context)
+    # Imported here: no other command of this module opens a library.
+    command = import_module("lrwr.cli.commands.model_download")
+    asyncio.run(command.download_model(settings, output))
 
 
 app.add_typer(config_app, name="config")

@@ -91,8 +91,8 @@ ServiceNameArgument = Annotated[
     str,
     typer.Argument(
         metavar="SERVICE",
-        help="openai, openai-embeddings, cohere, qdrant, modal, supabase, tavily,"
-        " langsmith, model-server or embedding-server.",
+        help="openai, openai-embeddings, huggingface, cohere, qdrant, modal, supabase,"
+        " tavily, langsmith, model-server or embedding-server.",
     ),
 ]
 
@@ -411,6 +411,8 @@ def _own_servers(
 
 
 def _key(variable: str, env: Mapping[str, str]) -> str:
+    if not variable:
+        return "none needed"
     try:
         return str(locate_key(variable, env))
     except ServiceUnavailable:

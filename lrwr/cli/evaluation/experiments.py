@@ -13,8 +13,8 @@ from lrwr.cli.presenters.evaluation_reports import reload_report
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import announce_first_use, prompt_for_consent
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.settings.consent import is_tracing_texts
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import is_tracing_texts
 from lrwr.pipeline.evaluation.report import EvalReport
 
 _OFF = "off"

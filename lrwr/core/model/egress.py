@@ -24,6 +24,7 @@ class RequestPurpose(StrEnum):
     TRACES = "traces"
     RECORDS = "records"
     FILES = "files"
+    MODEL_DOWNLOAD = "model download"
 
 
 class RequestOutcome(StrEnum):

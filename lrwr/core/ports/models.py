@@ -378,7 +378,7 @@ class Reranker(Protocol):
         self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
     ) -> list[float]:
         """Return a relevance score per passage, in the order of `passages`; higher is
-        better.
+        better. `passages` are best first, if they were ranked before.
 
         `stored` are the text hashes of the passages, in the same order, if all are
         chunks of the library: what is stored for them may be used. Scores of different

@@ -28,12 +28,12 @@ from lrwr.core.settings.service_access import (
     OLLAMA_URL,
     QDRANT_URL,
     is_loopback_host,
+    is_tracing_texts,
     mask_credentials,
 )
 
 MAX_CONSENT_BYTES = 10_000
 """Bytes read of a stored answer, which is always shorter."""
-
 
 NOTHING_SENT = "Nothing was sent"
 """Part of each message that a service is not allowed."""
@@ -168,6 +168,16 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "the whole text of your manuscript and your notes when they are ingested, and"
         " your search queries",
         "openai",
+    ),
+    "huggingface": HostedService(
+        "huggingface",
+        "Hugging Face",
+        "embedding.model",
+        "embedding.base_url",
+        "huggingface.co",
+        "",
+        "the name of an embedding model when you download it, and no text",
+        "fastembed",
     ),
     "cohere": HostedService(
         "cohere",
@@ -394,15 +404,6 @@ class ConsentStore:
             ) from error
 
 
-def is_tracing_texts(settings: Settings) -> bool:
-    """Return whether traces contain the user's texts.
-
-    True if the setting `traces.texts` is on, unless the library's own file turns it on.
-    """
-    is_library_setting = settings.origin("traces.texts").source is SettingSource.LIBRARY
-    return settings.traces.texts and not is_library_setting
-
-
 def find_hosted_service(name: str) -> HostedService:
     """Return the service or server called `name`, such as "openai", ignoring case.
 
@@ -432,10 +433,9 @@ def resolve_consent(
 ) -> ConsentState:
     """Return whether the service called `service` may be used from the library.
 
-    Off if no setting turns it on. Else the user's answer decides, if there is one.
-    Without an answer, the user's own settings count as consent, the library's own file
-    does not. A server on this machine is off, unless the user denied it, or the
-    library's own file turns it on or names it.
+    Off if no setting turns it on. Else the user's answer decides, if there is one, or
+    the user's own settings count as consent, the library's own file does not. A server
+    on this machine is off, unless it was denied, or that file turns it on or names it.
     """
     hosted = CONSENT_SERVICES[service]
     is_from_folder = hosted.find_folder_origin(settings) is not None

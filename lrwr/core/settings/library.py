@@ -44,6 +44,11 @@ def get_backups_folder() -> Path:
     return _user_folder("data") / "backups"
 
 
+def get_models_folder() -> Path:
+    """Return the folder of downloaded embedding models, which may not exist."""
+    return _user_folder("data") / "models"
+
+
 def _user_folder(kind: Literal["config", "data", "state"]) -> Path:
     # Imported here: most commands need no user folder.
     from platformdirs import PlatformDirs

@@ -31,21 +31,23 @@ DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 class EmbeddingSettings:
     """Settings `embedding.*`: the embedding model, which turns text into vectors."""
 
-    model: Literal["local", "openai", "server", "off"] = declare_setting(
+    model: Literal["local", "openai", "server", "fastembed", "off"] = declare_setting(
         "local",
         "The embedding model, which turns text into vectors: a small model on this"
         " machine; an OpenAI model (your whole text is sent to OpenAI); a model on"
-        " your own server; or off, so that search uses words only.",
+        " your own server; another model on this machine, by the package fastembed; or off, so that search uses words only.",
     )
     name: str = declare_setting(
         "",
         "The model's name, as its server calls it. Empty means text-embedding-3-small"
-        " with OpenAI; with your own server it is required.",
+        " with OpenAI, and BAAI/bge-small-en-v1.5 with fastembed; with your own server"
+        " it is required.",
         example="text-embedding-3-small",
     )
     base_url: str = declare_setting(
         "",
-        "Address of the server. Empty means OpenAI itself, or Ollama on this machine.",
+        "Address of the server. Empty means OpenAI itself, or Ollama on this machine;"
+        " with fastembed, Hugging Face, from which its models are downloaded.",
         example="http://127.0.0.1:1234/v1",
     )
     dimensions: int = declare_setting(
@@ -72,7 +74,8 @@ class EmbeddingSettings:
     )
     query_prefix: str = declare_setting(
         "auto",
-        "Text that a model in `folder` or on your own server expects before a question."
+        "Text that a model in `folder`, of fastembed or on your own server expects before"
+        " a question."
         " auto means what is known for the model's name, for example for"
         " nomic-embed-text, bge, e5, mxbai, qwen3-embedding and embeddinggemma.",
         example="query: ",

@@ -269,6 +269,15 @@ def is_loopback_host(host: str) -> bool:
         return False
 
 
+def is_tracing_texts(settings: Settings) -> bool:
+    """Return whether traces contain the user's texts.
+
+    True if the setting `traces.texts` is on, unless the library's own file turns it on.
+    """
+    is_library_setting = settings.origin("traces.texts").source is SettingSource.LIBRARY
+    return settings.traces.texts and not is_library_setting
+
+
 def _split_address(address: str, key: str, default: str) -> tuple[str, str]:
     """Return scheme and host name of an address.
 

@@ -1,11 +1,15 @@
 """Reranking by the token states that ingestion stores with passages."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pytest
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
+from lrwr.core.adapters.rerank.late_interaction import (
+    READ_PASSAGES,
+    LateInteractionReranker,
+)
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import TextHash
 from tests.fakes.records import a_chunk
@@ -84,6 +88,28 @@ async def test_the_stored_states_are_used(embedder: LocalEmbedder) -> None:
     right = await rerank(embedder, states, question)
     wrong = await rerank(embedder, swapped, question)
     assert right != wrong
+
+
+async def test_the_model_reads_only_the_best_windows_of_the_first_few(
+    embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = await states_of(embedder)
+    windows: list[int] = []
+    side_by_side = embedder.side_by_side
+
+    def count(work: Any, texts: Any) -> Any:
+        windows.append(len(texts))
+        return side_by_side(work, texts)
+
+    monkeypatch.setattr(embedder, "side_by_side", count)
+    reranker = LateInteractionReranker(
+        embedder, find_sentence_spans, frequencies, Stored(states).read
+    )
+    scores = await reranker.rerank(QUESTION, TEXTS[:2] * 20, HASHES[:2] * 20)
+    assert windows == [READ_PASSAGES]
+    assert len(scores) == 40
+    # A long passage is read where its answer is, and ranked above one without it.
+    assert max(range(40), key=scores.__getitem__) % 2 == 1
 
 
 async def test_without_the_states_of_one_passage_the_model_reads_all(

@@ -71,7 +71,9 @@ Connected = TypeVar("Connected", bound=_Timed)
 
 @dataclass(frozen=True, slots=True)
 class ServerEmbeddingSpace:
-    """The vector space of an embedding server's model, and its number of dimensions."""
+    """The embedding space of another model than that in a folder, such as one on a
+    server, and the length of its vectors.
+    """
 
     space: str
     dimensions: int

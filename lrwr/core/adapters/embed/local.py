@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,12 +22,13 @@ from lrwr.core.adapters.embed.connection import (
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Chunk
 from lrwr.core.ports.models import EmbeddingRole
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.library import Library, get_models_folder
 from lrwr.core.settings.model import EmbeddingSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lrwr.core.adapters.embed.fastembed_model import FastembedEmbedder
     from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
     from lrwr.core.model.chunks import Vectors
     from lrwr.core.ports.models import Embedder
@@ -245,11 +247,10 @@ class Embedders:
         """The embedding model on this machine."""
         settings = self._settings
         folder = self._library.resolve(settings.folder) if settings.folder else None
-        threads = settings.threads or min(os.cpu_count() or 1, MAX_THREADS)
         profile = DEFAULT_PROFILE
         if folder is not None:
             profile = resolve_profile(settings, is_folder=True)
-        embedder = LocalEmbedder(folder, threads=threads, profile=profile)
+        embedder = LocalEmbedder(folder, threads=self._threads, profile=profile)
         self._stack.callback(embedder.close)
         return embedder
 
@@ -258,7 +259,21 @@ class Embedders:
         """The configured embedding model; None if embeddings are off."""
         if self._settings.model == "off":
             return None
+        if self._settings.model == "fastembed":
+            return self._open_fastembed()
         return self._open_hosted(self.local.count_tokens) or self.local
+
+    def _open_fastembed(self) -> "FastembedEmbedder":
+        module = import_module("lrwr.core.adapters.embed.fastembed_model")
+        model = module.resolve_fastembed_model(self._settings, get_models_folder())
+        embedder: FastembedEmbedder = module.FastembedEmbedder(
+            model, threads=self._threads, count=self.local.count_tokens
+        )
+        return embedder
+
+    @property
+    def _threads(self) -> int:
+        return self._settings.threads or min(os.cpu_count() or 1, MAX_THREADS)
 
     @property
     def has_token_states(self) -> bool:

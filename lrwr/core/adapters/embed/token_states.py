@@ -54,13 +54,15 @@ class PassageComparison:
 
     `nearest` is the mean similarity of each token of the question to the most similar
     one of the passage (MaxSim). `meaning` is the greatest similarity of the mean state
-    of a window of sentences to that of the question. `ends` are the ends of the
-    passage's sentences, in characters.
+    of a window of sentences to that of the question. `window` is the first sentence of
+    the window with the greatest MaxSim of its own. `ends` are the ends of the passage's
+    sentences, in characters.
     """
 
     ends: tuple[int, ...]
     nearest: float
     meaning: float
+    window: int = 0
 
 
 def project_states(states: "NDArray[np.float32]") -> "NDArray[np.float32]":
@@ -135,8 +137,9 @@ def compare_passage(
     """
     if not passage.counts:
         return PassageComparison(passage.ends, 0.0, 0.0)
-    nearest = (question @ passage.states.T).max(axis=1) @ weights
     starts = np.cumsum([0, *passage.counts[:-1]])
+    by_sentence = np.maximum.reduceat(question @ passage.states.T, starts, axis=1)
+    nearest = by_sentence.max(axis=1) @ weights
     sums = np.add.reduceat(passage.states, starts, axis=0)
     size = min(sentences, len(sums))
     windows = np.stack(
@@ -144,7 +147,11 @@ def compare_passage(
     )
     # The question's mean is not scaled to length 1.0, as when its weight was measured.
     meaning = (_scale_rows(windows) @ question.mean(axis=0)).max()
-    return PassageComparison(passage.ends, float(nearest), float(meaning))
+    by_window = [
+        by_sentence[:, n : n + size].max(axis=1) @ weights for n in range(len(windows))
+    ]
+    window = int(np.argmax(by_window))
+    return PassageComparison(passage.ends, float(nearest), float(meaning), window)
 
 
 def rate_sentences(

@@ -131,6 +131,11 @@ def _check_reachable(settings: Settings) -> None:
             "Modal cannot reach the embedding server of your settings",
             hint=f'Set `embedding.model` to "local" or "openai", {_LOCAL}',
         )
+    if settings.embedding.model == "fastembed":
+        raise SettingsProblem(
+            "Modal does not have the embedding models of fastembed",
+            hint=f'Set `embedding.model` to "local" or "openai", {_LOCAL}',
+        )
     if settings.embedding.model == "local" and settings.embedding.folder:
         raise SettingsProblem(
             "Modal does not have the embedding model in `embedding.folder`",

@@ -5,11 +5,12 @@ score is the mean of these cosines, weighted by how rare the token's word is in 
 library: ColBERT's MaxSim (Khattab and Zaharia 2020) with inverse document frequency as
 the weight.
 
-Passages of the library have stored token states, so that only the question runs through
-the model. To their MaxSim is added what the window of three sentences that fits best
+Passages of the library have stored token states, so that all can be compared without
+running the model on them. To their MaxSim is added what the window of three sentences that fits best
 contributes: the share of the question's words, or their meaning if the passages lack
-them. Of other texts only the window that shares the most words with the question is
-run through the model and scored: whole passages would take ten times as long.
+them. The model then reads the best windows of the first few. Of other texts only the
+window that shares the most words with the question is run through the model and scored:
+whole passages would take ten times as long.
 """
 
 import asyncio
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
+    from lrwr.core.adapters.embed.token_states import PassageComparison
 
 WINDOW_SENTENCES = 3
 """Sentences of a passage that are scored."""
@@ -46,6 +48,17 @@ of the cosine similarity of the best window (decision 031)."""
 FULL_COVERAGE, LOW_COVERAGE = 0.6, 0.35
 """Shares of the question's words in the best window of all passages. From the first on,
 only the words count, up to the second, only the meaning, and a mixture between."""
+
+READ_PASSAGES = 6
+"""Passages of which the model reads the best window, after all were scored from stored
+states."""
+
+READ_WEIGHT = 0.7
+"""Share of the model's score for these passages; the rest is that from stored states."""
+
+ORDER_WEIGHT, ORDER_DECAY = 0.4, 4.0
+"""Weight of the order before reranking in the choice of the passages that are read, and
+the place at which half of it is left."""
 
 STATES_SCALE = 0.7
 """Factor that gives scores from stored states the spread of those from the model, for
@@ -94,7 +107,7 @@ class LateInteractionReranker:
         self, question: str, passages: Sequence[str], stored: Sequence[TextHash] = ()
     ) -> list[float]:
         """Return the similarity of each passage to `question`, about 0.0 to 1.0, in the
-        order of `passages`. `stored` are the hashes of their embedded texts, whose
+        order of `passages`, which are best first. `stored` are the hashes of their embedded texts, whose
         stored token states are used.
 
         Raises:
@@ -194,7 +207,7 @@ class LateInteractionReranker:
         lacking = (FULL_COVERAGE - max(coverages)) / (FULL_COVERAGE - LOW_COVERAGE)
         meaning_weight = MEANING_WEIGHT * min(1.0, max(0.0, lacking))
         coverage_weight = COVERAGE_WEIGHT * min(1.0, max(0.0, 1 - lacking))
-        return [
+        scores = [
             STATES_SCALE
             * (
                 comparison.nearest
@@ -203,6 +216,11 @@ class LateInteractionReranker:
             )
             for comparison, coverage in zip(comparisons, coverages, strict=True)
         ]
+        chosen = _choose_passages_to_read(scores)
+        cut = {n: _cut_best_window(passages[n], comparisons[n]) for n in chosen}
+        windows = {n: window for n, window in cut.items() if window}
+        read = self._scores(question, list(windows.values()), rarity)
+        return _blend_read_scores(scores, dict(zip(windows, read, strict=True)))
 
     def _scores(
         self, question: str, windows: Sequence[str], rarity: Mapping[str, float]
@@ -262,6 +280,43 @@ def _cover_best_window(
         for n in range(max(1, len(stems) - WINDOW_SENTENCES + 1))
     )
     return max(shared) / total
+
+
+def _choose_passages_to_read(scores: Sequence[float]) -> list[int]:
+    """Return the indices of the passages that the model reads, best first: those with
+    the best blend of `scores` and the order in which they came.
+    """
+    low, high = min(scores), max(scores)
+    blended = [
+        (1 - ORDER_WEIGHT) * (score - low) / max(high - low, 1e-9)
+        + ORDER_WEIGHT * ORDER_DECAY / (ORDER_DECAY + n)
+        for n, score in enumerate(scores)
+    ]
+    return sorted(range(len(scores)), key=lambda n: -blended[n])[:READ_PASSAGES]
+
+
+def _cut_best_window(passage: str, comparison: "PassageComparison") -> str:
+    ends = comparison.ends
+    last = comparison.window + WINDOW_SENTENCES
+    start = ends[comparison.window - 1] if comparison.window else 0
+    return passage[start : ends[last - 1] if last < len(ends) else None].strip()
+
+
+def _blend_read_scores(
+    scores: Sequence[float], read: Mapping[int, float]
+) -> list[float]:
+    """Return `scores` with those of the passages in `read` mixed with the model's.
+
+    The model's scores are moved to the mean of the others for the same passages, so
+    that passages which it did not read keep their places beside them.
+    """
+    offset = sum(scores[n] - score for n, score in read.items()) / max(1, len(read))
+    return [
+        (1 - READ_WEIGHT) * score + READ_WEIGHT * (read[n] + offset)
+        if n in read
+        else score
+        for n, score in enumerate(scores)
+    ]
 
 
 def _token_weights(

@@ -24,10 +24,10 @@ from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.text import format_seconds
 from lrwr.core.model.untrusted_text import parse_json
-from lrwr.core.settings.consent import is_tracing_texts
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
     is_loopback_host,
+    is_tracing_texts,
     parse_host,
     resolve_address,
 )
