@@ -177,3 +177,9 @@ def test_what_pipeline_a_alone_has_read_is_searched_with_it(tmp_path: Path) -> N
     assert ran.err.count("Only pipeline a") == 1
     assert terminal.run("search", "--present", "Nell").code == ExitCode.SETTINGS
     assert places(terminal, "so it is", "--exact") == [("1.md", 1)]
+
+
+def test_an_answer_as_json_says_whether_its_text_warns(book: Terminal) -> None:
+    row = book.run("ask", "Who is the walrus?", "--json").json
+    assert "walrus" in row["answer"]
+    assert row["warned"] is True

@@ -74,6 +74,15 @@ DAMAGED_ANSWER = (
 )
 
 
+_NOT_FOUND = (
+    "Not found in your text",
+    "Not found in the story",
+    "No clear answer found",
+    "Your text does not mention this",
+)
+"""How answers begin that say what was not found."""
+
+
 def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
     """Yield the remarks shown below the answer of `turn`, in the order of display.
 
@@ -103,6 +112,15 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
         yield AnswerNote(f"Searched the web{query_text}")
     if is_stopped:
         yield AnswerNote("Stopped before the end", "stopped")
+
+
+def is_answer_doubtful(turn: Turn) -> bool:
+    """Return whether the text of an answer or the notes below it warn: of words that
+    were not found, no clear answer, or statements to check.
+    """
+    return turn.output.response_text.startswith(_NOT_FOUND) or any(
+        note.kind == "warning" for note in describe_answer_notes(turn)
+    )
 
 
 def _describe_unsupported(words: str, lacking: Sequence[str]) -> str:

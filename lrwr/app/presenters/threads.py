@@ -10,6 +10,7 @@ from itertools import zip_longest
 from lrwr.app.presenters.answers import (
     DAMAGED_ANSWER,
     describe_answer_notes,
+    is_answer_doubtful,
     strip_markup,
 )
 from lrwr.app.presenters.citations import (
@@ -423,8 +424,7 @@ def turn_as_json(
 ) -> dict[str, object]:
     """Return a turn as JSON: question, answer, citations, remarks, usage and price.
 
-    `asked` is in seconds since 1970, `price` in US dollars (None if unknown).
-    `unsupported` has half-open `[start, end]` offsets in the answer, `findings` the same
+    `asked` is in seconds since 1970, `price` in US dollars. `unsupported` has half-open `[start, end]` offsets in the answer, `findings` the same
     with the words that the cited text lacks. `response_text`, `resolved_characters`,
     `gap_flags` and `tavily_used` repeat other keys under the names of the value that
     the turn returns; `narrative_state_delta` is the state after it. `plan` and `entities`
@@ -456,6 +456,7 @@ def turn_as_json(
             for span, words in zip_longest(answer.unsupported, answer.lacking_words)
         ],
         "low_confidence": answer.low_confidence,
+        "warned": is_answer_doubtful(turn),
         "web": answer.tavily_used,
         "web_query": answer.web_query or None,
         "web_citations": list(answer.web),
