@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
+_LISTED = (BlockKind.ITEM, BlockKind.QUOTE, BlockKind.CONTENTS)
 _LIST_MARK_AT_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
@@ -21,8 +22,7 @@ def render_blocks_as_markdown(blocks: Iterable[Block]) -> str:
     lines: list[str] = []
     before: BlockKind | None = None
     for block in blocks:
-        together = block.kind in (BlockKind.ITEM, BlockKind.QUOTE)
-        if lines and not (together and before in (BlockKind.ITEM, BlockKind.QUOTE)):
+        if lines and not (block.kind in _LISTED and before in _LISTED):
             lines.append("")
         lines.append(_render_block_line(block))
         before = block.kind
@@ -37,6 +37,9 @@ def _render_block_line(block: Block) -> str:
         case BlockKind.ITEM:
             lead = _escape_markdown(block.lead)
             return f"- **{lead}**: {text}" if lead else f"- {text}"
+        case BlockKind.CONTENTS:
+            anchor = "-".join(re.findall(r"\w+", block.text.lower()))
+            return f"- [{text}](#{anchor})"
         case BlockKind.QUOTE:
             place = f"*{_escape_markdown(block.place)}*" if block.place else ""
             return f"  - {f'“{text}” ' if text else ''}{place}".rstrip()
@@ -89,6 +92,8 @@ def _add_block(document: "Document", block: Block) -> None:
                 paragraph.add_run(_clean_for_xml(block.lead)).bold = True
                 paragraph.add_run(": ")
             paragraph.add_run(text)
+        case BlockKind.CONTENTS:
+            document.add_paragraph(text, style="List Bullet")
         case BlockKind.QUOTE:
             paragraph = document.add_paragraph(style="List Bullet 2")
             if text:

@@ -22,6 +22,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.model.documents import Block, BlockKind
 from lrwr.core.model.text import format_chapter_title
+from lrwr.core.nlp.facts.note_layout import strip_note_markdown
 
 MAX_PRINTED_QUOTE_CHARS = 400
 """Maximum characters of a printed quotation."""
@@ -30,24 +31,26 @@ MAX_PRINTED_QUOTE_CHARS = 400
 def build_bible_blocks(bible: Bible, *, title: str = "Story bible") -> list[Block]:
     """Return the whole bible as headings, paragraphs, list items and quotations.
 
-    `title` is the main heading. The sections are characters, world, relations,
-    timeline, scenes and open questions; an empty one says so.
+    `title` is the main heading, followed by a table of contents. The parts are
+    characters, world, relations, timeline, scenes, quotes and open questions; an empty
+    one says so.
     """
     blocks = [_heading(title, 1)]
     if not bible.readers:
         blocks.append(_text(f"Some fields are {NO_READER}"))
-    blocks += _part("Characters", _characters(bible))
-    blocks += _part("The world", _world(bible.world))
-    blocks += _part("Relations", _relations(bible.relations))
-    blocks += _part("Timeline", _timeline(bible))
-    blocks += _part("Scenes", _scenes(bible.scenes))
-    blocks += _part("Open questions", _gaps(bible.gaps))
+    parts = {
+        "Characters": _characters(bible),
+        "The world": _world(bible.world),
+        "Relations": _relations(bible.relations),
+        "Timeline": _timeline(bible),
+        "Scenes": _scenes(bible.scenes),
+        "Quotes": _dialogue(bible),
+        "Open questions": _gaps(bible.gaps),
+    }
+    blocks += [Block(BlockKind.CONTENTS, part) for part in parts]
+    for part, content in parts.items():
+        blocks += [_heading(part, 2), *(list(content) or [_text("None.")])]
     return blocks
-
-
-def _part(title: str, blocks: Iterable[Block]) -> list[Block]:
-    content = list(blocks) or [_text("None.")]
-    return [_heading(title, 2), *content]
 
 
 def _characters(bible: Bible) -> Iterator[Block]:
@@ -69,13 +72,20 @@ def _who(profile: CharacterProfile) -> Iterator[Block]:
         yield _item("also called", ", ".join(others))
     if profile.first_seen is not None:
         yield _item("first seen", format_evidence_location(profile.first_seen))
-    times = "once" if profile.mentions == 1 else f"{profile.mentions} times"
-    yield _item("mentioned", f"{times} ({profile.certainty})")
+    yield _item("mentioned", f"{_times(profile.mentions)} ({profile.certainty})")
+
+
+def _times(mentions: int) -> str:
+    return "once" if mentions == 1 else f"{mentions} times"
 
 
 def _world(world: Iterable[WorldElement]) -> Iterator[Block]:
     for element in world:
         yield _heading(element.name, 3)
+        if element.part_of:
+            yield _item("in", element.part_of)
+        if element.mentions:
+            yield _item("mentioned", _times(element.mentions))
         for claim in element.element_types:
             yield from _claim("is", claim)
         for claim in element.descriptions:
@@ -121,6 +131,19 @@ def _scenes(scenes: Iterable[SceneSummary]) -> Iterator[Block]:
             yield from _quotes(scene.key_sentences, "")
 
 
+def _dialogue(bible: Bible) -> Iterator[Block]:
+    """Yield the quotations whose speaker is known, under the headings of chapters."""
+    spoken = (quote for quote in bible.quotes if quote.speaker)
+    for chapter, quotes in groupby(
+        spoken, lambda quote: format_chapter_name(quote.evidence)
+    ):
+        yield _heading(chapter, 3)
+        for quote in quotes:
+            to = f" to {quote.addressee}" if quote.addressee else ""
+            yield _item(f"{quote.speaker}{to}", str(quote.evidence.certainty))
+            yield from _quotes([quote.evidence], "")
+
+
 def _gaps(gaps: Iterable[Gap]) -> Iterator[Block]:
     for gap in gaps:
         whose = f"{gap.about}, {gap.attribute}" if gap.about else gap.attribute
@@ -140,7 +163,7 @@ def _claim(label: str, claim: BibleClaim) -> Iterator[Block]:
 
 def _quotes(evidence: Iterable[TextEvidence], description: str) -> Iterator[Block]:
     for text_evidence in evidence:
-        words = " ".join(text_evidence.text.split())
+        words = strip_note_markdown(text_evidence.text)
         if len(words) > MAX_PRINTED_QUOTE_CHARS:
             words = words[:MAX_PRINTED_QUOTE_CHARS].rsplit(" ", 1)[0] + " …"
         if words == description:

@@ -25,7 +25,7 @@ from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import GapFlag
-from lrwr.core.nlp.names.lookup import resolve_name
+from lrwr.core.nlp.names.lookup import match_written_name, resolve_name
 from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
 from lrwr.core.ports.story_stores import BiblePartStore, DocumentFact, StoryStore
 from lrwr.core.retrieval.story import (
@@ -310,23 +310,26 @@ def _decode_index(text: str) -> BibleIndex | None:
 
 def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
     """Return the only character of `bible` that `name` may mean: by exact name or
-    alias, else by a part of the name or a misspelling.
+    alias, else by a part of the name. A misspelled name is nobody's.
 
     Raises:
         NotFound: There is none, or several; the hint suggests names.
     """
     people = {profile.name: profile for profile in bible.characters}
+    cast = extract_visible_cast(bible)
     fits = [
-        people[person]
-        for person in resolve_name(name, extract_visible_cast(bible))
-        if person in people
+        people[person] for person in match_written_name(name, cast) if person in people
     ]
     if len(fits) == 1:
         return fits[0]
     if fits:
         names = " or ".join(profile.name for profile in fits[:4])
         raise NotFound(f"{name} may mean several characters", hint=f"Use {names}.")
-    similar_names = get_close_matches(name, list(people), n=2, cutoff=0.5)
+    nearest = (
+        *resolve_name(name, cast),
+        *get_close_matches(name, list(people), n=2, cutoff=0.5),
+    )
+    similar_names = list(dict.fromkeys(nearest))[:2]
     raise NotFound(
         f"No character is called {name}"
         f"{' up to this point of the story' if bible.bounded else ''}",

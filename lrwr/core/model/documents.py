@@ -97,8 +97,8 @@ class Document:
 
 
 class BlockKind(StrEnum):
-    """Kind of a block in an exported document: heading, text, list item or
-    quotation.
+    """Kind of a block in an exported document: heading, text, list item, quotation or
+    entry of the table of contents.
     """
 
     HEADING = "heading"
@@ -107,6 +107,8 @@ class BlockKind(StrEnum):
     """One item of a list."""
     QUOTE = "quote"
     """A quotation from the manuscript, verbatim."""
+    CONTENTS = "contents"
+    """A heading's text, as an entry of the table of contents."""
 
 
 @dataclass(frozen=True, slots=True)

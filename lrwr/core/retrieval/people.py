@@ -11,7 +11,11 @@ from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
+from lrwr.core.nlp.names.lookup import (
+    find_names_in_question,
+    match_written_name,
+    resolve_name,
+)
 from lrwr.core.ports.story_stores import AppearanceRole, FirstMention
 from lrwr.core.retrieval.story import is_within_scope
 
@@ -186,12 +190,15 @@ class ScopedCast:
         Raises:
             NotFound: No character known at this point is called that.
         """
-        people = self.to_whole_cast_names(resolve_name(name, self.cast))
+        people = self.to_whole_cast_names(match_written_name(name, self.cast))
         if people:
             return people
+        nearest = resolve_name(name, self.cast)[:2]
         raise NotFound(
             f"No character is called {name}",
-            hint="List the characters with `lrwr characters`.",
+            hint=f"Did you mean {' or '.join(nearest)}?"
+            if nearest
+            else "List the characters with `lrwr characters`.",
         )
 
     def to_whole_cast_names(self, people: Iterable[str]) -> tuple[str, ...]:

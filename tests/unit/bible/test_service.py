@@ -97,6 +97,13 @@ async def test_a_name_that_may_be_several_people_is_asked_back() -> None:
     assert caught.value.hint == "Use Nell Tallow or Corin Tallow."
 
 
+async def test_a_misspelled_name_is_refused_with_the_nearest() -> None:
+    for name in ("Tollow", "Nell Tollow"):
+        with pytest.raises(NotFound, match=f"No character is called {name}") as caught:
+            find_profile_by_name(name, await marsh().service().read())
+        assert caught.value.hint == "Did you mean Nell Tallow?"
+
+
 async def test_what_is_stated_is_what_contradictions_are_found_in() -> None:
     service = marsh().service()
     known, stated = await service.knowledge(), await service.stated()

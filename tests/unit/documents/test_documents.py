@@ -32,7 +32,12 @@ def test_a_markdown_bible_has_parts_claims_and_places() -> None:
     text = render_blocks_as_markdown(
         build_bible_blocks(project_bible(marsh().knowledge()))
     )
-    assert text.startswith("# Story bible\n\n## Characters\n\n### Nell Tallow\n\n")
+    contents, _, parts = text.partition("\n\n## Characters\n\n")
+    assert contents.startswith(
+        "# Story bible\n\n- [Characters](#characters)\n- [The world](#the-world)\n"
+    )
+    assert parts.startswith("### Nell Tallow\n\n")
+    assert "- **Nell Tallow**: verified\n  - “Is it late?” *book/1.md:5*\n" in text
     assert "- **eyes**: grey (verified)\n  - “eyes were grey” *book/1.md:3*\n" in text
     assert "## Open questions" in text
 

@@ -113,6 +113,14 @@ def test_labelled_lines_are_attributes_and_sentences_descriptions() -> None:
     assert not any("decided" in value or "Open" in value for _, _, value, _ in said)
 
 
+@pytest.mark.parametrize(
+    "words", ["Leave it blank.", "Keep him vague.", "Don't explain the fire."]
+)
+def test_an_instruction_of_the_author_is_no_fact(words: str) -> None:
+    document = note(f"---\ntype: character\n---\n# Hob\n\nHe is tall.\n\n{words}\n")
+    assert [fact.value for fact in facts(document)] == ["He is tall."]
+
+
 def test_what_a_note_leaves_open_is_a_gap() -> None:
     assert [
         (f.subject, f.value) for f in facts(note(NELL)) if f.about is FactAbout.GAP

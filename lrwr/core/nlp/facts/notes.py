@@ -58,10 +58,13 @@ _OCCUPATION = re.compile(
 )
 _NO_FACT = re.compile(
     r"\*\*[^*\s]+(?: [^*\s]+){0,2}\*\*|(?:Open|Undecided|Unknown|TODO|TBD)\b.*|"
-    r"(?:[^“\"]*[^\w“\"])?I(?:'|’|\b)[^”\"]*",
+    r"(?:[^“\"]*[^\w“\"])?I(?:'|’|\b)[^”\"]*|"
+    r"(?:(?:Leave|Keep) (?:it|this|that|him|her|them|in|as)\b|(?:Do not|Don['’]t|Make sure|"
+    r"Remember to|Find out|Figure out|Look up|Think about|Decide|Check|Rewrite|Fix) ).*",
     re.S,
 )
-"""Blocks that state no fact: bold labels, open questions, the author's own remarks."""
+"""Blocks that state no fact: bold labels, open questions, the author's own remarks and
+instructions ("Leave it blank.")."""
 
 # A section "Notes to self", "To do" or "Questions", up to the next heading
 _SELF_NOTES = re.compile(

@@ -24,7 +24,9 @@ _NO_NAMES_TEXT = """i i'm i'll i've i'd the a an and but or nor so yet for if th
     mesdames messieurs don't won't can't i't mr mrs ms dr it's that's there's he's
     she's you're we're they're what's let's isn't wasn't ain't didn't doesn't couldn't
     wouldn't shouldn't haven't hasn't hadn't aren't you'll you've you'd he'll she'll
-    we'll they'll we've they've north south east west northern southern"""
+    we'll they'll we've they've north south east west northern southern esq esquire
+    lor lord's gad egad ecod zounds begad hurrah hurray huzza bah pooh tush fie alack
+    ugh pshaw phew eureka"""
 _CALENDAR_TEXT = """monday tuesday wednesday thursday friday saturday sunday january february
     march april june july august september october november december christmas easter
     michaelmas lent"""

@@ -53,6 +53,11 @@ def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
     return _index_names(cast).resolve(name)
 
 
+def match_written_name(name: str, cast: Cast) -> tuple[str, ...]:
+    """Return what `resolve_name` does, without those whose name is spelled otherwise."""
+    return _index_names(cast).match(name)
+
+
 def is_character_name(name: str, cast: Cast) -> bool:
     """Return whether `name` is exactly a name of a character of `cast`, ignoring case
     and a leading article.
@@ -241,20 +246,26 @@ class _CastNames:
 
     def _resolve(self, name: str) -> tuple[str, ...]:
         folded = fold_name(_strip_possessive(name))
-        if not folded:
-            return ()
-        if folded in self.people_by_name:
-            return self.people_by_name[folded]
-        if " of " in folded:
-            # "The King of Hearts" may be "the King", never the Queen of Hearts.
-            rank = folded.partition(" of ")[0]
-            return self.people_by_name.get(rank, ()) or self.match_misspelled(folded)
+        if not folded or folded in self.people_by_name or " of " in folded:
+            misspelled = self.match_misspelled(folded) if " of " in folded else ()
+            return self.match(name) or misspelled
         words = split_bare_words(folded)
         return (
             self.match_words(words)
             or self._match_misspelled_full_name(folded, words)
             or self._match_compatible(words)
         )
+
+    def match(self, name: str) -> tuple[str, ...]:
+        """Return the characters that have `name`, or agree with it, letter by letter."""
+        folded = fold_name(_strip_possessive(name))
+        if folded in self.people_by_name:
+            return self.people_by_name[folded]
+        if " of " in folded:
+            # "The King of Hearts" may be "the King", never the Queen of Hearts.
+            return self.people_by_name.get(folded.partition(" of ")[0], ())
+        words = split_bare_words(folded)
+        return self.match_words(words) or self._match_compatible(words)
 
     def has_word(self, word: str) -> bool:
         """Return whether a word, in any case, is part of the name of a character."""
