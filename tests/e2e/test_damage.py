@@ -141,7 +141,7 @@ def test_a_damaged_title_is_marked_and_restored(book: Terminal) -> None:
     book.run("ask", "Who lights the lamps?")
     back_up(book)
     change(book, "update thread set title = 'Who lights the lanps?'")
-    remark = "The title or state of this thread was damaged on disk."
+    remark = "The title, the state or an answer of this thread was damaged on disk."
     assert book.run("threads", "show", "1").out.count(remark) == 1
     assert book.run("threads", "export", "1").out.count(remark) == 1
     for words in ("threads", "threads search lights"):

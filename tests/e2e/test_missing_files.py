@@ -272,6 +272,24 @@ def test_answers_from_stored_text_say_once_that_files_are_missing(
     assert "missing" not in shelf.run("search", "ledger").err
 
 
+def test_a_thread_does_not_call_a_renamed_or_deleted_file_missing(
+    shelf: Terminal,
+) -> None:
+    shelf.run("ask", "Who walked along dyke number 3?")
+    file = shelf.folder / "book" / "03.md"
+    file.rename(file.with_name("three.md"))
+    assert "1 renamed" in shelf.run("ingest").out
+    shown = shelf.run("threads", "show", "1")
+    assert "moved to book/three.md" in shown.out
+    assert "missing" not in shown.err
+    file.with_name("three.md").unlink()
+    assert "missing" in shelf.run("threads", "show", "1").err
+    assert "1 deleted" in shelf.run("ingest").out
+    shown = shelf.run("threads", "show", "1")
+    assert "has changed since this answer" in shown.out
+    assert "missing" not in shown.err
+
+
 NOT_ABOUT_THE_STORY = {
     *("ingest", "watch", "jobs", "config", "config show", "config path", "config keys"),
     *("repair", "backup", "restore", "forget", "privacy", "whoami", "push", "pull"),

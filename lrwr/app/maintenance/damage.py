@@ -1,7 +1,6 @@
 """Damaged rows of a library: deletes them for a new derivation, and describes them."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 from lrwr.app.maintenance.automatic_backup import list_lost_threads
 from lrwr.app.presenters.text import format_count, sanitize_line
@@ -9,6 +8,7 @@ from lrwr.app.presenters.threads import SHORTEST_ID
 from lrwr.core.adapters.storage.sqlite.checksums import (
     clear_damage_mark,
     is_marked_damaged,
+    mark_damaged,
 )
 from lrwr.core.adapters.storage.sqlite.verification import (
     VerificationReport,
@@ -16,13 +16,17 @@ from lrwr.core.adapters.storage.sqlite.verification import (
     has_damaged_sample,
     mark_documents_without_states,
 )
-from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.library import Library
 
 SHOWN_DOCUMENTS = 5
 """Damaged documents that are named; of others only the number is given."""
 
 
+KNOWN_DAMAGE = (
+    "Some stored data is damaged, and is left out or shown with a remark. Run"
+    " `lrwr ingest --verify`: it rebuilds what comes from your manuscript, and says what"
+    " to do about the rest."
+)
 RESTORE_LATEST = (
     "Run `lrwr restore --latest` to put back the copy in your automatic backups."
 )
@@ -88,24 +92,22 @@ def describe_lost_thread(id_: str, title: str) -> str:
     )
 
 
-def describe_known_damage(library: Library, seed: float) -> str:
+def describe_known_damage(library: Library, seed: float = 0) -> str:
     """Return a sentence if a command has met damaged data since the last verification,
-    or if there is some in a sample of documents, which `seed` selects.
+    or if there is some in a sample of documents and threads, which `seed` selects.
 
-    Else an empty text, also if the library cannot be read.
+    Else an empty text. With seed 0, no sample is checked.
+
+    Raises:
+        StoreProblem: The library cannot be read, or only `lrwr repair` can heal it.
     """
     if not library.database.exists():
         return ""
-    if not is_marked_damaged(library.database):
-        is_damaged = False
-        with suppress(StoreProblem):
-            is_damaged = has_damaged_sample(library.database, seed)
-        if not is_damaged:
-            return ""
-    return (
-        "Some stored data is damaged and is left out. Run `lrwr ingest --verify` to"
-        " rebuild it from your manuscript."
-    )
+    is_damaged = is_marked_damaged(library.database)
+    if seed and has_damaged_sample(library.database, seed):
+        is_damaged = True
+        mark_damaged(library.database)
+    return KNOWN_DAMAGE if is_damaged else ""
 
 
 def discard_damage(library: Library, states_space: str = "") -> list[str]:
@@ -128,6 +130,8 @@ def discard_damage(library: Library, states_space: str = "") -> list[str]:
     if lacking:
         documents = format_count(lacking, "document")
         upgrades = [f"Storing what makes reranking fast, for {documents}."]
+    if report.reindexed:
+        upgrades.append("Indexes of the database were damaged; they were rebuilt.")
     if report.is_sound:
         return upgrades
     sentences = [f"  {phrase}" for phrase in describe_damage(report)]

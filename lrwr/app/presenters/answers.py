@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
+from lrwr.app.presenters.citations import describe_changed_citations
 from lrwr.app.presenters.text import (
     format_count,
     format_dollars,
@@ -17,6 +18,9 @@ from lrwr.app.presenters.text import (
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import STOPPED_REMARK, GapFlag, Turn, TurnState
 from lrwr.core.settings.model import Settings
+
+if TYPE_CHECKING:
+    from lrwr.core.retrieval.anchors import AnchoredCitation
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
 """A wiki link in a note, `[[Half House]]` or `[[target|label]]`; `[[1]]` is a citation."""
@@ -81,6 +85,15 @@ _NOT_FOUND = (
     "Your text does not mention this",
 )
 """How answers begin that say what was not found."""
+
+
+def describe_reliability(turn: Turn, places: "Sequence[AnchoredCitation]") -> str:
+    """Return what to know before reading a stored answer: that it is damaged, or that
+    passages it cites have changed. Empty if neither.
+
+    `places` are its citations with their state in the current text.
+    """
+    return DAMAGED_ANSWER if turn.is_damaged else describe_changed_citations(places)
 
 
 def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:

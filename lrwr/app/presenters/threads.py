@@ -10,11 +10,11 @@ from itertools import zip_longest
 from lrwr.app.presenters.answers import (
     DAMAGED_ANSWER,
     describe_answer_notes,
+    describe_reliability,
     is_answer_doubtful,
     strip_markup,
 )
 from lrwr.app.presenters.citations import (
-    describe_changed_citations,
     describe_citation_freshness,
     freshness_as_json,
     get_displayed_words,
@@ -53,7 +53,7 @@ FROM_THE_WEB = "From the web, not from your manuscript"
 BEFORE = 60
 """Characters shown before the first matching word."""
 DAMAGED_TITLE = (
-    "The title or state of this thread was damaged on disk. Run"
+    "The title, the state or an answer of this thread was damaged on disk. Run"
     " `lrwr restore --latest` to put back the copy in your automatic backups, if they"
     " have one."
 )
@@ -164,9 +164,8 @@ def _find_candidates(
 
 
 def _normalize_title(title: str) -> str:
-    return unicodedata.normalize(
-        "NFC", " ".join(sanitize_text(title).split())
-    ).casefold()
+    plain = " ".join(sanitize_text(title).split())
+    return unicodedata.normalize("NFC", plain).casefold()
 
 
 _ITEM = re.compile(r"\s*[-*•+]\s+(?=\S)")
@@ -206,8 +205,8 @@ def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
     speaker = describe_speaker(answer.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}, "
     yield Block(BlockKind.TEXT, f"{lead}{format_local_time(turn.asked_at)}")
-    if changed := describe_changed_citations(places):
-        yield Block(BlockKind.TEXT, changed)
+    if warning := describe_reliability(turn, places):
+        yield Block(BlockKind.TEXT, warning)
     yield from _paragraphs(strip_markup(answer.response_text))
     yield from map(_render_citation, places)
     if answer.web:
@@ -215,7 +214,7 @@ def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
     for page in answer.web:
         lead = f"[w{page.number}] {page.title}"
         yield Block(BlockKind.ITEM, f"{page.url} “{page.text}”", lead=lead)
-    for note in describe_answer_notes(turn):
+    for note in describe_answer_notes(replace(turn, is_damaged=False)):
         yield Block(BlockKind.ITEM, note.text)
 
 
@@ -238,8 +237,7 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 
 def _mark_damaged(thread: Thread) -> str:
-    marks = [" (damaged)"] * thread.is_damaged + [" (turns lost)"] * (not thread.turns)
-    return "".join(marks)
+    return " (damaged)" * thread.is_damaged + " (turns lost)" * (not thread.turns)
 
 
 def _describe_damage(threads: Sequence[Thread]) -> Iterator[str]:
@@ -253,7 +251,7 @@ def _describe_damage(threads: Sequence[Thread]) -> Iterator[str]:
 def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable | StyledLine]:
     """Yield one table with a row for each of `threads`, in their order.
 
-    If a title is damaged, a remark follows. Columns: number from 1, title, number of turns, time of the last change (local), the
+    If one is damaged, a remark follows. Columns: number from 1, title, number of turns, time of the last change (local), the
     character that answers (only if one does in any thread), shortened id.
     """
     ids = shorten_thread_ids(threads)
@@ -320,8 +318,10 @@ def render_turn(
         StyledText(f"{turn.question}  " if has_question else "", "strong"),
         StyledText(_describe_turn_setup(turn), "faint"),
     )
-    if changed := describe_changed_citations(places):
-        yield styled_line(changed, indent=4)
+    if warning := describe_reliability(turn, places):
+        yield styled_line(
+            StyledText(warning, "bad" if turn.is_damaged else "plain"), indent=4
+        )
     speaker = describe_speaker(answer.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}: "
     yield styled_line(StyledText(lead, "strong"), strip_markup(answer.response_text))
@@ -334,7 +334,7 @@ def render_turn(
             indent=4,
         )
     yield from render_web_citations(answer, indent=4)
-    for note in describe_answer_notes(turn):
+    for note in describe_answer_notes(replace(turn, is_damaged=False)):
         yield styled_line(StyledText(note.text, "faint"), indent=4)
 
 
@@ -399,7 +399,7 @@ def thread_as_json(thread: Thread) -> dict[str, object]:
     """Return a thread without its turns as JSON.
 
     `turns` is their number; `turns_lost` says that damage has left none. `damaged` says
-    that the title or the state does not match its checksum. `created` and `updated` are in seconds since 1970.
+    that the title or the state, or in a list an answer, does not match its checksum. `created` and `updated` are in seconds since 1970.
     `character`, `mode`, `as_of` (the horizon as typed, None for the whole story) and
     `witnessed` are the state after the last turn.
     """

@@ -221,6 +221,8 @@ async def _ingest(
         if verify and not dry_run and workspace.is_ingested:
             _discard_damage(workspace, output)
         _announce_lost_threads(workspace.library, output)
+        # Before anything is written: that could overwrite rows that `repair` can read.
+        known_damage = describe_known_damage(workspace.library, began)
         with output.progress("Reading the manuscript", None) as advance:
             report = await ingest_manuscript(
                 workspace,
@@ -230,9 +232,7 @@ async def _ingest(
                 dry_run=dry_run,
                 verify=verify,
             )
-        counts = await _count_and_remark(workspace, report)
-        if known_damage := describe_known_damage(workspace.library, began):
-            report.remarks.append(known_damage)
+        counts = await _count_and_remark(workspace, report, known_damage)
         seconds = time.monotonic() - began
         if not as_json and not (report.found or report.forgotten):
             _print_nothing_found(targets.existing, output)
@@ -241,16 +241,18 @@ async def _ingest(
 
 
 async def _count_and_remark(
-    workspace: Workspace, report: IngestReport
+    workspace: Workspace, report: IngestReport, known_damage: str
 ) -> LibraryCounts | None:
     """Return the counts of the library, None without one; remark in `report` on
-    documents with the same position.
+    documents with the same position, and on damage that was known before or met since.
     """
     if not workspace.library.database.exists():
         return None
     outlines = await workspace.passages.outlines()
     if shared := describe_shared_positions(outlines, workspace.canon_file.load()):
         report.remarks.append(shared)
+    if damage := known_damage or describe_known_damage(workspace.library):
+        report.remarks.append(damage)
     return await workspace.passages.counts(workspace.settings.pipeline)
 
 

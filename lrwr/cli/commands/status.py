@@ -1,5 +1,6 @@
 """`lrwr status`, `lrwr jobs`, and what `lrwr` prints without a command."""
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import end_with_full_stop
+from lrwr.app.maintenance.damage import describe_known_damage
 from lrwr.app.pending_changes import (
     create_scanner,
     has_pending_names,
@@ -125,16 +127,18 @@ async def collect_status(
     is whether a decision about names waits for an ingestion. `backup` is the day of the
     newest automatic backup, as in 2026-11-23, or empty. `problem` is a sentence if the
     manuscript cannot be found, else empty. `embedded` counts the passages that the
-    configured embedding model has embedded, `remarks` has a sentence if some are not, and one
-    if documents have the same `order`.
+    configured embedding model has embedded, `remarks` has a sentence if some are not, one
+    if documents have the same `order`, and one if stored data is known to be damaged.
     `say` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here.
+        StoreProblem: The library cannot be read, or only `lrwr repair` can heal it.
     """
     async with open_workspace(settings, say=say) as workspace:
         workspace.require_library()
         folders = workspace.manuscript()
+        damage = describe_known_damage(workspace.library, time.monotonic())
         counts = await workspace.passages.counts(settings.pipeline)
         order = await _load_order(workspace)
         read_by = await _list_readers(workspace) if counts.documents else ()
@@ -160,7 +164,7 @@ async def collect_status(
             "chapters": order.last,
             "words": counts.words,
             "chunks": counts.chunks,
-            **_collect_remarks(workspace, counts, order),
+            **_collect_remarks(workspace, counts, order, damage),
             **_changes_as_json(changes),
             "unreadable": await _count_unreadable(workspace, changes.changed),
             "skipped": [
@@ -199,21 +203,22 @@ async def _list_readers(workspace: Workspace) -> tuple[str, ...]:
 
 
 def _collect_remarks(
-    workspace: Workspace, counts: LibraryCounts, order: StoryOrder
+    workspace: Workspace, counts: LibraryCounts, order: StoryOrder, damage: str
 ) -> dict[str, object]:
     """Return how many passages the configured model has embedded, and remarks: on
-    documents with the same position, and on passages without an embedding.
+    documents with the same position, passages without an embedding, and `damage`.
     """
     canon = workspace.canon_file.load()
     shared = describe_shared_positions(order.outlines.values(), canon)
     embedder = workspace.embedders.configured
     if embedder is None:
-        return {"embedded": counts.embedded, "remarks": [shared] if shared else []}
+        remarks = [remark for remark in (damage, shared) if remark]
+        return {"embedded": counts.embedded, "remarks": remarks}
     space = embedder.space
     missing = describe_missing_vectors(counts, space)
     return {
         "embedded": counts.spaces.get(space, 0),
-        "remarks": [remark for remark in (shared, missing) if remark],
+        "remarks": [remark for remark in (damage, shared, missing) if remark],
     }
 
 

@@ -1,5 +1,6 @@
 """`lrwr threads`: list, show, search, export, rename and delete saved conversations."""
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ from lrwr.app.threads import delete_thread, render_thread
 from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import run_async, warn_of_missing_files
+from lrwr.core.adapters.storage.sqlite.checksums import mark_damaged
+from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import KEPT_DAYS, Thread, Turn, TurnId
@@ -264,8 +267,17 @@ def _with_services(
 
 
 async def _list(workspace: Workspace) -> tuple[list[Thread], str]:
-    """Return all threads; if there are none, also a sentence on those in a backup."""
+    """Return all threads, also with damaged answers marked as damaged; if there are
+    none, also a sentence on those in a backup.
+    """
     threads = await workspace.threads.threads()
+    if threads and workspace.library.database.exists():
+        find = find_damaged_threads
+        damaged = await asyncio.to_thread(find, workspace.library.database)
+        threads = [
+            replace(thread, is_damaged=thread.is_damaged or thread.id in damaged)
+            for thread in threads
+        ]
     return threads, "" if threads else describe_lost_threads(workspace.library)
 
 
@@ -278,14 +290,14 @@ async def _read(
 ) -> tuple[Thread, list[Turn], CitationPlaces]:
     found_thread = await _find(workspace.threads, thread)
     turns = await workspace.threads.turns(found_thread.id)
-    cited = {c.document for turn in turns for c in turn.output.citations}
-    warn_of_missing_files(workspace, cited, workspace.notify)
+    places = await FreshnessService(workspace.passages).anchor_turns(turns)
+    # Where the words are now: the file that was cited may have been renamed since.
+    current = [place.now for turn_places in places.values() for place in turn_places]
+    documents = {now.document for now in current if now is not None}
+    warn_of_missing_files(workspace, documents, workspace.notify)
     if found_thread.is_damaged or any(turn.is_damaged for turn in turns):
+        mark_damaged(workspace.library.database)
         lost = list_lost_threads(workspace.library, [found_thread.id])
         if lost and workspace.notify is not None:
             workspace.notify(describe_lost_thread(found_thread.id, found_thread.title))
-    return (
-        found_thread,
-        turns,
-        await FreshnessService(workspace.passages).anchor_turns(turns),
-    )
+    return found_thread, turns, places

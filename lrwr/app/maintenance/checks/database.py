@@ -11,7 +11,7 @@ from lrwr.app.maintenance.damage import (
     describe_damaged_threads,
 )
 from lrwr.app.presenters.text import format_count
-from lrwr.core.adapters.storage.sqlite.errors import is_schema_plausible
+from lrwr.core.adapters.storage.sqlite.errors import is_healable, is_schema_plausible
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
     DatabaseCounts,
@@ -67,7 +67,8 @@ def check_database(
         if newest_backup is not None:
             detail += f" The newest automatic backup is of {newest_backup}."
         technical = facts.damage[0]
-        return HealthFinding(part, HealthState.BROKEN, detail, REPAIR, technical)
+        remedy = INGEST_VERIFY if all(map(is_healable, facts.damage)) else REPAIR
+        return HealthFinding(part, HealthState.BROKEN, detail, remedy, technical)
     if not is_schema_plausible(facts.schema, facts.wanted):
         detail = (
             "The file may be damaged: no version of lrwr uses its schema number"
@@ -85,10 +86,10 @@ def check_database(
         remedy = "Run any command: lrwr then updates the database."
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
     counts = facts.counts
-    detail = "The file is intact"
+    detail = "A quick test of the file found no fault"
     if counts is not None:
         documents = format_count(counts.documents, "document")
-        detail += f" and has {documents}, {format_count(counts.chunks, 'passage')}"
+        detail += f". It has {documents}, {format_count(counts.chunks, 'passage')}"
     if newest_backup is not None:
         detail += f". The newest automatic backup is of {newest_backup}"
     return HealthFinding(part, HealthState.OK, f"{detail}.")
@@ -108,7 +109,7 @@ def check_sample(facts: DatabaseReport, *, is_marked: bool = False) -> HealthFin
         detail = f"It does not match its checksums: {names}."
         return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
     if is_marked:
-        detail = "A command has left out damaged data."
+        detail = "A command has met damaged data."
         return HealthFinding(STORED, HealthState.BROKEN, detail, INGEST_VERIFY)
     detail = (
         "A sample of it matches its checksums; `lrwr doctor --verify` checks all of it."
@@ -134,7 +135,8 @@ def check_verification(
         return HealthFinding(STORED, HealthState.BROKEN, detail, remedy)
     if report.damage:
         detail, technical = "The file is damaged.", report.damage[0]
-        return HealthFinding(STORED, HealthState.BROKEN, detail, REPAIR, technical)
+        remedy = REPAIR if report.needs_repair else INGEST_VERIFY
+        return HealthFinding(STORED, HealthState.BROKEN, detail, remedy, technical)
     if not report.is_sound:
         derived, threads = describe_damage(report), describe_damaged_threads(report)
         detail = f"Damaged: {'; '.join([*derived, *threads])}."

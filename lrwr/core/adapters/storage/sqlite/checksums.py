@@ -254,9 +254,14 @@ def report_damaged_rows(connection: sqlite3.Connection, path: Path) -> str:
 
     This is recorded in a file beside the library, so that `lrwr ingest` can say it, too.
     """
+    mark_damaged(path)
+    return describe_skipped_rows(*_find_damaged_documents(connection))
+
+
+def mark_damaged(path: Path) -> None:
+    """Record that a command has met damaged rows of the library at `path`."""
     with suppress(OSError):
         create_private_file(_get_damage_mark(path))
-    return describe_skipped_rows(*_find_damaged_documents(connection))
 
 
 def is_marked_damaged(path: Path) -> bool:

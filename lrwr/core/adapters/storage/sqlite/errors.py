@@ -1,7 +1,7 @@
-"""Translation of SQLite's errors into errors with messages for the user."""
+"""SQLite's errors and its check of the file, with messages for the user."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lrwr.core.model.errors import StoreProblem
@@ -86,6 +86,62 @@ def is_damage(error: sqlite3.Error) -> bool:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     is_short = code == sqlite3.SQLITE_IOERR_SHORT_READ
     return is_short or code & 0xFF not in _ENVIRONMENT_CODES
+
+
+MAX_MESSAGE_CHARS = 160
+UNUSED_PAGE = "never used"
+"""SQLite's message for a page that nothing uses, which is harmless."""
+INDEX_DAMAGE = (
+    "missing from index",
+    "wrong # of entries in index",
+    "non-unique entry in index",
+    "inverted index",
+    UNUSED_PAGE,
+)
+"""Words of SQLite's messages about damage that rebuilding the indexes repairs."""
+_ROW_DAMAGE = (" value in ", "CHECK constraint failed", "PRIMARY KEY order")
+"""Words of SQLite's messages about rows that do not fit their columns."""
+
+
+def is_healable(message: str) -> bool:
+    """Return whether a message of SQLite is about indexes, or about rows that can be
+    deleted and derived again.
+    """
+    return any(words in message for words in (*INDEX_DAMAGE, *_ROW_DAMAGE))
+
+
+def require_healable(damage: Sequence[str]) -> None:
+    """Raise `sqlite3.DatabaseError` if any message is about more than that."""
+    require_sound([message for message in damage if not is_healable(message)])
+
+
+def require_sound(damage: Sequence[str]) -> None:
+    """Raise `sqlite3.DatabaseError` if there are messages about a damaged file."""
+    if damage:
+        error = sqlite3.DatabaseError(damage[0])
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+
+def check_file(
+    connection: sqlite3.Connection, check: str = "integrity_check(20)"
+) -> tuple[str, ...]:
+    """Return the messages of SQLite's own `check` of the file; none if it is sound.
+
+    Raises:
+        sqlite3.DatabaseError: The file is too damaged to be checked.
+    """
+    return list_messages(connection.execute(f"PRAGMA {check}"))
+
+
+def list_messages(rows: Iterable[Sequence[object]]) -> tuple[str, ...]:
+    """Return the messages in the result of a check of the file, one for each line."""
+    lines = (
+        " ".join(line.split())[:MAX_MESSAGE_CHARS]
+        for row in rows
+        for line in str(row[0]).splitlines()  # SQLite joins several in one row
+    )
+    return tuple(line for line in lines if line != "ok" and line[:3] != "***")
 
 
 def translate_sqlite_error(

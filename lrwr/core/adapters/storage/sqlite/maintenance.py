@@ -16,6 +16,9 @@ from lrwr.core.adapters.storage.sqlite.database import (
     read_schema_version,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
+    INDEX_DAMAGE,
+    UNUSED_PAGE,
+    check_file,
     is_corruption_error,
     is_damage,
     translate_sqlite_error,
@@ -39,19 +42,6 @@ from lrwr.core.settings.library import create_private_file
 
 MAINTENANCE_LOCK_TIMEOUT = 3.0
 """Seconds to wait for a lock of another process."""
-MAX_DAMAGE_MESSAGES = 20
-"""Number of messages of SQLite's check that are reported."""
-MAX_DAMAGE_MESSAGE_CHARS = 160
-_UNUSED_PAGE = "never used"
-"""SQLite's message for a page that nothing uses, which is harmless."""
-_INDEX_DAMAGE = (
-    "missing from index",
-    "wrong # of entries in index",
-    "non-unique entry in index",
-    "inverted index",
-    _UNUSED_PAGE,
-)
-"""Words of SQLite's messages about damage that rebuilding the indexes repairs."""
 _COUNTS = """
 select
   (select count(*) from document),
@@ -191,7 +181,7 @@ def rebuild_database_indexes(
     say = say or _ignore_notice
     try:
         if all(
-            any(words in line for words in _INDEX_DAMAGE) for line in _find_damage(path)
+            any(words in line for words in INDEX_DAMAGE) for line in _find_damage(path)
         ):
             return _rebuild_all(path, say)
         return _rebuild_copy(path, say)
@@ -207,7 +197,7 @@ def _find_damage(path: Path) -> tuple[str, ...]:
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             correct_schema_number(connection, path)
-            return _run_integrity_check(connection, "integrity_check")
+            return check_file(connection)
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
@@ -309,7 +299,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _inspect(connection: sqlite3.Connection, now: float) -> DatabaseReport:
     schema = read_schema_version(connection)
-    damage = _run_integrity_check(connection, "quick_check")
+    damage = check_file(connection, "quick_check(20)")
     fit, counts = None, None
     sampled: tuple[str, ...] = ()
     if schema == SCHEMA_VERSION and not damage:
@@ -319,12 +309,6 @@ def _inspect(connection: sqlite3.Connection, now: float) -> DatabaseReport:
         counts = replace(DatabaseCounts(*row), failed_documents=failed)
         sampled = verify_sample(connection, now)
     return DatabaseReport(schema, SCHEMA_VERSION, damage, fit, counts, sampled)
-
-
-def _run_integrity_check(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
-    rows = connection.execute(f"PRAGMA {check}({MAX_DAMAGE_MESSAGES})").fetchall()
-    lines = (" ".join(str(row[0]).replace("***", " ").split()) for row in rows)
-    return tuple(line[:MAX_DAMAGE_MESSAGE_CHARS] for line in lines if line != "ok")
 
 
 def _may_be_index_damage(error: sqlite3.DatabaseError) -> bool:
@@ -350,10 +334,10 @@ def _rebuild(
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-        damage = _run_integrity_check(connection, "integrity_check")
-        if damage and all(_UNUSED_PAGE in line for line in damage):
+        damage = check_file(connection)
+        if damage and all(UNUSED_PAGE in line for line in damage):
             connection.execute("VACUUM")  # free the pages of a deleted full-text index
-            damage = _run_integrity_check(connection, "integrity_check")
+            damage = check_file(connection)
         return damage
 
 

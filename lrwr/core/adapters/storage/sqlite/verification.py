@@ -10,7 +10,7 @@ import sqlite3
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,15 @@ from lrwr.core.adapters.storage.sqlite.database import (
     read_schema_version,
 )
 from lrwr.core.adapters.storage.sqlite.errors import (
+    INDEX_DAMAGE,
+    UNUSED_PAGE,
     build_unknown_schema_error,
+    check_file,
+    is_healable,
     is_schema_plausible,
+    list_messages,
+    require_healable,
+    require_sound,
     translate_sqlite_error,
 )
 from lrwr.core.adapters.storage.sqlite.fts_index import (
@@ -55,8 +62,14 @@ SAMPLED_DOCUMENTS = 4
 UNIT_TOLERANCE = 1e-3
 """How far the length of a vector without a checksum may be from 1.0."""
 
-MAX_MESSAGE_CHARS = 160
+_MOST_ROUNDS = 4
+"""How often what is left is verified again: a deleted row can show that another lacks it."""
 _INTEGRITY_CHECK = "PRAGMA integrity_check(20)"
+_SAMPLED_TABLES = (
+    *("thread", "turn", "fact", "quotation", "first_seen", "appearance", "woven"),
+    *("processed", "reading", "reply", "story", "attribution", "job"),
+)
+"""The tables whose pages are checked in a sample: small ones without vectors."""
 _SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"}
 _UNCHECKED = "select count(*) from processed where crc is null or rows is null"
 _DAMAGED_VECTORS = f"""
@@ -92,6 +105,14 @@ select damaged.id, coalesce(title, '') from damaged
 left join thread on thread.id = damaged.id
 where deleted_at is null order by damaged.id
 """
+_DAMAGED_THREAD_ROW = f"""
+select 1 from thread where deleted_at is null and not {fits_sql("thread")} limit 1
+"""
+_DAMAGED_TURN = f"""
+select 1 from (select * from turn where rowid >= ? order by rowid limit 1) as turn
+where not {fits_sql("turn")} and not exists (
+  select 1 from thread where id = turn.thread_id and deleted_at is not null)
+"""
 _INDEXED = """
 select 0, c.id, c.document_id, c.char_end, c.kind, e.vector from chunk c
 join embedding e on e.space = c.space and e.text_hash = c.text_hash
@@ -111,6 +132,7 @@ class VerificationReport:
     jobs that cannot be read. `words_fit` is False if a full-text index differs from its
     table; None if that was not checked. `unchecked` counts documents stored by an
     earlier version, without checksums. `damage` are messages of SQLite about the file.
+    `reindexed` says that damaged indexes of the database were rebuilt.
     """
 
     documents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -124,6 +146,12 @@ class VerificationReport:
     words_fit: bool | None = None
     unchecked: int = 0
     damage: tuple[str, ...] = ()
+    reindexed: bool = False
+
+    @property
+    def needs_repair(self) -> bool:
+        """Whether the file has damage that only `lrwr repair` removes."""
+        return not all(map(is_healable, self.damage))
 
     @property
     def is_sound(self) -> bool:
@@ -169,16 +197,37 @@ def _list_damaged_threads(rows: Callable[[str], list[Any]]) -> dict[str, str]:
 
 
 def has_damaged_sample(path: Path, seed: float) -> bool:
-    """Return whether any of `SAMPLED_DOCUMENTS` random documents is damaged.
+    """Return whether any of `SAMPLED_DOCUMENTS` random documents, a thread or any of as
+    many random turns is damaged, or the pages of small tables.
 
-    `seed` selects the documents. Costs some milliseconds.
+    `seed` selects the documents and turns. Costs some milliseconds.
 
     Raises:
-        StoreProblem: The file cannot be opened.
+        StoreProblem: The file cannot be opened, or only `lrwr repair` can heal it.
     """
     with _open(path) as connection:
-        is_current = read_schema_version(connection) == SCHEMA_VERSION
-        return is_current and bool(verify_sample(connection, seed))
+        if read_schema_version(connection) != SCHEMA_VERSION:
+            return False
+        damage = [
+            message
+            for table in _SAMPLED_TABLES
+            for message in check_file(connection, f"quick_check({table})")
+        ]
+        require_healable(damage)
+        return bool(
+            damage
+            or verify_sample(connection, seed)
+            or _has_damaged_turn(connection, random.Random(seed))
+        )
+
+
+def _has_damaged_turn(connection: sqlite3.Connection, choose: random.Random) -> bool:
+    """Return whether the row of a thread, or one of `SAMPLED_DOCUMENTS` turns is damaged."""
+    if connection.execute(_DAMAGED_THREAD_ROW).fetchone():
+        return True
+    last = connection.execute("select max(rowid) from turn").fetchone()[0]
+    starts = {choose.randint(1, last) for _ in range(SAMPLED_DOCUMENTS if last else 0)}
+    return any(connection.execute(_DAMAGED_TURN, (n,)).fetchone() for n in starts)
 
 
 def verify_sample(connection: sqlite3.Connection, seed: float) -> tuple[str, ...]:
@@ -217,20 +266,78 @@ def discard_damaged_rows(path: Path) -> VerificationReport:
         if read_schema_version(connection) != SCHEMA_VERSION:
             return VerificationReport()
         connection.execute("PRAGMA foreign_keys = ON")
-        findings = _verify(connection)
-        if _report(findings).is_sound and not findings.unchecked_vectors:
-            return _report(findings)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            discard_findings(connection, findings)
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
-        if findings.damage:
-            findings.damage = _check_file(partial(_fetch, connection, []))
-        return _report(findings)
+        total = VerificationReport(reindexed=_rebuild_damaged_indexes(connection))
+        for _ in range(_MOST_ROUNDS):
+            findings = _verify(connection)
+            require_healable(findings.damage)
+            report = _report(findings)
+            is_done = replace(report, threads={}).is_sound
+            total = _add_reports(total, report)
+            if report.is_sound and not findings.unchecked_vectors:
+                break
+            _discard(connection, findings)
+            if is_done:  # only threads are damaged, which stay
+                break
+        require_sound(check_file(connection) if total.damage else ())
+        return replace(total, damage=())
+
+
+def _rebuild_damaged_indexes(connection: sqlite3.Connection) -> bool:
+    """Rebuild the database's indexes if any is damaged, and nothing else that needs
+    `lrwr repair`; return whether that was done.
+    """
+    damage = check_file(connection)
+    require_healable(damage)
+    if not any(words in message for message in damage for words in INDEX_DAMAGE):
+        return False
+    try:
+        connection.execute("REINDEX")
+    except sqlite3.IntegrityError:
+        return False  # a damaged row has the key of another; it is deleted first
+    if any(UNUSED_PAGE in message for message in damage):
+        connection.execute("VACUUM")
+    return True
+
+
+def _discard(connection: sqlite3.Connection, findings: DamageFindings) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        discard_findings(connection, findings)
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _add_reports(
+    first: VerificationReport, second: VerificationReport
+) -> VerificationReport:
+    """Return what two verifications in a row have found; counts are of the first that
+    found any.
+    """
+    parts = {
+        id_: tuple(
+            dict.fromkeys(
+                (*first.documents.get(id_, ()), *second.documents.get(id_, ()))
+            )
+        )
+        for id_ in sorted({*first.documents, *second.documents})
+    }
+    return replace(
+        second,
+        documents=parts,
+        vectors=first.vectors or second.vectors,
+        replies=first.replies or second.replies,
+        threads={**first.threads, **second.threads},
+        cast=first.cast or second.cast,
+        strays=first.strays or second.strays,
+        unlisted=first.unlisted or second.unlisted,
+        jobs=first.jobs or second.jobs,
+        words_fit=second.words_fit if first.words_fit is None else first.words_fit,
+        damage=(*first.damage, *second.damage),
+        reindexed=first.reindexed or second.reindexed,
+    )
 
 
 def mark_documents_without_states(path: Path, space: str) -> int:
@@ -282,7 +389,7 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
 def _verify(connection: sqlite3.Connection) -> DamageFindings:
     findings = DamageFindings()
     rows = partial(_fetch, connection, findings.damage)
-    findings.damage += _check_file(rows)
+    findings.damage += list_messages(rows(_INTEGRITY_CHECK))
     findings.documents = _find_parts(DOCUMENT_PARTS, rows)
     findings.attributions = _find_parts(ATTRIBUTION_PARTS, rows)
     findings.vectors = rows(_DAMAGED_VECTORS)
@@ -303,11 +410,6 @@ def _verify(connection: sqlite3.Connection) -> DamageFindings:
     findings.unchecked = sum(count for (count,) in rows(_UNCHECKED))
     findings.words_fit = check_fts_consistency(connection)
     return findings
-
-
-def _check_file(rows: Callable[[str], list[Any]]) -> list[str]:
-    lines = (" ".join(str(row[0]).split()) for row in rows(_INTEGRITY_CHECK))
-    return [line[:MAX_MESSAGE_CHARS] for line in lines if line != "ok"]
 
 
 def _fetch(
