@@ -227,13 +227,14 @@ async def gather_turn_context(
 ) -> RetrievalResult:
     """Return the story data and passages for `question`; see `gather_context`.
 
-    The chapters that the plan asks for come first, whole.
+    The chapters that the plan asks for come first, whole, if a language model answers.
     """
     result = gather_context(question, plan, resolved_entities, bible, search_result)
     reader = dependencies.read_parts
     if reader is not None:
         result = await complete_moments(result, reader.read)
-    if dependencies.lookup_tools is None or not plan.chapters:
+    has_chapters = dependencies.has_outline and plan.chapters
+    if dependencies.lookup_tools is None or not has_chapters:
         return result
     tools = dependencies.lookup_tools(question, bible)
     chapters = [await tools.chapter(number) for number in plan.chapters]

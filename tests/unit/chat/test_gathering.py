@@ -249,3 +249,24 @@ async def test_what_the_notes_leave_open_is_found_by_its_words() -> None:
     result = gathered(asked, "Who has been leaving eleven crowns?")
     assert result.gaps == (gap,)
     assert gathered(asked, "Who has the crowns?").gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("choices", "chapters"),
+    [
+        ([FIND], [1, 2, None]),
+        ([PROFILE], []),
+        ([HAPPENED], []),
+        ([(AnswerSource.NOTES, SourceIntention.AUTHOR_INTENT)], [None]),
+        ([FIND, (AnswerSource.NOTES, SourceIntention.AUTHOR_INTENT)], [None, 1, 2]),
+        ([(AnswerSource.WEB, SourceIntention.CRAFT)], []),
+    ],
+)
+def test_a_source_that_was_not_chosen_has_no_passages(
+    story: Stories,
+    passages: list[Passage],
+    choices: list[tuple[AnswerSource, SourceIntention]],
+    chapters: list[int | None],
+) -> None:
+    result = gathered(story, "Where is Nell?", *choices, passages=passages)
+    assert [passage.chapter for passage in result.ranked_chunks] == chapters

@@ -245,3 +245,22 @@ async def test_searches_of_the_plan_join_the_question_s_passages_by_best_rank(
     assert emitted == [
         TurnStageStarted("search", "Searching the manuscript for “the pony drowned”")
     ]
+
+
+async def test_a_rewritten_question_says_what_is_unknown_and_how_sure(
+    desk: StoryDesk,
+) -> None:
+    async def search(asked: TurnQuestion) -> SearchResult:
+        return SearchResult((), unknown=("pony",), low_confidence=False)
+
+    reader = (await hands_for(desk, TurnQuestion("x")))._reader
+    tools = BoundedLookupTools(TurnQuestion("And she?"), Bible(), search, reader)
+    first = SearchResult((), unknown=("she",), low_confidence=True)
+    plan = QuestionPlan(AnswerIntent.ANALYTICAL, (), (), "m", question="Where is Mags?")
+    joined = await add_planned_searches(plan, first, tools, lambda _: None)
+    assert (joined.unknown, joined.low_confidence) == (("pony",), False)
+    searched = QuestionPlan(
+        AnswerIntent.ANALYTICAL, (), (), "m", searches=("a pony drowned",)
+    )
+    joined = await add_planned_searches(searched, first, tools, lambda _: None)
+    assert (joined.unknown, joined.low_confidence) == (("she",), True)

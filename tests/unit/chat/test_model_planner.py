@@ -36,6 +36,9 @@ SAYS = TurnQuestion("What does PurpleFrog say about the marsh lantern?")
 FROG = {"name": "PurpleFrog", "confidence": 1.0}
 VOICE = {"tool": "profiles", "intention": "voice", "confidence": 0.9}
 
+PASSAGES = SourceChoice(AnswerSource.MANUSCRIPT, SourceIntention.FIND_PASSAGE, 0.7)
+"""What is added to data of the story, so that an answer can cite passages."""
+
 
 def tools(*listed: object, intent: str = "analytical") -> str:
     return json.dumps({"intent": intent, "tools": listed})
@@ -105,7 +108,7 @@ async def test_both_calls_are_with_the_server_before_either_is_answered(
     assert sorted(one.shape for one in server.chats) == ["Entities", "Tools"]
     assert plan == QuestionPlan(
         AnswerIntent.ANALYTICAL,
-        (SourceChoice(AnswerSource.PROFILES, SourceIntention.VOICE, 0.9),),
+        (SourceChoice(AnswerSource.PROFILES, SourceIntention.VOICE, 0.9), PASSAGES),
         (QuestionEntity("PurpleFrog", 1.0),),
         MODEL,
     )
@@ -136,7 +139,7 @@ async def test_the_thresholds_can_be_set(marsh_bible: Bible) -> None:
     said = ScriptedChat(tools({**VOICE, "confidence": 0.2}), entities(unsure))
     planner = ModelPlanner(said, LONG, tool_threshold=0.2, entity_threshold=0.3)
     plan = await planner.plan(SAYS, marsh_bible, plan_by_rules(SAYS, marsh_bible))
-    assert (len(plan.choices), len(plan.entities)) == (1, 1)
+    assert (len(plan.choices), len(plan.entities)) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +154,7 @@ async def test_a_tool_cannot_be_asked_for_what_it_does_not_do(
     plan = await planned(said, marsh_bible)
     assert plan.choices == (
         SourceChoice(AnswerSource.PROFILES, SourceIntention.VOICE, 0.9),
+        PASSAGES,
     )
     (remark,) = plan.remarks
     assert tool in remark
@@ -243,6 +247,7 @@ async def test_thinking_aloud_and_words_around_the_reply_are_ignored(
     plan = await planned(ScriptedChat(aloud, entities(FROG)), marsh_bible)
     assert plan.choices == (
         SourceChoice(AnswerSource.PROFILES, SourceIntention.VOICE, 0.9),
+        PASSAGES,
     )
 
 
@@ -253,6 +258,7 @@ async def test_a_call_that_fails_leaves_its_half_to_the_rules(
     plan = await planned(model, marsh_bible)
     assert plan.choices == (
         SourceChoice(AnswerSource.PROFILES, SourceIntention.VOICE, 0.9),
+        PASSAGES,
     )
     assert plan.entities == plan_by_rules(SAYS, marsh_bible).entities
     assert plan.planner == MODEL
@@ -270,6 +276,7 @@ async def test_a_call_that_is_late_leaves_its_half_to_the_rules(
     plan = await ModelPlanner(late, 0.05).plan(SAYS, marsh_bible, by_rules)
     assert plan.choices == (
         SourceChoice(AnswerSource.PROFILES, SourceIntention.VOICE, 0.9),
+        PASSAGES,
     )
     assert plan.entities == by_rules.entities
     assert plan.remarks == (
@@ -380,3 +387,11 @@ async def test_the_plan_has_the_searches_and_chapters_of_the_model(
 def test_additions_of_another_shape_are_malformed(field: dict[str, object]) -> None:
     with pytest.raises(MalformedReply):
         parse_tools_reply(json.dumps(json.loads(tools(VOICE)) | field), 0.7)
+
+
+async def test_only_the_notes_are_used_if_the_model_chose_them_alone(
+    marsh_bible: Bible,
+) -> None:
+    notes = {"tool": "notes", "intention": "author_intent", "confidence": 0.9}
+    plan = await planned(ScriptedChat(tools(notes), entities(FROG)), marsh_bible)
+    assert plan.sources == {AnswerSource.NOTES}

@@ -59,7 +59,13 @@ SAID = (said("The Marsh Lantern burned."),)
 
 def test_one_source_and_whom_it_has(marsh_bible: Bible) -> None:
     asked = places_asked(marsh_bible, "How does PurpleFrog talk?")
-    assert asked == {"PurpleFrog": {(PROFILES, "PurpleFrog")}}
+    assert asked == {
+        "PurpleFrog": {
+            (PROFILES, "PurpleFrog"),
+            (MANUSCRIPT, "PurpleFrog"),
+            (MANUSCRIPT, "the Lampkeeper"),
+        }
+    }
 
 
 def test_what_somebody_says_of_a_thing_is_looked_for_in_the_story_alone(
@@ -100,6 +106,8 @@ def test_a_name_that_two_sources_have_is_used_in_both(marsh_bible: Bible) -> Non
         "PurpleFrog": {
             (PROFILES, "PurpleFrog"),
             (WORLD, "tide rules"),
+            (MANUSCRIPT, "PurpleFrog"),
+            (MANUSCRIPT, "the Lampkeeper"),
         },
     }
 

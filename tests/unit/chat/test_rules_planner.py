@@ -63,7 +63,7 @@ def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
         "How do the tide rules work, and does PurpleFrog break them?"
     )
     plan = plan_by_rules(question, marsh_bible)
-    assert pairs(plan) == {RULE, BEHAVIOR}
+    assert pairs(plan) == {RULE, BEHAVIOR, FIND}
     assert names(plan) == ["tide rules", "PurpleFrog"]
 
 
@@ -125,6 +125,9 @@ def test_a_rule_and_who_breaks_it_are_asked_of_world_and_profiles(
 def test_words_and_names_tell_what_is_wanted(
     marsh_bible: Bible, text: str, wanted: set[tuple[AnswerSource, SourceIntention]]
 ) -> None:
+    sources = {source for source, _ in wanted}
+    if AnswerSource.MANUSCRIPT not in sources and sources != {AnswerSource.NOTES}:
+        wanted = {*wanted, FIND}  # data of the story is cited by passages
     assert pairs(plan_by_rules(TurnQuestion(text), marsh_bible)) == wanted
 
 
@@ -147,6 +150,13 @@ def test_words_and_names_tell_what_is_wanted(
         ("What does Nell like?", AnswerIntent.ANALYTICAL),
         ("Is her end like in Gull Post?", AnswerIntent.ANALYTICAL),
         ("What does the text on the door mean?", AnswerIntent.ANALYTICAL),
+        ("Is the pacing of chapter 3 right?", AnswerIntent.JUDGEMENT),
+        ("Does chapter 5 reveal too early who sold the oil?", AnswerIntent.JUDGEMENT),
+        ("Is Mags consistent?", AnswerIntent.JUDGEMENT),
+        ("Is Nell's voice distinct from PurpleFrog's?", AnswerIntent.JUDGEMENT),
+        ("Should I cut the scene with the geese?", AnswerIntent.JUDGEMENT),
+        ("Did Nell arrive too late?", AnswerIntent.ANALYTICAL),
+        ("Is the ladder strong enough for Mags?", AnswerIntent.ANALYTICAL),
     ],
 )
 def test_intents_are_told_apart(
@@ -297,3 +307,8 @@ def test_what_is_searched_for_is_what_is_asked_and_whom_it_points_to(
     )
     assert build_search_text(talked, marsh_bible) == "What do you value? OchraMags"
     assert build_search_text(TurnQuestion("Tell me"), marsh_bible) == "Tell me"
+
+
+def test_the_chapters_that_a_question_names_are_planned(marsh_bible: Bible) -> None:
+    asked = TurnQuestion("Sum up chapter three and ch. 1, please")
+    assert plan_by_rules(asked, marsh_bible).chapters == (1, 3)

@@ -30,6 +30,7 @@ from lrwr.core.chat.extractive.question_parts import (
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import Passage
+from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.text import extract_content_words, stem_lightly
 from lrwr.core.model.turns import (
     AnswerIntent,
@@ -71,13 +72,17 @@ def gather_context(
     search_result: SearchResult,
 ) -> RetrievalResult:
     """Return the story data of `bible` and the passages that the sources of `plan` hold
-    for `question`.
+    for `question`; nothing from other sources.
 
+    Passages of the story need the manuscript as a source, passages of notes the
+    manuscript or the notes. A character who answers, and those of a scenario, add their
+    profiles, lines and events, because they decide how the answer sounds.
     `resolved_entities` are the names in the question with the sources that contain
     them. `bible` and `search_result` must end at the question's horizon. If the
     question is limited to what its character witnessed, all that they cannot know is
     removed.
     """
+    question = replace(question, text=plan.question or question.text)
     people = {
         name: None
         for resolved_entity in resolved_entities
@@ -159,25 +164,23 @@ def _select_passages(
     has_story_items: bool,
 ) -> tuple[Passage, ...]:
     """Return the passages of the chapters asked about, else all, best first; notes
-    first if asked for.
+    first if asked for, and only they if the manuscript is no source.
 
     `has_story_items` says that the bible has events or scenes of those chapters, so
     that an empty list of passages is acceptable.
     """
-    chapter_passages = tuple(
-        passage for passage in search_result.passages if passage.chapter in chapters
-    )
+    passages = search_result.passages
+    if AnswerSource.MANUSCRIPT not in plan.sources:
+        has_notes = AnswerSource.NOTES in plan.sources
+        return tuple(p for p in passages if has_notes and p.chapter is None)
+    chapter_passages = tuple(p for p in passages if p.chapter in chapters)
     if chapters and (chapter_passages or has_story_items):
         return chapter_passages
     if AnswerSource.NOTES in plan.sources:
-        return tuple(
-            sorted(
-                search_result.passages, key=lambda passage: passage.chapter is not None
-            )
-        )
-    if plan.question or plan.searches:
-        return search_result.passages  # scores of several searches do not compare
-    return tuple(sorted(search_result.passages, key=lambda passage: -passage.score))
+        return tuple(sorted(passages, key=lambda passage: passage.chapter is not None))
+    if plan.planner != RULES_KEEPER and (plan.question or plan.searches):
+        return passages  # scores of several searches do not compare
+    return tuple(sorted(passages, key=lambda passage: -passage.score))
 
 
 def _select_scenes(

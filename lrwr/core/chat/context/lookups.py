@@ -11,6 +11,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import ChunkId, Passage
+from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.language_model import flatten_reply_text
 from lrwr.core.model.turns import Citation, QuestionPlan, TurnEvent, TurnStageStarted
 from lrwr.core.retrieval.search_model import SearchResult
@@ -132,8 +133,13 @@ class BoundedLookupTools:
 
         Empty if nothing is found within the limits of the question.
         """
+        return (await self.find(words)).passages
+
+    async def find(self, words: str) -> SearchResult:
+        """Search the manuscript for `words` and return the whole result, as `search`."""
         search_result = await self._search(replace(self._question, text=words))
-        return self._filter_known(search_result.passages)
+        passages = tuple(self._filter_known(search_result.passages))
+        return replace(search_result, passages=passages)
 
     def contents(self) -> Sequence[ChapterTitle]:
         """Return the numbers and titles of the chapters up to the horizon, in story
@@ -242,18 +248,22 @@ async def add_planned_searches(
 ) -> SearchResult:
     """Search for the rewritten question and the searches of `plan`, and return
     `search_result`, that of the user's words, with their passages by best rank.
+
+    Confidence and unknown words are those of the rewritten question, if there is one.
+    Rules rewrite a question before its first search, so theirs is not searched again.
     """
-    searches = tuple(filter(None, dict.fromkeys((plan.question, *plan.searches))))
+    rewritten = "" if plan.planner == RULES_KEEPER else plan.question
+    searches = tuple(filter(None, dict.fromkeys((rewritten, *plan.searches))))
     if not searches:
         return search_result
     for words in searches:
         emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(tools.search(words)) for words in searches]
-    passages = merge_by_best_rank(
-        search_result.passages, *(task.result() for task in tasks)
-    )
-    return replace(search_result, passages=passages)
+        tasks = [group.create_task(tools.find(words)) for words in searches]
+    results = [task.result() for task in tasks]
+    rankings = (result.passages for result in results)
+    passages = merge_by_best_rank(search_result.passages, *rankings)
+    return replace(results[0] if rewritten else search_result, passages=passages)
 
 
 def _count(passages: Sequence[Passage]) -> str:

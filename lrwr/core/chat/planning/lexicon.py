@@ -109,6 +109,32 @@ CRAFT_PATTERN = re.compile(
 )
 """Asks about the craft of writing instead of this story."""
 
+_CRAFT_TOPIC = (
+    r"(?:chapters?|scenes?|openings?|endings?|reveals?|revealed|twists?|dialogue|voices?"
+    r"|prose|plot|book|novel|draft|manuscript|stakes|tension|suspense|exposition"
+    r"|descriptions?|backstory|flashbacks?|narration|tone|themes?|point\s+of\s+view"
+    r"|first\s+line|last\s+line|subplots?|transitions?|style|foreshadow\w*|arcs?"
+    r"|motivation|imagery|metaphors?)"
+)
+_CRAFT_VERDICT = (
+    r"(?:too\s+\w+|work|works|working|drags?|dragging|earned|lands?|convinc\w+"
+    r"|believable|plausible|strong\w*|weak\w*|clear|clearly|confus\w+|rush\w*|repetit\w+"
+    r"|distinct\w*|natural|wooden|flat|effective\w*|improv\w+|better|cut|tight\w*|hold"
+    r"|holds\s+up|stand\s+out|slow\w*|sags?|abrupt\w*|predictable|heavy-handed|any\s+good"
+    r"|well\s+(?:written|placed|paced)|needed|necessary|enough|alike|believe)"
+)
+JUDGEMENT_PATTERN = re.compile(
+    r"\bpac(?:ing|ed)\b|\b(?:in)?consisten\w+|\bout\s+of\s+character\b"
+    rf"|\b{_CRAFT_TOPIC}\b[^?.!]{{0,60}}\b{_CRAFT_VERDICT}\b"
+    rf"|\b{_CRAFT_VERDICT}\b[^?.!]{{0,40}}\b{_CRAFT_TOPIC}\b"
+    r"|\bshould\s+i\s+(?:cut|move|split|merge|rewrite|drop|add|shorten|change|keep)\b"
+    r"|\b(?:info-?dump\w*|over-?writ\w+|melodramatic|heavy-handed)\b"
+    r"|\b(?:ring|rings)\s+true\b|\bsound\s+(?:alike|the\s+same|natural)\b"
+    r"|\bin\s+your\s+(?:opinion|view)\b|\bwhat\s+do\s+you\s+think\b"
+    r"|\b(?:would|will|can)\s+(?:a|the)\s+readers?\b|\b(?:read|reads)\s+(?:well|badly)\b"
+)
+"""Asks for an opinion on the craft, pacing, voice or consistency of this story."""
+
 ALLUSION_PATTERN = re.compile(
     r"(?:\b(?:like|as)\s+(?:in|with)|^(?:is|are|was|were|isn['’]t|aren['’]t)\b[^?.!]{0,80}"
     r"\blike|\bresembl\w+|\b(?:reminds?|reminiscent|reminding)\s+(?:\w+\s+)?"

@@ -56,6 +56,10 @@ ENTITY_THRESHOLD = 0.6
 """Confidences below which a model's choices and names are ignored. An unnecessary
 source costs more than an unnecessary name, which is only looked up."""
 
+STORY_DATA_SOURCES = frozenset(
+    {AnswerSource.PROFILES, AnswerSource.WORLD, AnswerSource.TIMELINE}
+)
+
 _TOOLS_FALLBACK = "Sources were chosen by rules"
 _ENTITIES_FALLBACK = "Names were recognized by rules"
 
@@ -430,12 +434,13 @@ def _add_searches(
 ) -> QuestionPlan:
     """Return the plan with the rewritten question, searches and chapters of the model.
 
-    A first question stands alone already, so the user's words are used.
+    A first question stands alone already, so the user's words are used. If the model
+    rewrote nothing, the question is that of the rules.
     """
     is_rewritten = question.history and tools.question != question.text.strip()
     return replace(
         plan,
-        question=tools.question if is_rewritten else "",
+        question=tools.question if is_rewritten and tools.question else plan.question,
         searches=tools.searches,
         chapters=tools.chapters,
     )
@@ -455,7 +460,17 @@ def _restrict_intent(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerInt
 def _select_choices(
     tools: ToolSelection, fallback: QuestionPlan
 ) -> tuple[tuple[SourceChoice, ...], tuple[str, ...]]:
-    """Return the model's choices, or those of `fallback` if it made none."""
+    """Return the model's choices, or those of `fallback` if it made none.
+
+    Character data, the world and the timeline are cited by passages, so the manuscript
+    is added to them.
+    """
     if tools.choices:
-        return tools.choices, ()
+        sources = {choice.source for choice in tools.choices}
+        if AnswerSource.MANUSCRIPT in sources or not sources & STORY_DATA_SOURCES:
+            return tools.choices, ()
+        find_passages = SourceChoice(
+            AnswerSource.MANUSCRIPT, SourceIntention.FIND_PASSAGE, TOOL_THRESHOLD
+        )
+        return (*tools.choices, find_passages), ()
     return fallback.choices, (f"{_TOOLS_FALLBACK}: the model was not sure of any.",)

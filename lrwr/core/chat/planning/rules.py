@@ -5,6 +5,7 @@ The rules are for English; their accuracy has not been measured.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import (
@@ -21,6 +22,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
 from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.planning import lexicon
+from lrwr.core.chat.planning.follow_up import rewrite_follow_up
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
@@ -66,8 +68,11 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     entities.
 
     No language model is used: the same input gives the same plan. Entities are names in
-    the question, and known ones that its pronouns refer to.
+    the question, and known ones that its pronouns refer to. A follow-up is rewritten
+    with the names of the last turn. `chapters` are those that the question names.
     """
+    standalone = rewrite_follow_up(question, bible) if question.history else ""
+    question = replace(question, text=standalone or question.text)
     named_entities = recognize_named_entities(question.text, bible)
     plain = _mask_names(question, named_entities)
     entities = tuple(_iter_entities(question, named_entities, bible))
@@ -77,24 +82,26 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     )
     if question.mode is AnswerMode.IN_CHARACTER:
         intent = AnswerIntent.IN_CHARACTER
-    return QuestionPlan(intent, choices, entities, RULES_KEEPER)
+    return QuestionPlan(
+        intent,
+        choices,
+        entities,
+        RULES_KEEPER,
+        question=standalone,
+        chapters=tuple(sorted(parse_chapter_numbers(question.text))),
+    )
 
 
 def build_search_text(question: TurnQuestion, bible: Bible) -> str:
-    """Return the text to search for: the question without phrases such as "tell me",
-    followed by the names that its pronouns refer to.
+    """Return the text to search for: the question, a follow-up rewritten, without
+    phrases such as "tell me", followed by the names that its pronouns refer to.
     """
-    text = lexicon.REQUEST_PATTERN.sub("", question.text).strip() or question.text
-    names_in_text = {
-        named_entity.name for named_entity in recognize_named_entities(text, bible)
-    }
-    entities = plan_by_rules(question, bible).entities
-    return " ".join(
-        (
-            text,
-            *(entity.name for entity in entities if entity.name not in names_in_text),
-        )
-    )
+    plan = plan_by_rules(question, bible)
+    standalone = plan.question or question.text
+    text = lexicon.REQUEST_PATTERN.sub("", standalone).strip() or standalone
+    text_names = {entity.name for entity in recognize_named_entities(text, bible)}
+    names = (entity.name for entity in plan.entities if entity.name not in text_names)
+    return " ".join((text, *names))
 
 
 def _mask_names(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -> str:
@@ -123,6 +130,8 @@ def _classify_intent(plain: str) -> AnswerIntent:
         return AnswerIntent.SCENARIO
     if lexicon.CRAFT_PATTERN.search(plain) or lexicon.ALLUSION_PATTERN.search(plain):
         return AnswerIntent.EXTERNAL_REFERENCE
+    if lexicon.JUDGEMENT_PATTERN.search(plain):
+        return AnswerIntent.JUDGEMENT
     return AnswerIntent.ANALYTICAL
 
 
@@ -154,7 +163,9 @@ def _iter_choices(
         choices += _iter_element_choices(element)
     yield from choices
     yield from _iter_web_choices(plain)
-    if not choices:
+    # What is known of the story is cited by its passages.
+    sources = {choice.source for choice in choices}
+    if AnswerSource.MANUSCRIPT not in sources and sources != {AnswerSource.NOTES}:
         source, intention = AnswerSource.MANUSCRIPT, SourceIntention.FIND_PASSAGE
         yield SourceChoice(source, intention, lexicon.FALLBACK_CONFIDENCE)
 
