@@ -1,5 +1,9 @@
-"""Builds scene summaries: point of view, recap, key sentences, characters present."""
+"""Builds scene summaries: time, place, point of view, recap, key sentences, characters
+present.
+"""
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,16 +17,46 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
 from lrwr.core.model.facts import PRESENT_FIELD, Certainty, FactAbout
+from lrwr.core.model.text import LazyPattern, Span
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
 
 
 @dataclass(slots=True)
 class _Presence:
-    """How often a character appears in a scene, and whether they speak there."""
+    """How often a character speaks, hears, acts and is spoken of in a scene."""
 
-    count: int = 0
-    speaks: bool = False
+    roles: Counter[AppearanceRole]
+
+    @property
+    def count(self) -> int:
+        """How often the character takes part, apart from what others say."""
+        return self.roles.total() - self.roles[AppearanceRole.MENTIONED]
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the character speaks."""
+        return self.roles[AppearanceRole.SPEAKS] > 0
+
+    def is_likely(self, length: int) -> bool:
+        """Return whether the character is present in a scene of `length` characters
+        rather than thought or spoken of.
+        """
+        narrated = self.roles[AppearanceRole.PRESENT]
+        heard = self.roles[AppearanceRole.HEARS]
+        if self.speaks or (narrated and heard >= _LEAST_HEARD):
+            return True
+        return narrated >= _LEAST_NARRATED * self.roles[
+            AppearanceRole.MENTIONED
+        ] and narrated + heard >= max(1, length / _CHARACTERS_PER_MENTION)
+
+
+_LEAST_HEARD = 2
+"""Times that a silent character must be spoken to."""
+_LEAST_NARRATED = 0.7
+"""Least mentions in narration for each mention in dialogue of a silent character."""
+_CHARACTERS_PER_MENTION = 10_000
+"""A silent character of a long scene is mentioned once in so many characters of text."""
 
 
 SceneKey = tuple[DocumentId, int, int]
@@ -70,7 +104,10 @@ def build_scene_summaries(
                 recap=_recap(facts_by_scene.get(at, ())),
                 key_sentences=_key_sentences(facts_by_scene.get(at, ()), material),
                 present=_merge_presence(
-                    facts_by_scene.get(at, ()), people_by_scene.get(at, {}), material
+                    facts_by_scene.get(at, ()),
+                    people_by_scene.get(at, {}),
+                    material,
+                    len(span),
                 ),
             )
         )
@@ -153,13 +190,11 @@ def _points_of_view(
 def _count_presence(
     material: VisibleFacts, appearances: Iterable[Appearance]
 ) -> Mapping[SceneKey, Mapping[str, _Presence]]:
-    """Return for each scene how often each character speaks, and acts or is named."""
+    """Return for each scene how often each character appears in each role."""
     horizon_view = material.view
     counts: dict[SceneKey, dict[str, _Presence]] = {}
     for appearance in appearances:
-        if appearance.role is AppearanceRole.MENTIONED or not horizon_view.is_visible(
-            appearance.document, (appearance.span,)
-        ):
+        if not horizon_view.is_visible(appearance.document, (appearance.span,)):
             continue
         name = material.cast.display_name(appearance.character)
         if name:
@@ -168,9 +203,8 @@ def _count_presence(
                 *horizon_view.locate_scene(appearance.document, appearance.span),
             )
             row = counts.setdefault(home, {})
-            presence = row.setdefault(name, _Presence())
-            presence.count += appearance.count
-            presence.speaks |= appearance.role is AppearanceRole.SPEAKS
+            presence = row.setdefault(name, _Presence(Counter()))
+            presence.roles[appearance.role] += appearance.count
     return counts
 
 
@@ -178,8 +212,9 @@ def _merge_presence(
     scene_facts: Iterable[SourcedFact],
     counts: Mapping[str, _Presence],
     material: VisibleFacts,
+    length: int,
 ) -> tuple[str, ...]:
-    """Return who is present in a scene, most frequent first.
+    """Return who is present in a scene of `length` characters, most frequent first.
 
     If a language model read the scene, these are whom it found there and who speaks:
     rules cannot tell a person who is only thought of.
@@ -190,10 +225,13 @@ def _merge_presence(
     )
     found = set(filter(None, named))
     speakers = {name for name, presence in counts.items() if presence.speaks}
-    present = found | speakers if found else set(counts)
-    return tuple(
-        sorted(present, key=lambda name: (-counts.get(name, _Presence()).count, name))
-    )
+    likely = {name for name, presence in counts.items() if presence.is_likely(length)}
+    present = found | speakers if found else likely
+
+    def count(name: str) -> int:
+        return counts[name].count if name in counts else 0
+
+    return tuple(sorted(present, key=lambda name: (-count(name), name)))
 
 
 def _chapter_names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:
@@ -211,3 +249,59 @@ def _chapter_names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:
     names = [title] if title and is_unique else []
     names.append(f"ch{number}")
     return [*names, ""] if len(outline.chapters) == 1 else names
+
+
+_OPENING = 700
+"""Characters of a scene in which its time and place are looked for."""
+_NUMBER = (
+    r"(?i:a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|some|"
+    r"several|many|a few|the next|the same|the following|\d+)"
+)
+_DAY = r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|"
+    r"November|December)"
+)
+_PART = r"(?:morning|afternoon|evening|night|day|week|month|year)"
+_TIME = LazyPattern(
+    rf"\b(?:(?:[Oo]n |[Ee]arly on |[Ll]ate on |[Bb]y )?[Tt]he (?:next|following|same|very next|\w+th|second|third|first) {_PART}"
+    rf"|(?:[Oo]n )?(?:[Tt]hat|[Tt]his|[Tt]he same|[Ll]ate that|[Ee]arly that) (?:same |very )?{_PART}"
+    rf"|[Nn]ext {_PART}|[Oo]ne (?:\w+ )?{_PART}"
+    rf"|{_NUMBER} (?:\w+ )?(?:hours|hour|days|day|weeks|week|months|month|years|year) (?:later|after|afterwards|before|ago|earlier)"
+    rf"|[Aa]fter {_NUMBER} (?:hours|days|weeks|months|years)"
+    rf"|(?:[Oo]n |[Nn]ext |[Ll]ast )(?:the following )?{_DAY}(?: (?:morning|evening|afternoon|night))?"
+    rf"|(?:[Oo]n the \w+ of |[Ii]n |[Ee]arly in |[Ll]ate in )(?:the (?:spring|summer|autumn|winter)|{_MONTH})"
+    r"|[Aa]t (?:midnight|noon|dawn|dusk|sunset|sunrise|daybreak|nightfall|\w+ o.?clock|half[- ]past \w+)"
+    r"|[Tt]omorrow|[Yy]esterday|[Ll]ast night|[Tt]o-?night|[Aa]fter (?:breakfast|dinner|supper|tea|lunch))\b"
+)
+_PLACE = LazyPattern(
+    r"\b(?:in|at|to|into|reached|near|inside|outside) (?P<place>(?:the )?(?:[A-Z][\w'’-]+ )*"
+    r"(?:Street|Road|Lane|Square|Park|Hall|Court|Place|Bridge|Church|Abbey|Castle|"
+    r"Tower|House|Cottage|Inn|Hotel|Farm|Manor|Hill|Station|Harbour|Island)"
+    r"|the (?:[a-z-]+ )?(?:drawing-room|dining-room|sitting-room|kitchen|parlour|library|"
+    r"garden|church|churchyard|inn|street|bedroom|study|attic|cellar|hall|harbour|"
+    r"station|school|shop|office|theatre|hospital|prison|ship|deck|forest|tower|"
+    r"lighthouse|workhouse|studio|stable|barn|cottage))\b"
+)
+_QUOTED = re.compile(r"[“\"][^”\"]*[”\"]?")
+
+
+def find_time_phrase(text: str, scene: Span) -> str:
+    """Return the first phrase of time in the opening narration of `scene`, on one line,
+    such as "the next morning"; "" without one.
+    """
+    match = _TIME.search(_opening(text, scene))
+    return match.group() if match else ""
+
+
+def find_scene_place(text: str, scene: Span) -> str:
+    """Return the first place in the opening narration of `scene`, such as "the kitchen"
+    or "Gull Street"; "" without one.
+    """
+    match = _PLACE.search(_opening(text, scene))
+    return match["place"] if match else ""
+
+
+def _opening(text: str, scene: Span) -> str:
+    end = min(scene.end, scene.start + _OPENING)
+    return " ".join(_QUOTED.sub("", text[scene.start : end]).split())

@@ -8,7 +8,7 @@ from lrwr.core.bible.claims import (
     SourcedFact,
     VisibleFacts,
 )
-from lrwr.core.bible.scene_setting import find_scene_place, find_time_phrase
+from lrwr.core.bible.scenes import find_scene_place, find_time_phrase
 from lrwr.core.bible.values import (
     AttributedQuote,
     Disclosure,

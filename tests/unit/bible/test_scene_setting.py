@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.bible.scene_setting import find_scene_place, find_time_phrase
+from lrwr.core.bible.scenes import find_scene_place, find_time_phrase
 from lrwr.core.model.text import Span
 
 
