@@ -26,7 +26,7 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_stores import DocumentFact
+from lrwr.core.ports.story_stores import AppearanceRole, DocumentFact
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import MODEL, NOTE, ONE, TWO, marsh
 
@@ -367,3 +367,19 @@ def test_a_name_before_the_horizon_is_seen_in_any_form() -> None:
     view = HorizonView(known.order, known.texts, Horizon(1))
     names = ("the Ledger", "Mags's", "Strokes", "Corin Vale", "Nell Tallow")
     assert view.list_unseen_names(names) == ("Corin Vale", "Nell Tallow")
+
+
+@pytest.mark.parametrize(
+    ("sentences", "count", "present"),
+    [(10, 1, ("Corin Vale",)), (2_000, 1, ()), (2_000, 4, ("Corin Vale",))],
+)
+def test_a_silent_character_of_a_long_scene_needs_several_mentions(
+    sentences: int, count: int, present: tuple[str, ...]
+) -> None:
+    text = "# One\n\nCorin Vale slept. " + "It rained on. " * sentences
+    stories = Stories(Book({"chapters/01.md": text}))
+    stories.name("Corin Vale", gender=Gender.MALE)
+    words, role = "Corin Vale slept.", AppearanceRole.PRESENT
+    stories.appears("chapters/01.md", words, "Corin Vale", role, count)
+    (scene,) = project_bible(stories.knowledge()).scenes
+    assert scene.present == present
