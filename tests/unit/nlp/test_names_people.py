@@ -81,6 +81,22 @@ def test_a_part_of_a_name_written_together_is_an_alias() -> None:
     assert "BrineHob" in forms(who(cast, "Hob"))
 
 
+def test_a_title_with_the_only_surname_outranks_pronouns() -> None:
+    cast = cast_from(
+        "“Sit, Mr. Hasling,” said Nell. “Yes, Mr. Hasling, do,” said Corin. "
+        "“Come, Mr. Hasling.” " + "“I met Hasling and she laughed,” said Nell. " * 6
+    )
+    assert {"Mr. Hasling", "Hasling"} <= forms(who(cast, "Mr. Hasling"))
+
+
+def test_esq_and_exclamations_are_nobody() -> None:
+    cast = cast_from(
+        "“Lor, sir!” said Nell. “Oh, Lor!” cried Corin. “Lor,” said Nell. "
+        "He wrote to Corin Vale, Esq. She read Corin Vale, Esq. Corin Vale, Esq., came."
+    )
+    assert not {"Lor", "Esq", "Esq."} & names(cast)
+
+
 def test_a_place_is_nobody() -> None:
     cast = cast_from(
         (TALK + "They lived in Thole. In Thole it rained. Near Thole. ") * 3

@@ -10,6 +10,7 @@ from lrwr.core.nlp.names.name_form import (
     NameForm,
     infer_form_gender,
     is_full_name,
+    is_given_name,
     is_joined_word,
     is_same_given_name,
     is_single_word,
@@ -30,7 +31,7 @@ _TITLES_OF_WORK_TEXT = """dr prof captain colonel general major lieutenant serge
     princess duke duchess earl count countess baron baroness knave keeper reeve widow
     vicar parson squire abbot abbess"""
 TITLES_OF_WORK = frozenset(_TITLES_OF_WORK_TEXT.split())
-"""Titles that may stand for their bearer without a name: the Captain."""
+"""Titles that may stand alone for their bearer: the Captain."""
 _BESIDE_MR_TEXT = """dr prof inspector superintendent detective constable judge reverend mayor
     president master monsieur signor senor sheriff"""
 _BESIDE_MR = frozenset(_BESIDE_MR_TEXT.split())
@@ -215,14 +216,14 @@ class NameClusters:
         self.index = PeopleIndex(self.people)
 
     def fits(self, form: NameForm, person: PersonCluster) -> bool:
-        """Return whether `form` may belong to `person`.
-
-        It may not if the genders are known and differ, or if the text names both
-        together ("Nell and Corin").
+        """Return whether `form` may belong to `person`: no known genders differ, and
+        the text does not name both together.
         """
-        if has_gender_conflict(form, person):
-            return False
-        return self._apart_by_name.get(form.name, _NOBODY).isdisjoint(person.forms)
+        return not (has_gender_conflict(form, person) or self.is_apart(form, person))
+
+    def is_apart(self, form: NameForm, person: PersonCluster) -> bool:
+        """Return whether text or user set both apart ("Nell and Corin")."""
+        return not self._apart_by_name.get(form.name, _NOBODY).isdisjoint(person.forms)
 
     def called(self, form: NameForm) -> list[PersonCluster]:
         """Return the people whom the text explicitly identifies with `form`, as in
@@ -441,7 +442,10 @@ def _start_family(form: NameForm, clusters: NameClusters) -> None:
 def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
     word = form.words[0].lower()
     namesakes = clusters.fitting(form, clusters.index.find("givens", word))
-    family = clusters.fitting(form, clusters.index.find("lasts", word))
+    bearers = clusters.index.find("lasts", word)
+    family = clusters.fitting(form, bearers)
+    if len(bearers) == 1 and not (family or namesakes or is_given_name(word)):
+        family = [p for p in bearers if not clusters.is_apart(form, p)]
     if namesakes and not (family and _is_rather_surname(form, namesakes, family)):
         clusters.give(form, namesakes, "given name")
     elif family:
