@@ -17,7 +17,7 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.canon.decision import NameDecision
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.facts import RULES_REVISION
 from lrwr.core.settings.consent import find_model_service
@@ -31,6 +31,7 @@ from lrwr.pipeline.scan import (
     ManuscriptScanner,
     build_agentic_recipe_name,
     build_naive_recipe_name,
+    find_identical_documents,
 )
 
 
@@ -66,6 +67,11 @@ def select_targets(
     if not existing and not (absent and forget_missing):
         if absent:
             raise NotFound(f"There is no file or folder {absent[0]}", hint=MOVED_HINT)
+        if workspace.is_ingested:
+            raise NotFound(
+                "The library remembers no manuscript folder any more",
+                hint="Run `lrwr ingest FOLDER` with the folder of your chapters.",
+            )
         resolve_targets(())
     return IngestTargets(existing, absent)
 
@@ -117,6 +123,17 @@ def create_scanner(workspace: Workspace) -> ManuscriptScanner:
         complete=may_complete(workspace.settings, access),
         decision_of=lambda document: find_type(document) or "",
     )
+
+
+async def load_identical_documents(
+    workspace: Workspace, outlines: Sequence[DocumentOutline]
+) -> list[tuple[DocumentId, ...]]:
+    """Return the groups of stored documents with the same text; see
+    `find_identical_documents`.
+    """
+    pipeline = workspace.settings.pipeline
+    versions = await workspace.stores.knowledge.document_versions(pipeline)
+    return find_identical_documents(outlines, versions)
 
 
 def may_complete(settings: Settings, access: ModelAccess) -> bool:

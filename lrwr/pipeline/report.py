@@ -49,7 +49,8 @@ class IngestReport:
     attribution, None if it did not run. `renamed` maps new ids to old ones. `remarks`
     are sentences for the user. `away` is the error of an unreachable remote runner;
     `waiting` counts the documents that were left unchanged because of it. `missing`
-    documents have no file and were not deleted, because they are too many.
+    documents have no file and were not deleted, because they are too many. `deleted`
+    are the forgotten documents, without those that were renamed.
     """
 
     dry_run: bool = False
@@ -72,6 +73,7 @@ class IngestReport:
     away: LrwrError | None = None
     waiting: int = 0
     missing: tuple[DocumentId, ...] = ()
+    deleted: list[DocumentId] = field(default_factory=list)
 
     @property
     def has_silent_model(self) -> bool:
@@ -117,6 +119,8 @@ class IngestProgress:
         """Count a document that was deleted from the library."""
         if self._is_first(document):
             self._report.forgotten += 1
+            if document not in self._report.renamed.values():
+                self._report.deleted.append(document)
             self.emit(DocumentFinished(document))
 
     def record_missing(self) -> None:

@@ -2,7 +2,7 @@
 documents.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.canon.model import Canon, normalize_canon_path
@@ -10,7 +10,7 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.ports.models import Embedder
 from lrwr.core.ports.sources import ManuscriptSource, SkippedFile
-from lrwr.core.ports.stores import KnowledgeStore
+from lrwr.core.ports.stores import DocumentVersion, KnowledgeStore
 from lrwr.pipeline.changes import (
     DecisionOf,
     DocumentChanges,
@@ -111,6 +111,43 @@ class ManuscriptScanner:
         return await compare_contents(
             await self.scan(), self.recipes(), self.source, self.decision_of
         )
+
+
+LEAST_WORDS = 20
+"""Documents with fewer words may be alike, such as notes that are not begun."""
+
+
+def find_identical_documents(
+    outlines: Iterable[DocumentOutline], versions: Iterable[DocumentVersion]
+) -> list[tuple[DocumentId, ...]]:
+    """Return the groups of documents whose files are the same byte for byte, sorted.
+
+    Documents with fewer than `LEAST_WORDS` words do not count. `versions` has the
+    hashes of the files.
+    """
+    long_ones = {outline.id for outline in outlines if outline.words >= LEAST_WORDS}
+    groups: dict[str, list[DocumentId]] = {}
+    for version in versions:
+        if version.id in long_ones and version.content:
+            groups.setdefault(version.content, []).append(version.id)
+    return sorted(tuple(sorted(ids)) for ids in groups.values() if len(ids) > 1)
+
+
+def describe_identical_documents(groups: Sequence[tuple[DocumentId, ...]]) -> str:
+    """Return a remark about the first of `groups` of identical documents; empty if
+    there are none.
+    """
+    if not groups:
+        return ""
+    first, second, *_ = groups[0]
+    others = sum(len(group) - 1 for group in groups) - 1
+    verb = "is a copy" if others == 1 else "are copies"
+    more = f" {others:,} more {verb} of another document." if others else ""
+    return (
+        f"{first} and {second} have the same text, so it counts twice, and chapters after"
+        f" them may have wrong numbers.{more} Delete one of each, or write `lrwr: ignore`"
+        " into its front matter."
+    )
 
 
 def describe_shared_positions(outlines: Iterable[DocumentOutline], canon: Canon) -> str:

@@ -246,6 +246,7 @@ class DocumentProcessingService:
             recipe = self._recipe
             await estimate_ingestion(documents, source, parse, recipe, tools, report)
             report.forgotten = len(gone)
+            report.deleted = sorted({*gone} - {*plan.renamed.values()})
         else:
             await self._run_jobs(documents, scan, IngestProgress(report, emit))
         if report.missing:

@@ -161,3 +161,22 @@ def test_the_same_order_twice_is_a_warning(empty: Terminal) -> None:
     assert empty.run("canon", "order", "02-line.md", "01-fog.md").code == 0
     assert "same `order" not in empty.run("ingest").out
     assert "same `order" not in empty.run("status").out
+
+
+def test_two_documents_with_the_same_text_are_named(empty: Terminal) -> None:
+    text = f"# Fog\n\n{'The frog sat on the sluice gate all night and sang. ' * 4}\n"
+    for name in ("15-fog~.md", "15-fog.md", "16-fog - Kopie (2).md"):
+        (empty.folder / name).write_text(text, encoding="utf-8")
+    for number in (1, 2):  # too short to count
+        (empty.folder / f"note-{number}.md").write_text("To do.\n", encoding="utf-8")
+    ran = empty.run("ingest", ".")
+    said = "15-fog.md and 15-fog~.md have the same text"
+    assert said in ran.out
+    assert "1 more is a copy of another document" in ran.out
+    assert "`lrwr: ignore`" in ran.out
+    assert said in empty.run("status").out
+    assert said in str(json.loads(empty.run("status", "--json").out)["remarks"])
+    for name in ("15-fog~.md", "16-fog - Kopie (2).md"):
+        (empty.folder / name).unlink()
+    empty.run("ingest")
+    assert "the same text" not in empty.run("status").out

@@ -125,7 +125,7 @@ def test_a_machine_that_never_had_a_file_forgets_it_only_when_told(
     edit(pushed.folder, "A whistle lay there.")
     assert pushed.run("ingest").code == 0
     assert other.run("ingest", "--json").json["forgotten"] == 0
-    told = other.run("ingest", "--forget-missing", "--json").json
+    told = other.run("ingest", "--forget-missing", "--yes", "--json").json
     assert (told["forgotten"], told["remarks"]) == (3, [])
     assert "climbed to the lantern" not in pushed.run("search", "climbed").out
 

@@ -107,7 +107,7 @@ def test_nothing_is_deleted_until_the_flag_is_given(
         assert compared.json["missing"] == lost
         assert compared.json["lost"] == []
     assert shelf.run("status", "--json").json["documents"] >= len(MANUSCRIPT)
-    done = shelf.run("ingest", "--forget-missing", "--json")
+    done = shelf.run("ingest", "--forget-missing", "--yes", "--json")
     assert (done.code, done.json["forgotten"]) == (0, len(lost))
     assert shelf.run("ingest", "--json").code == 0
     assert shelf.run("status", "--json").json["missing"] == []
@@ -122,7 +122,7 @@ def test_the_whole_manuscript_that_is_away_is_not_found_and_can_be_dropped(
         shelf.run("ingest"), ExitCode.NOT_FOUND, "There is no file", "--forget-missing"
     )
     assert shelf.run("status", "--json").json["documents"] == 8
-    done = shelf.run("ingest", "--forget-missing", "--json")
+    done = shelf.run("ingest", "--forget-missing", "--yes", "--json")
     assert (done.code, done.json["forgotten"]) == (0, 8)
     status = shelf.run("status", "--json").json
     assert (status["documents"], status["folders"]) == (0, [])
@@ -208,7 +208,7 @@ def test_a_folder_that_the_settings_drop_is_named_until_it_is_forgotten(
     assert ran.code == 0
     assert "notes/mags.md and 1 more: no longer in a folder" in ran.out
     assert shelf.run("status", "--json").json["documents"] == 8
-    done = shelf.run("ingest", "--forget-missing", "--json")
+    done = shelf.run("ingest", "--forget-missing", "--yes", "--json")
     assert (done.json["forgotten"], done.json["remarks"]) == (2, [])
     assert shelf.run("status", "--json").json["documents"] == 6
 
@@ -375,7 +375,7 @@ def test_forgetting_all_documents_reads_as_what_was_asked(shelf: Terminal) -> No
     shelf.run("ask", "Who walked along dyke number 3?")
     shutil.rmtree(shelf.folder / "notes")
     shutil.rmtree(shelf.folder / "book")
-    ran = shelf.run("ingest", "--forget-missing")
+    ran = shelf.run("ingest", "--forget-missing", "--yes")
     assert ran.code == 0
     assert "8 deleted" in ran.out
     assert "files found" not in ran.out + ran.err
@@ -383,6 +383,38 @@ def test_forgetting_all_documents_reads_as_what_was_asked(shelf: Terminal) -> No
     status = shelf.run("status").out
     assert "still stored" not in status
     assert "The library has no documents" in status
+    assert "Nothing has been ingested" not in status
+    check_refusal(
+        shelf.run("ingest"),
+        ExitCode.NOT_FOUND,
+        "remembers no manuscript",
+        "ingest FOLDER",
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_without_a_terminal_many_documents_are_only_deleted_with_yes(
+    shelf: Terminal, words: list[str]
+) -> None:
+    empty_the_folder(shelf)
+    ran = shelf.run("ingest", "--forget-missing", *words)
+    assert ran.code == ExitCode.SETTINGS
+    assert "6 documents have no file: book/01.md" in ran.out + ran.err
+    assert "--forget-missing --yes" in ran.out + ran.err
+    assert shelf.run("status", "--json").json["documents"] == 8
+
+
+def test_deleted_documents_are_named_with_the_way_back(shelf: Terminal) -> None:
+    for number in (2, 4):
+        (shelf.folder / "book" / f"{number:02}.md").unlink()
+    ran = shelf.run("ingest")
+    assert "2 deleted" in ran.out
+    assert (
+        "Deleted: book/02.md, book/04.md. To get them back, bring the files" in ran.out
+    )
+    Kept(shelf.folder).git("checkout", "--quiet", "book")
+    assert shelf.run("ingest", "--json").json["deleted"] == []
+    assert shelf.run("status", "--json").json["documents"] == 8
 
 
 @pytest.mark.parametrize(("answer", "left"), [("n", 8), ("y", 2)])

@@ -127,7 +127,7 @@ def test_a_library_that_another_pipeline_read_is_not_called_silent(
     assert "1.md" in found(terminal)
     assert terminal.run("search", "--batch", "q.jsonl").code == 0
     assert "1.md" in found(terminal, "--pipeline", "a")
-    assert "Nothing has been ingested with pipeline b yet" in terminal.run("status").out
+    assert "No document is ingested with pipeline b" in terminal.run("status").out
     assert terminal.run("ingest").code == 0
     assert found(terminal) == set(FILES)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from os.path import relpath
 from pathlib import Path
 
 from lrwr.app.maintenance.backup import (
@@ -225,12 +226,17 @@ def _link_manuscript(
     names, _ = parse_ingested_paths(library.memory.read_bytes())
     folders = load_ingested_paths(library)
     absent = [name for name in names if library.resolve(name) not in folders]
-    absent += [str(folder) for folder in folders if not folder.exists()]
+    absent += [
+        Path(relpath(folder, library.root)).as_posix()
+        for folder in folders
+        if not folder.exists()
+    ]
     if not absent:
         return []
     return [
-        f"The manuscript was in {' and '.join(absent)}, which does not exist or is"
-        " outside of this library. If it is elsewhere now, run `lrwr ingest FOLDER`"
+        f"The manuscript was in {' and '.join(absent)}, as seen from the folder of the"
+        f" library that was backed up. In {library.root} that does not exist or is"
+        " outside of the library. If it is elsewhere now, run `lrwr ingest FOLDER`"
         " with its folder: moved documents keep their data."
     ]
 

@@ -106,7 +106,7 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
     answer = turn.output
     line = sanitize_line(answer.response_text)
     for gap in answer.gap_flags:
-        if _is_quoted(gap.undefined_attribute, line):
+        if _is_quoted(gap.undefined_attribute, line) or _is_without_subject(gap):
             continue
         yield AnswerNote(_describe_gap(gap))
         if gap.development_suggestion:
@@ -150,6 +150,13 @@ def _describe_unsupported(words: str, lacking: Sequence[str]) -> str:
     if _CITATION.search(words):
         return f"Shares few words with the passages it cites: “{excerpt}”"
     return f"Without a supporting citation: “{excerpt}”"
+
+
+def _is_without_subject(gap: GapFlag) -> bool:
+    """Return whether a gap is a lone word or two, such as "built", of nobody."""
+    attribute = gap.undefined_attribute
+    is_question = attribute.endswith("?") or len(attribute.split()) >= _SENTENCE
+    return not (gap.about or is_question)
 
 
 def _describe_gap(gap: GapFlag) -> str:

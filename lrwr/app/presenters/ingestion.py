@@ -6,6 +6,7 @@ from lrwr.app.presenters.text import (
     format_count,
     format_dollars,
     format_tokens_and_price,
+    sanitize_line,
 )
 from lrwr.core.model.language_model import Usage, compute_price, parse_prices
 from lrwr.core.settings.consent import NOTHING_SENT
@@ -13,9 +14,15 @@ from lrwr.core.settings.model import DEFAULT_EMBEDDING_MODEL
 from lrwr.pipeline.report import MODEL_SKIPPED_TEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lrwr.core.model.documents import DocumentId
     from lrwr.core.ports.stores import LibraryCounts
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import DocumentProblem, IngestReport
+
+SHOWN_DELETED = 5
+"""Deleted documents that are named; of others only the number is given."""
 
 
 def describe_ingest_report(
@@ -50,6 +57,8 @@ def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
         f" ({format_count(report.words, 'word')}), {report.unchanged:,} unchanged"
         f"{_describe_changes(report)}."
     ]
+    if report.deleted and not report.dry_run and report.found:
+        lines.append(_describe_deleted(report.deleted))
     if report.processed:
         verb = "to embed" if report.dry_run else "embedded"
         lines.append(
@@ -67,6 +76,18 @@ def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
         count_text = format_count(report.attribution.characters, "character")
         lines.append(f"{count_text} found; `lrwr characters` lists them.")
     return lines
+
+
+def _describe_deleted(documents: "Sequence[DocumentId]") -> str:
+    """Return which documents were deleted, and how to get them back."""
+    names = ", ".join(sanitize_line(name) for name in sorted(documents)[:SHOWN_DELETED])
+    others = len(documents) - SHOWN_DELETED
+    more = f" and {others:,} more" if others > 0 else ""
+    them = "it" if len(documents) == 1 else "them"
+    return (
+        f"Deleted: {names}{more}. To get {them} back, bring the"
+        f" {'file' if them == 'it' else 'files'} back and run `lrwr ingest`."
+    )
 
 
 def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
@@ -188,6 +209,7 @@ def _work_as_json(report: "IngestReport") -> dict[str, object]:
         "processed": report.processed,
         "unchanged": report.unchanged,
         "forgotten": report.forgotten,
+        "deleted": sorted(report.deleted),
         "missing": report.missing,
         "waiting": report.waiting,
         "renamed": [

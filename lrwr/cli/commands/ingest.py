@@ -19,7 +19,11 @@ from lrwr.app.ingestion import (
 )
 from lrwr.app.maintenance.automatic_backup import describe_lost_threads
 from lrwr.app.maintenance.damage import describe_known_damage, discard_damage
-from lrwr.app.pending_changes import IngestTargets, select_targets
+from lrwr.app.pending_changes import (
+    IngestTargets,
+    load_identical_documents,
+    select_targets,
+)
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
@@ -38,7 +42,7 @@ from lrwr.cli.runtime.services import (
     prompt_for_consent,
     run_async,
 )
-from lrwr.core.model.errors import ExitCode
+from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.drives import describe_unsafe_folder
 from lrwr.core.settings.library import (
@@ -49,12 +53,12 @@ from lrwr.core.settings.library import (
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import LEAST_MISSING, SHOWN
 from lrwr.pipeline.report import IngestReport
-from lrwr.pipeline.scan import describe_shared_positions
+from lrwr.pipeline.scan import describe_identical_documents, describe_shared_positions
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
     " lrwr ingest --dry-run --json · lrwr ingest --forget-missing (after deleting many"
-    " files)"
+    " files; in scripts with --yes)"
 )
 
 
@@ -142,7 +146,7 @@ def ingest_command(
             IngestLimits(run_remotely=True, forget_missing=forget_missing),
             dry_run=dry_run,
             verify=verify,
-            confirm=forget_missing and not (yes or dry_run or as_json),
+            confirm=forget_missing and not (yes or dry_run),
             as_json=as_json,
         )
         report = run_async(work)
@@ -157,22 +161,25 @@ def ingest_command(
 
 
 async def _confirm_deletion(
-    workspace: Workspace, targets: IngestTargets, output: Output | None
+    workspace: Workspace, targets: IngestTargets, output: Output, *, as_json: bool
 ) -> None:
     """Ask on a terminal whether many documents without a file are to be deleted.
 
-    Without `output`, nothing is asked.
-
     Raises:
         Abort: The answer is no.
+        SettingsProblem: There is no terminal, or `as_json`: nothing can be asked.
     """
-    if output is None or not (can_prompt() and workspace.is_ingested):
-        return
     documents = await find_deletions(workspace, targets)
     if len(documents) < LEAST_MISSING:
         return
     count, names = len(documents), ", ".join(documents[:SHOWN])
     more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
+    if as_json or not can_prompt():
+        raise SettingsProblem(
+            f"{count:,} documents have no file: {names}{more}. Nothing was deleted,"
+            " because nobody can be asked here",
+            hint="Run `lrwr ingest --forget-missing --yes` to delete them.",
+        )
     sentence = (
         f"{count:,} documents have no file: {names}{more}. They will be deleted from the"
         " library; your threads and decisions are kept."
@@ -209,7 +216,8 @@ async def _ingest(
     async with open_workspace(settings, say=output.info) as workspace:
         targets = select_targets(workspace, paths, forget_missing=limits.forget_missing)
         targets = await check_named_targets(workspace, targets)
-        await _confirm_deletion(workspace, targets, output if confirm else None)
+        if confirm and workspace.is_ingested:
+            await _confirm_deletion(workspace, targets, output, as_json=as_json)
         _warn_of_unsafe_folder(workspace.library, output)
         services = [] if dry_run else [*INGEST_SERVICES, "modal"]
         if settings.pipeline == "b" and not dry_run:
@@ -249,6 +257,10 @@ async def _count_and_remark(
     if not workspace.library.database.exists():
         return None
     outlines = await workspace.passages.outlines()
+    if alike := describe_identical_documents(
+        await load_identical_documents(workspace, outlines)
+    ):
+        report.remarks.append(alike)
     if shared := describe_shared_positions(outlines, workspace.canon_file.load()):
         report.remarks.append(shared)
     if damage := known_damage or describe_known_damage(workspace.library):

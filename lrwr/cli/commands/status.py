@@ -15,6 +15,7 @@ from lrwr.app.pending_changes import (
     create_scanner,
     has_pending_names,
     is_model_allowed,
+    load_identical_documents,
 )
 from lrwr.app.presenters.text import (
     TURN_ON_MODEL,
@@ -42,7 +43,7 @@ from lrwr.pipeline.changes import (
     describe_conflicted_documents,
     describe_missing_documents,
 )
-from lrwr.pipeline.scan import describe_shared_positions
+from lrwr.pipeline.scan import describe_identical_documents, describe_shared_positions
 
 STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
@@ -138,7 +139,6 @@ async def collect_status(
     async with open_workspace(settings, say=say) as workspace:
         workspace.require_library()
         folders = workspace.manuscript()
-        damage = describe_known_damage(workspace.library, time.monotonic())
         counts = await workspace.passages.counts(settings.pipeline)
         order = await _load_order(workspace)
         read_by = await _list_readers(workspace) if counts.documents else ()
@@ -164,7 +164,7 @@ async def collect_status(
             "chapters": order.last,
             "words": counts.words,
             "chunks": counts.chunks,
-            **_collect_remarks(workspace, counts, order, damage),
+            **await _collect_remarks(workspace, counts, order),
             **_changes_as_json(changes),
             "unreadable": await _count_unreadable(workspace, changes.changed),
             "skipped": [
@@ -196,29 +196,39 @@ async def _load_order(workspace: Workspace) -> StoryOrder:
     )
 
 
+async def _find_alike(workspace: Workspace, order: StoryOrder) -> str:
+    """Return a remark on documents with the same text; empty if there are none."""
+    outlines = list(order.outlines.values())
+    groups = await load_identical_documents(workspace, outlines)
+    return describe_identical_documents(groups)
+
+
 async def _list_readers(workspace: Workspace) -> tuple[str, ...]:
     """Return the names of the language models that have analysed the text."""
     labels = [FactAbout.PASSAGE, FactAbout.SCENE]
     return list_reader_models(await workspace.stories.keepers(labels))
 
 
-def _collect_remarks(
-    workspace: Workspace, counts: LibraryCounts, order: StoryOrder, damage: str
+async def _collect_remarks(
+    workspace: Workspace, counts: LibraryCounts, order: StoryOrder
 ) -> dict[str, object]:
     """Return how many passages the configured model has embedded, and remarks: on
-    documents with the same position, passages without an embedding, and `damage`.
+    damage, on documents with the same text or position, and on passages without an
+    embedding.
     """
+    damage = describe_known_damage(workspace.library, time.monotonic())
+    others = (damage, await _find_alike(workspace, order))
     canon = workspace.canon_file.load()
     shared = describe_shared_positions(order.outlines.values(), canon)
     embedder = workspace.embedders.configured
     if embedder is None:
-        remarks = [remark for remark in (damage, shared) if remark]
+        remarks = [remark for remark in (*others, shared) if remark]
         return {"embedded": counts.embedded, "remarks": remarks}
     space = embedder.space
     missing = describe_missing_vectors(counts, space)
     return {
         "embedded": counts.spaces.get(space, 0),
-        "remarks": [remark for remark in (damage, shared, missing) if remark],
+        "remarks": [remark for remark in (*others, shared, missing) if remark],
     }
 
 
@@ -338,7 +348,7 @@ def _count(facts: dict[str, object], key: str, noun: str) -> str:
 def _describe_pipeline(facts: dict[str, object]) -> str:
     pipeline, models = facts["pipeline"], facts["read_by"]
     if not facts["documents"]:
-        return f"Nothing has been ingested with pipeline {pipeline} yet."
+        return f"No document is ingested with pipeline {pipeline}."
     if pipeline == "a":
         return "Fixed-size passages, without story data (pipeline a)."
     if isinstance(models, list) and models:

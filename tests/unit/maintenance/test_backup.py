@@ -277,7 +277,9 @@ def test_a_restore_records_where_the_manuscript_is_now(
     elsewhere: Library, archive: Path, tmp_path: Path
 ) -> None:
     report = restore_library(elsewhere, archive, force=False, now=NOW)
-    assert "The manuscript was in" in report.steps[-1]
+    said = report.steps[-1]
+    assert "The manuscript was in" in said
+    assert f"was in {elsewhere.root}" not in said
     texts = tmp_path / "texts"
     texts.mkdir()
     report = restore_library(
