@@ -35,6 +35,7 @@ PARTS = (
     "model",
     "citations",
     "answer_calls",
+    "planner",
     "calibrate",
     "screen",
 )

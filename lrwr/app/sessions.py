@@ -161,7 +161,9 @@ def _use_language_models(
     planning = MeteredChatModel(planner, budget)
     answering = MeteredChatModel(answerer, budget)
     model = settings.model
-    plans = ModelPlanner(planning, model.plan_timeout)
+    plans = ModelPlanner(
+        planning, model.plan_timeout, model.source_confidence, model.name_confidence
+    )
 
     async def plan(question: "TurnQuestion", bible: "Bible") -> "QuestionPlan":
         return await plans.plan(question, bible, plan_by_rules(question, bible))

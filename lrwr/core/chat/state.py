@@ -74,7 +74,8 @@ class RetrievalResult:
     story. `outline` opens the material for a language model. `lookups` are phrases for
     what a model looked up after the first search. `by_words_only` says that the search
     left meaning out although an embedding model is configured; then nothing may be said
-    to be missing from the text.
+    to be missing from the text. `max_note_share` is the share of the prompt's material
+    that passages of notes may use, 0.0 to 1.0.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -93,6 +94,7 @@ class RetrievalResult:
     outline: StoryOutline = field(default_factory=StoryOutline)
     lookups: tuple[str, ...] = ()
     by_words_only: bool = False
+    max_note_share: float = 1.0
 
 
 def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:

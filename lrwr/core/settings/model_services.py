@@ -72,6 +72,20 @@ class ModelSettings:
         low=1,
         high=3600,
     )
+    source_confidence: float = declare_setting(
+        0.7,
+        "How sure the model must be that an answer needs a source, such as the timeline,"
+        " for it to be used. The model is told this number.",
+        low=0,
+        high=1,
+    )
+    name_confidence: float = declare_setting(
+        0.6,
+        "How sure the model must be that a question means a name, for it to be looked"
+        " up. The model is told this number.",
+        low=0,
+        high=1,
+    )
     steps: int = declare_setting(
         10,
         "How many searches and chapters a model may look up before it answers; 0"

@@ -200,6 +200,25 @@ def test_of_many_lines_few_are_given_and_verified_ones_first() -> None:
     assert {e.item.facet for e in material.entries} == {StoryFacet.LINE}
 
 
+@pytest.mark.parametrize(("share", "most"), [(1.0, 1.0), (1 / 3, 1 / 3), (0.0, 0.0)])
+def test_notes_use_no_more_than_their_share(
+    story: Stories, share: float, most: float
+) -> None:
+    passages = paragraphs(story.book, ONE)
+    notes = [replace(one, chapter=None) for one in passages[:2]]
+    result = RetrievalResult(
+        ranked_chunks=(*notes, *passages[2:]), max_note_share=share
+    )
+    budget = 3 * sum(12 + -(-len(one.chunk.text) // 4) for one in notes)
+    material = in_numbers(result, story.book, budget=budget)
+    note_places = {one.chunk.span for one in notes}
+    used = [c for c in material.passages if c.span in note_places]
+    assert len(used) == (2 if most else 0)
+    half = in_numbers(result, story.book, budget=budget // 2)
+    used = [c for c in half.passages if c.span in note_places]
+    assert len(used) == {1.0: 2, 1 / 3: 1, 0.0: 0}[share]
+
+
 def test_what_a_document_no_longer_says_has_no_number(story: Stories) -> None:
     result = everything(story)
     texts = story.book.all_texts() | {DocumentId(ONE): document("# One\n\nNothing.\n")}

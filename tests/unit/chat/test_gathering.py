@@ -270,3 +270,13 @@ def test_a_source_that_was_not_chosen_has_no_passages(
 ) -> None:
     result = gathered(story, "Where is Nell?", *choices, passages=passages)
     assert [passage.chapter for passage in result.ranked_chunks] == chapters
+
+
+def test_notes_have_a_third_of_the_context_unless_they_were_chosen(
+    story: Stories, passages: list[Passage]
+) -> None:
+    notes = (AnswerSource.NOTES, SourceIntention.AUTHOR_INTENT)
+    result = gathered(story, "Where is Nell?", FIND, passages=passages)
+    assert result.max_note_share == pytest.approx(1 / 3)
+    result = gathered(story, "Where is Nell?", FIND, notes, passages=passages)
+    assert result.max_note_share == 1.0

@@ -48,6 +48,9 @@ MAX_GATHERED_LINES = 60
 MAX_GATHERED_SCENES = 6
 """Upper bounds of what is gathered; the prompt's token budget reduces it further."""
 
+MAX_NOTE_SHARE = 1 / 3
+"""Share of the prompt's material for notes, unless the plan chose them as a source."""
+
 SCENE_PASSAGES = 2
 """Passages whose scenes are used if a question about a scene names no setting."""
 
@@ -112,6 +115,7 @@ def gather_context(
         low_confidence=search_result.low_confidence,
         remarks=(*plan.remarks, *search_result.remarks),
         by_words_only=search_result.by_words_only,
+        max_note_share=1.0 if AnswerSource.NOTES in plan.sources else MAX_NOTE_SHARE,
     )
     if question.witnessed and question.character:
         return WitnessFilter(question.character, bible).restrict(result)

@@ -188,7 +188,8 @@ async def look_up(
     The passages that contain the `kept_citations` come first, whole; then the new
     chapters and passages. Other passages are dropped if anything was kept, else they
     follow. Keeping something means that the model judged the passages, so that the
-    confidence of the search no longer applies and becomes None.
+    confidence of the search no longer applies and becomes None. If it keeps a note, the
+    share of notes is not limited any more.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -215,6 +216,9 @@ async def look_up(
         result,
         ranked_chunks=merge_passages(first, new_passages, rest),
         low_confidence=None if first else result.low_confidence,
+        max_note_share=(
+            1.0 if any(p.chapter is None for p in first) else result.max_note_share
+        ),
         lookups=(*result.lookups, *finished_lookups),
     )
 

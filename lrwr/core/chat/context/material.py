@@ -2,7 +2,8 @@
 citations.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.attribution.citations import CitationNumbering, cite_evidence
@@ -105,7 +106,7 @@ def number_material(
     number their citations.
 
     Tokens are estimated by `estimate_material_tokens`. Passages come first, in the
-    order of `result`, the last one cut at a sentence boundary to what has most of
+    order of `result` and those of notes up to its `max_note_share`, the last one cut at a sentence boundary to what has most of
     `words`, the question's weighted words. Facts that fit `focus` use a sixth of the
     budget at most. A fact whose words are in a passage gets the passage's number, and
     is left out if the passage states it in the same words. Evidence that `texts`, the
@@ -120,7 +121,7 @@ def number_material(
         sum(_estimate_item_tokens(fact) for fact in facts),
     )
     words = words or WordWeights({})
-    for passage in result.ranked_chunks:
+    for passage in _limit_notes(result, budget):
         if not material_budget.add_passage(passage, words, reserved_tokens):
             break
     material_budget.limit_to(round(budget * MAX_FACT_SHARE))
@@ -132,6 +133,22 @@ def number_material(
 def estimate_material_tokens(text: str) -> int:
     """Return the estimated number of tokens of `text`: characters / 4, rounded up."""
     return -(-len(text) // MATERIAL_CHARS_PER_TOKEN)
+
+
+def _limit_notes(result: RetrievalResult, budget: int) -> Iterator[Passage]:
+    """Yield the passages in order, without notes beyond their share of the budget."""
+    remaining_tokens = (
+        budget * result.max_note_share if result.max_note_share < 1 else math.inf
+    )
+    for passage in result.ranked_chunks:
+        cost = _estimate_passage_tokens(passage) if passage.chapter is None else 0
+        if cost <= remaining_tokens:
+            remaining_tokens -= cost
+            yield passage
+
+
+def _estimate_passage_tokens(passage: Passage) -> int:
+    return ITEM_OVERHEAD_TOKENS + estimate_material_tokens(passage.chunk.text)
 
 
 def _estimate_item_tokens(item: ContextItem) -> int:
