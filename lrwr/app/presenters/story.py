@@ -14,7 +14,6 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.bible.place_tree import nest_places
 from lrwr.core.bible.values import (
     NO_READER,
     GapState,
@@ -25,6 +24,7 @@ from lrwr.core.bible.values import (
     list_model_claims,
     list_unevaluated_fields,
 )
+from lrwr.core.bible.world import nest_places
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import format_chapter_title

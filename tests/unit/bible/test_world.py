@@ -1,6 +1,6 @@
 """Which places the story bible lists, in which order, and inside which others."""
 
-from lrwr.core.bible.place_tree import nest_places
+from lrwr.core.bible.world import nest_places
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import WorldElement
 from lrwr.core.model.facts import (
