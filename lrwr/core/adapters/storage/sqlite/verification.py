@@ -208,12 +208,13 @@ def has_damaged_sample(path: Path, seed: float) -> bool:
     with _open(path) as connection:
         if read_schema_version(connection) != SCHEMA_VERSION:
             return False
-        damage = [
-            message
-            for table in _SAMPLED_TABLES
-            for message in check_file(connection, f"quick_check({table})")
-        ]
-        require_healable(damage)
+        damage: list[str] = []
+        for table in _SAMPLED_TABLES:
+            rows = connection.execute(f"PRAGMA quick_check({table})").fetchall()
+            if rows != [("ok",)]:
+                damage += list_messages(rows)
+        if damage:
+            require_healable(damage)
         return bool(
             damage
             or verify_sample(connection, seed)
