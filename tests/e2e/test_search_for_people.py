@@ -139,4 +139,7 @@ def test_status_says_which_pipeline_read_and_how(book: Terminal) -> None:
     )
     told = book.run("status", "--json").json
     assert (told["pipeline"], told["read_by"]) == ("b", [])
-    assert "No document is ingested with pipeline a" in book.run("status", LRWR_PIPELINE="a").out
+    assert (
+        "No document is ingested with pipeline a"
+        in book.run("status", LRWR_PIPELINE="a").out
+    )
