@@ -1,8 +1,8 @@
 """Which places the story bible lists, in which order, and inside which others."""
 
-from lrwr.core.bible.world import nest_places
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import WorldElement
+from lrwr.core.bible.world import nest_places
 from lrwr.core.model.facts import (
     LOCATIVE_DETAIL,
     MENTIONS_DETAIL,
