@@ -8,11 +8,11 @@ import pytest
 from bench.journeys import EXAMPLE, trace_journeys
 
 LIMITS = {
-    "ingest": 86,
-    "ingest, one changed": 82,
-    "watch, one save": 100,
+    "ingest": 88,
+    "ingest, one changed": 86,
+    "watch, one save": 103,
     "search": 46,
-    "ask": 81,
+    "ask": 85,
 }
 
 
