@@ -74,7 +74,7 @@ async def test_enter_on_words_opens_their_place_in_the_editor(
 async def test_the_world_is_read_the_same_way(book: Path) -> None:
     async with a_room(book) as room:
         await room.press("f8")
-        assert shown_rows(room)[0] == "Half House  setting"
+        assert "Half House  setting" in shown_rows(room)
         await room.type("tide rul")
         await room.settle()
         assert shown_lines(room)[0].startswith("The tide rules")

@@ -66,16 +66,18 @@ async def test_a_conversation_is_opened_where_it_left_off(book: Path) -> None:
 async def test_titles_are_found_at_once_and_words_after_a_pause(book: Path) -> None:
     async with a_room(book) as room:
         await two_talks(room)
+        await room.press("ctrl+n")
+        await room.ask("How old is Nell?")
         await room.press("f5", "slash")
         await room.type("fog d")
         await room.settle()
         assert titles(room) == [FOG]
         await room.press(*["backspace"] * 5)
-        await room.type("spectacles ledger")
+        await room.type("twelve opens")
         await until(room, lambda: "Found in questions and answers" in shown_rows(room))
-        assert titles(room)[-1] == LEDGER
+        assert titles(room)[-1] == "How old is Nell?"
         await room.press("enter")
-        assert room.screen.scope.title == LEDGER
+        assert room.screen.scope.title == "How old is Nell?"
         assert room.screen.query_one(Sources).views
 
 
