@@ -66,6 +66,7 @@ def test_a_search_as_json_has_the_documented_keys(marsh: Terminal) -> None:
         "warned",
         "unknown_words",
         "missing_phrases",
+        "notes_phrases",
         "elsewhere",
         "found_elsewhere",
         "facts",

@@ -14,7 +14,8 @@ FILES = {
         "Nobody spoke. The road was white.\n"
     ),
     "2.md": "# Two\n\n“It's late again,” said Nell Tallow.\n\nNell slept by the lamp.\n",
-    "3.md": "# Three\n\n“Nell Tallow,” said Corin Vale, “it is the end.”\n",
+    "3.md": "# Three\n\n“Nell Tallow,” said Corin Vale, “it is the end.” It was Nell’s lost-oar.\n",
+    "notes/characters/so.md": "# So\n\nA friend of Corin.\n",
     "notes/characters/nell.md": "# Nell Tallow\n\nNell Tallow is late. Nell, Nell, Nell.\n",
 }
 
@@ -89,6 +90,47 @@ def test_a_quoted_phrase_that_the_text_lacks_is_named_once(book: Terminal) -> No
     assert (row["missing_phrases"], row["warned"]) == ([], False)
 
 
+def test_a_quoted_phrase_is_compared_as_typed(book: Terminal) -> None:
+    for phrase in ("nell’s lost-oar", "Nell's  Lost oar"):
+        row = book.run("search", f'"{phrase}"', "--json").json
+        assert row["missing_phrases"] == []
+        assert [one["has_phrase"] for one in row["passages"]][:2] == [True, False]
+    ran = book.run("search", '"Nell’s lost-oars"')
+    assert "The phrase “Nell’s lost-oars” is not in the text." in ran.out
+    assert "without the phrase" not in ran.out
+
+
+def test_passages_without_the_quoted_phrase_are_marked(book: Terminal) -> None:
+    heads = [
+        line
+        for line in book.run("search", '"lamp burned"').out.split("\n")
+        if ".md:" in line
+    ]
+    assert not heads[0].endswith("  without the phrase")
+    assert len(heads) > 1
+    assert all(head.endswith("  without the phrase") for head in heads[1:])
+    row = book.run("search", "lamp", "--json").json
+    assert all("has_phrase" not in passage for passage in row["passages"])
+
+
+def test_a_phrase_that_only_notes_have_is_called_so(book: Terminal) -> None:
+    sentence = "The phrase “Tallow is late” is only in notes."
+    for filters in ([], ["--type", "character"]):
+        ran = book.run("search", '"Tallow is late"', *filters)
+        assert sentence in ran.out
+        assert "is not in the text" not in ran.out
+    row = book.run("search", '"Tallow is late"', "--json").json
+    assert (row["notes_phrases"], row["warned"]) == (["Tallow is late"], True)
+    ran = book.run("search", '"Nell Tallow"', "--type", "character")
+    assert "only in notes" not in ran.out
+
+
+def test_a_name_that_is_a_function_word_is_searched(book: Terminal) -> None:
+    for words in ("Will", "May", "Where is Will?", "So"):
+        assert book.run("search", words).code == 0, words
+    assert book.run("search", "Up").code == ExitCode.SETTINGS
+
+
 def test_passages_with_the_quoted_phrase_come_first(book: Terminal) -> None:
     for phrase in ("late again", "So it is", "by the lamp", "it is the end"):
         ran = book.run("search", f'late late Nell Tallow lamp "{phrase}"', "--json")
@@ -124,6 +166,10 @@ def test_every_exact_match_is_shown_at_its_own_line(book: Terminal) -> None:
     assert "3 passages, 4 matches." in ran.out or "4 passages, 4 matches." in ran.out
     row = book.run("search", "said", "--exact", "--type", "scene", "--json").json
     assert row["total_matches"] == 4
+    assert book.run("search", "lamp", "--json").json["total_matches"] is None
+    assert (
+        book.run("search", "--present", "Nell", "--json").json["total_matches"] is None
+    )
     assert sum(len(passage["matches"]) for passage in row["passages"]) == 4
 
 

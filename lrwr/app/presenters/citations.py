@@ -209,6 +209,18 @@ def describe_passage_chapter(passage: "Passage") -> str:
     )
 
 
+def describe_passage_remark(passage: "Passage", result: "SearchResult") -> str:
+    """Return what to say of a passage of a search behind its location, after two spaces:
+    that it is an author's comment, and that it lacks the quoted phrases of the question,
+    if others have one. Empty if there is nothing to say.
+    """
+    chunk = passage.chunk
+    remark = "  author's comment" if chunk.kind == "note" else ""
+    if result.phrases and chunk.id not in result.phrases:
+        remark += "  without the phrase"
+    return remark
+
+
 def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
     """Return `text` in pieces; words with the stem of one of `words` are "strong".
 
@@ -256,6 +268,7 @@ def search_result_as_json(
         "warned": is_search_doubtful(result),
         "unknown_words": list(result.unknown),
         "missing_phrases": list(result.missing_phrases),
+        "notes_phrases": list(result.notes_phrases),
         "elsewhere": list(result.elsewhere),
         "found_elsewhere": result.found_elsewhere,
         "facts": known_facts_as_json(result.facts, texts),
@@ -347,7 +360,8 @@ def describe_missing_words(result: "SearchResult", as_of: str | None) -> Iterato
     """Yield a sentence for each kind of words of a search that it did not find.
 
     Words and quoted phrases that are nowhere in the text, up to the point of the story
-    `as_of` if given, are told from those that only the filters exclude.
+    `as_of` if given, are told from those that only the filters exclude, and from phrases
+    that only notes contain.
     """
     until = "" if as_of is None else f" up to {format_horizon(as_of)}"
     unknown = [word for word in result.unknown if word not in result.elsewhere]
@@ -356,6 +370,8 @@ def describe_missing_words(result: "SearchResult", as_of: str | None) -> Iterato
     for phrase in result.missing_phrases:
         if phrase not in result.elsewhere:
             yield f"The phrase {_quote_word(phrase)} is not in the text{until}."
+    for phrase in result.notes_phrases:
+        yield f"The phrase {_quote_word(phrase)} is only in notes{until}."
     if result.elsewhere:
         elsewhere = ", ".join(map(_quote_word, result.elsewhere))
         total = format_count(result.found_elsewhere, "passage")
@@ -367,12 +383,13 @@ def _quote_word(word: str) -> str:
 
 
 def is_search_doubtful(result: "SearchResult") -> bool:
-    """Return whether the text of a search warns: of words that were not found, of low
+    """Return whether the text of a search warns: of words or phrases that the story lacks, of low
     confidence, of skipped steps, or that nothing was found.
     """
     return bool(
         result.unknown
         or result.missing_phrases
+        or result.notes_phrases
         or result.low_confidence
         or result.remarks
         or not result.passages
@@ -386,7 +403,7 @@ def describe_search_total(request: "SearchRequest", result: "SearchResult") -> s
     if result.total is not None:
         total = format_count(result.total, "passage" if request.question else "scene")
         if request.exact:
-            total += f", {format_count(result.total_matches, 'match', 'matches')}"
+            total += f", {format_count(result.total_matches or 0, 'match', 'matches')}"
         shown = len(result.passages)
         more = f"; the first {'is' if shown == 1 else f'{shown} are'} shown (`--limit`)"
         return f"{total}{more if shown < result.total else ''}."

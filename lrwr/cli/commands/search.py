@@ -10,6 +10,7 @@ import typer
 from lrwr.app.presenters.citations import (
     describe_missing_words,
     describe_passage_chapter,
+    describe_passage_remark,
     describe_search_total,
     format_line_range,
     highlight_words,
@@ -21,6 +22,25 @@ from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
+from lrwr.cli.runtime.search_options import (
+    BatchOption,
+    ContentTypesOption,
+    ContextOption,
+    DenseOption,
+    ExactOption,
+    FullOption,
+    FunctionsOption,
+    LexicalOption,
+    NamesOption,
+    NotesOption,
+    PresentOption,
+    RerankOption,
+    SearchCharacterOption,
+    SearchPipelineNameOption,
+    SearchWordsArgument,
+    SortOption,
+    TypesOption,
+)
 from lrwr.cli.runtime.services import (
     open_search_services,
     run_async,
@@ -31,11 +51,17 @@ from lrwr.core.model.chunks import Passage, Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction
-from lrwr.core.model.text import Span, extract_content_words
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.lookup import is_character_name
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.ports.story_stores import StoryStore
 from lrwr.core.retrieval.excerpts import select_search_excerpts
 from lrwr.core.retrieval.freshness import find_existing_passages
-from lrwr.core.retrieval.query_words import has_search_words
+from lrwr.core.retrieval.query_words import (
+    extract_search_words,
+    find_possible_names,
+    has_search_words,
+)
 from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
@@ -53,108 +79,6 @@ EPILOG = (
 
 LISTED = 100
 """Passages or scenes that are listed if the number is not set."""
-
-SearchWordsArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[WORDS]",
-        help="The words or the question to search for. Without them, the scenes that"
-        " pass the filters are listed.",
-    ),
-]
-SearchPipelineNameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--pipeline", metavar="a|b", help="Search the passages of this pipeline."
-    ),
-]
-TypesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--type",
-        metavar="TYPE",
-        help="Search only documents of this type: character, scene, setting or"
-        " worldbuilding. Repeatable.",
-    ),
-]
-DenseOption = Annotated[bool, typer.Option("--dense", help="Search by meaning only.")]
-LexicalOption = Annotated[bool, typer.Option("--lexical", help="Search by words only.")]
-RerankOption = Annotated[bool, typer.Option(help="Rerank the top results.")]
-SearchCharacterOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--character",
-        metavar="NAME",
-        help="Search only where NAME is present or mentioned. Repeatable.",
-    ),
-]
-PresentOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--present",
-        metavar="NAME",
-        help="Search only scenes where NAME is present. Repeatable.",
-    ),
-]
-ContentTypesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--content-type",
-        metavar="KIND",
-        help="Search only passages of this kind: dialogue, action_reaction, description or"
-        " internal_monologue.",
-    ),
-]
-FunctionsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--function",
-        metavar="KIND",
-        help="Search only passages with this function: worldbuilding, character_reveal,"
-        " plot_event, backstory or thematic.",
-    ),
-]
-NamesOption = Annotated[
-    bool, typer.Option(help="Boost passages with the characters named in the question.")
-]
-NotesOption = Annotated[
-    bool, typer.Option("--notes", help="Search the author's comments too.")
-]
-FullOption = Annotated[bool, typer.Option("--full", help="Show full passages.")]
-ExactOption = Annotated[
-    bool,
-    typer.Option(
-        "--exact",
-        help="Find the words verbatim, function words included, in story order. Case and"
-        " punctuation are ignored.",
-    ),
-]
-SortOption = Annotated[
-    str | None,
-    typer.Option(
-        "--sort",
-        metavar="story|relevance",
-        help="Order of the passages: as in the story, or best first.",
-    ),
-]
-ContextOption = Annotated[
-    int | None,
-    typer.Option(
-        "--context",
-        min=0,
-        max=20,
-        metavar="N",
-        help="Show whole lines, and N lines of the scene before and after.",
-    ),
-]
-BatchOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE.jsonl",
-        help='Search for each line of a JSON Lines file: {"id", "question", "as_of"'
-        " (optional)}. Prints one line of JSON for each.",
-    ),
-]
 
 
 _FUNCTION_NOTE = " `--function` finds only what a language model has analysed."
@@ -225,12 +149,8 @@ def _validate_words(
 ) -> str:
     """Return the stripped words; empty with a batch of questions, or with `filters`."""
     words = (words or "").strip()
-    if words and not batch and not exact and not has_search_words(words):
-        raise SettingsProblem(
-            f"“{words}” has no word to search for",
-            hint="Add a word with a meaning of its own, or use `--exact` to find function"
-            " words verbatim.",
-        )
+    if words and not batch and not exact and not find_possible_names(words):
+        _require_search_words(words)
     if bool(words) != (batch is not None) or (
         filters and not (exact or words or batch)
     ):
@@ -239,6 +159,27 @@ def _validate_words(
         "Search words and `--batch` cannot be combined" if words else "No search words",
         hint='Try `lrwr search "marsh lantern"`.',
     )
+
+
+def _require_search_words(words: str) -> None:
+    if not has_search_words(words):
+        raise SettingsProblem(
+            f"“{words}” has no word to search for",
+            hint="Add a word with a meaning of its own, or use `--exact` to find function"
+            " words verbatim.",
+        )
+
+
+async def _require_name(request: SearchRequest, stories: StoryStore) -> None:
+    """Raise unless `request` has words to search for or the name of a character, or
+    needs none.
+    """
+    words = request.question
+    if not words or request.exact or has_search_words(words):
+        return
+    cast = await stories.cast()
+    if not any(is_character_name(name, cast) for name in find_possible_names(words)):
+        _require_search_words(words)
 
 
 def _select_retrievers(
@@ -320,6 +261,7 @@ async def _search(
     ) as services:
         request = replace(request, pipeline=services.settings.pipeline)
         _require_story_data(request.filters, request.pipeline)
+        await _require_name(request, services.stories)
         finder = services.retrieval.finder(may_ask=True)
         order = await finder.story_order()
         result, texts = await find_existing_passages(
@@ -350,8 +292,7 @@ async def _search(
                 output, request, result, order, texts, excerpts, display.context
             )
             output.show(render_known_facts(result.facts, texts))
-            summary = describe_search_total(request, result)
-            if result.passages and summary:
+            if result.passages and (summary := describe_search_total(request, result)):
                 output.answer(StyledText(summary, "faint"))
 
 
@@ -366,6 +307,8 @@ def _passage_as_json(
     chunk, row = passage.chunk, passage_as_json(passage)
     if chunk.id in result.matches:
         row["matches"] = [[s.start, s.end] for s in result.matches[chunk.id]]
+    if result.phrases is not None:
+        row["has_phrase"] = chunk.id in result.phrases
     if context is not None:
         text = texts[chunk.document].text
         outline = order.outlines[chunk.document]
@@ -409,7 +352,7 @@ def _show_passages(
     context: int | None,
 ) -> None:
     """Print the `excerpts` of the passages of the story, and of notes below a heading."""
-    words = extract_content_words(request.question)
+    words = extract_search_words(request.question)
     in_story = bool(result.passages) and result.passages[0].chapter is not None
     for number, (passage, spans) in enumerate(
         zip(result.passages, excerpts, strict=True), start=1
@@ -417,9 +360,12 @@ def _show_passages(
         if in_story and passage.chapter is None:
             output.answer("Notes:")
             in_story = False
+        remark = describe_passage_remark(passage, result)
         for span in spans:
             label = f"{number:>2}" if span is spans[0] else "  "
-            _show_excerpt(output, passage, span, label, order, texts, words, context)
+            _show_excerpt(
+                output, passage, span, label, remark, order, texts, words, context
+            )
         output.answer()
 
 
@@ -428,23 +374,25 @@ def _show_excerpt(
     passage: Passage,
     excerpt: Span,
     label: str,
+    remark: str,
     order: StoryOrder,
     texts: Mapping[DocumentId, DocumentText],
     words: Sequence[str],
     context: int | None,
 ) -> None:
-    """Print where an excerpt is, then its text, with `context` lines around it."""
+    """Print where an excerpt is, with a remark, then its text, with `context` lines
+    around it.
+    """
     chunk, text = passage.chunk, texts[passage.chunk.document]
     lines = ContextLines((), excerpt, ())
     if context is not None:
         outline = order.outlines[chunk.document]
         lines = find_context_lines(outline, chunk, excerpt, text.text, count=context)
     place = format_line_range(chunk.document, text.lines.lines_of(lines.passage))
-    comment = "  author's comment" if chunk.kind == "note" else ""
     output.answer(
         f"{label}  ",
         StyledText(place, "place"),
-        StyledText(f"  {describe_passage_chapter(passage)}{comment}", "faint"),
+        StyledText(f"  {describe_passage_chapter(passage)}{remark}", "faint"),
     )
     for span in (*lines.before, lines.passage, *lines.after):
         shown = text.text[span.start : span.end]

@@ -13,11 +13,11 @@ from lrwr.core.model.text import (
     LineRange,
     SentenceSplitter,
     Span,
-    extract_content_words,
 )
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Reranker, SentenceRating
 from lrwr.core.ports.stores import PassageStore
+from lrwr.core.retrieval.query_words import extract_search_words
 from lrwr.core.retrieval.retrievers import WordWeights
 from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.story_matches import is_story_sentence
@@ -31,8 +31,8 @@ MAX_PASSAGES_BESIDE_FACTS = 3
 MAX_QUOTE_CHARS = 700
 """Characters quoted of one passage, unless a single sentence is longer."""
 
-MAX_SEARCH_CHARS = 420
-"""Characters that a search shows of a passage: about five lines of 80 columns."""
+MAX_SEARCH_CHARS = 500
+"""Characters that a search shows of a passage: about six lines of 80 columns."""
 
 RATING_SHARPNESS = 8.0
 """How much one good sentence counts more than several fair ones: the factor of ratings
@@ -253,7 +253,7 @@ async def select_search_excerpts(
             ]
             for p in result.passages
         ]
-    words = WordWeights.of(extract_content_words(request.question), {}, 1)
+    words = WordWeights.of(extract_search_words(request.question), {}, 1)
     excerpts = await select_excerpts(
         request.question,
         chunks,

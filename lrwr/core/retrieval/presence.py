@@ -3,13 +3,13 @@ a search, elsewhere up to the horizon, or nowhere.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, SearchScope
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 from lrwr.core.retrieval.story_matches import find_exact_words
 
 _ALL_CHUNKS = 1_000_000
@@ -36,6 +36,16 @@ class SearchedText:
         """Whether filters exclude text that the horizon allows."""
         return self.allowed is not None or self.scope != self.visible
 
+    def select_in_scope(self, chunks: Iterable[Chunk]) -> frozenset[ChunkId]:
+        """Return those of `chunks`, which are visible, that a search may return."""
+        return self.select_allowed(
+            [c.id for c in chunks if is_within_scope(c.document, c.span, self.scope)]
+        )
+
+    def is_story(self, chunk: Chunk) -> bool:
+        """Return whether `chunk` is story text: no note and no author's comment."""
+        return chunk.kind is ChunkKind.PROSE and chunk.document in self.order.numbers
+
     def select_allowed(self, chunks: Collection[ChunkId]) -> frozenset[ChunkId]:
         """Return those of `chunks`, which are in `scope`, that pass the filters."""
         return frozenset(
@@ -48,15 +58,19 @@ class QuestionPresence:
     """What a search found of the words of a question.
 
     `unknown` are its content words that no passage within the filters contains,
-    `missing_phrases` its quoted phrases of that kind. `elsewhere` are those of both that text outside the filters contains, up to the
-    horizon, in `found_elsewhere` passages. `phrases` is the number of quoted phrases in each chunk that has one.
+    `missing_phrases` its quoted phrases of that kind, as typed. `elsewhere` are those of
+    both that text outside the filters contains, up to the horizon, in `found_elsewhere`
+    passages. `notes_phrases` are the phrases found that no story text up to the horizon
+    contains, only notes or author's comments. `phrases` is the number of quoted phrases
+    in each chunk that has one; None if the question has none.
     """
 
     unknown: tuple[str, ...] = ()
     missing_phrases: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     found_elsewhere: int = 0
-    phrases: Mapping[ChunkId, int] = field(default_factory=dict)
+    notes_phrases: tuple[str, ...] = ()
+    phrases: Mapping[ChunkId, int] | None = None
 
 
 async def find_question_words(
@@ -71,18 +85,29 @@ async def find_question_words(
         StoreProblem: The library cannot be read.
     """
     unknown = [word for word in counts if not await _has_word(word, counts, text)]
-    found = {
-        phrase: text.select_allowed(await _find_phrase(phrase, text.scope, text))
-        for phrase in phrases
-    }
+    visible = {phrase: await _find_phrase(phrase, text) for phrase in phrases}
+    found = {phrase: text.select_in_scope(chunks) for phrase, chunks in visible.items()}
     missing = [phrase for phrase, chunks in found.items() if not chunks]
-    elsewhere = await _find_elsewhere(unknown, missing, text)
+    elsewhere: dict[str, frozenset[ChunkId]] = {}
+    if text.is_filtered:
+        elsewhere = {
+            word: await _find_word(word, text.visible, text) for word in unknown
+        }
+        for phrase in missing:
+            elsewhere[phrase] = frozenset(chunk.id for chunk in visible[phrase])
     return QuestionPresence(
         tuple(unknown),
         tuple(missing),
         tuple(words for words, chunks in elsewhere.items() if chunks),
         len(frozenset[ChunkId]().union(*elsewhere.values())),
-        Counter(chunk for chunks in found.values() for chunk in chunks),
+        tuple(
+            phrase
+            for phrase, chunks in visible.items()
+            if found[phrase] and not any(map(text.is_story, chunks))
+        ),
+        Counter(chunk for chunks in found.values() for chunk in chunks)
+        if phrases
+        else None,
     )
 
 
@@ -94,17 +119,6 @@ async def _has_word(word: str, counts: Mapping[str, int], text: SearchedText) ->
     return bool(text.select_allowed(chunks))
 
 
-async def _find_elsewhere(
-    words: Sequence[str], phrases: Sequence[str], text: SearchedText
-) -> dict[str, frozenset[ChunkId]]:
-    if not text.is_filtered:
-        return {}
-    found = {word: await _find_word(word, text.visible, text) for word in words}
-    for phrase in phrases:
-        found[phrase] = await _find_phrase(phrase, text.visible, text)
-    return found
-
-
 async def _find_word(
     word: str, scope: SearchScope, text: SearchedText, *, limit: int = _ALL_CHUNKS
 ) -> frozenset[ChunkId]:
@@ -114,21 +128,17 @@ async def _find_word(
     return frozenset(one.chunk for one in scored)
 
 
-async def _find_phrase(
-    phrase: str, scope: SearchScope, text: SearchedText
-) -> frozenset[ChunkId]:
-    """Return the chunks within `scope` that contain `phrase`, or in which it begins."""
-    scored = await text.lexical.search_phrases(
-        [phrase], pipeline=text.pipeline, scope=scope, limit=_ALL_CHUNKS
-    )
-    if scored:
-        return frozenset(one.chunk for one in scored)
-    # The index knows single chunks only: the phrase may continue in the next one.
+async def _find_phrase(phrase: str, text: SearchedText) -> list[Chunk]:
+    """Return the visible chunks that contain `phrase` as typed, or in which it begins.
+
+    Case, punctuation and white space do not matter. The index cannot tell: it compares
+    stems, within one chunk.
+    """
     matches = await find_exact_words(
         phrase,
         store=text.store,
         order=text.order,
-        scope=scope,
+        scope=text.visible,
         pipeline=text.pipeline,
     )
-    return frozenset(match.chunk.id for match in matches)
+    return [match.chunk for match in matches]

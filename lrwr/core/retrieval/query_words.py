@@ -27,6 +27,9 @@ MAX_PHRASES = 24
 
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"|«([^»]+)»")
 
+_NAMES = frozenset({"may", "will"})
+"""Function words that are also names."""
+
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Miss|Ms|Dr|Sir|Lady)\b\.?\s+(?=[A-Z])")
 
 _SPEECH = """
@@ -259,24 +262,50 @@ escape fled flee ran
 
 def extract_quoted_phrases(question: str) -> list[str]:
     """Return the texts of two words or more that `question` puts in double quotation
-    marks, as lower-case words separated by spaces, each once, in order.
+    marks, as typed except for white space, which becomes single spaces.
 
-    Function words are included, so that they match the text word for word.
+    Each once, ignoring case and marks, in order.
     """
-    phrases = []
+    phrases: dict[tuple[str, ...], str] = {}
     for match in _QUOTED.finditer(question):
-        words = _words("".join(match.groups(default="")))
+        phrase = " ".join("".join(match.groups(default="")).split())
+        words = tuple(WORD_PATTERN.findall(phrase.lower().replace("’", "'")))
         if len(words) > 1:
-            phrases.append(" ".join(words))
-    return list(dict.fromkeys(phrases))[:MAX_PHRASES]
+            phrases.setdefault(words, phrase)
+    return list(phrases.values())[:MAX_PHRASES]
 
 
 def has_search_words(question: str) -> bool:
-    """Return whether `question` has a content word or a quoted phrase, which may consist
-    of function words.
+    """Return whether `question` says what to search for: with a content word, a quoted
+    phrase, which may consist of function words, or a function word that is a name.
+
+    Such a name has a capital and does not begin a sentence, or is "Will" or "May" alone.
     """
     words = extract_content_words(question)
-    return not STOP_WORDS.issuperset(words) or bool(extract_quoted_phrases(question))
+    return bool(
+        not STOP_WORDS.issuperset(words)
+        or (len(words) == 1 and words[0] in _NAMES and find_possible_names(question))
+        or extract_capitalized_words(question)
+        or extract_quoted_phrases(question)
+    )
+
+
+def find_possible_names(question: str) -> list[str]:
+    """Return the words of `question` with a capital, as typed, in order."""
+    return [word for word in WORD_PATTERN.findall(question) if word[0].isupper()]
+
+
+def extract_search_words(question: str) -> list[str]:
+    """Return the words to search for: the content words of `question`, and "will" and
+    "may" where a capital inside a sentence makes them a name.
+
+    In lower case and without possessive endings, each once.
+    """
+    names = _NAMES.intersection(extract_capitalized_words(question))
+    if not names:
+        return extract_content_words(question)
+    words = dict.fromkeys(_words(question))
+    return [word for word in words if word in names or word not in STOP_WORDS]
 
 
 def extract_adjacent_words(question: str) -> list[str]:

@@ -10,7 +10,6 @@ from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, ScoredChunk, Search
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
-    extract_content_words,
     stem_lightly,
     stem_word,
 )
@@ -20,9 +19,11 @@ from lrwr.core.ports.stores import LibraryCounts, PassageStore
 from lrwr.core.retrieval.query_words import (
     extract_adjacent_words,
     extract_quoted_phrases,
+    extract_search_words,
     find_related_words,
     hide_names,
 )
+from lrwr.core.retrieval.story import StoryOrder
 
 RETRIEVER_POOL_SIZE = 100
 """Chunks taken from each retriever before fusion."""
@@ -70,6 +71,13 @@ words of the text have a coverage of about 0.9, a writer's paraphrases of about 
 
 VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]
 """Opens the vector index, the same one on every call; None if nothing is embedded."""
+
+FILTERED_POOL_SIZE = 100_000
+"""Chunks taken from each retriever if filters are set, which may leave few of them."""
+
+NOTES_POOL_SIZE = 300
+"""Chunks taken from each retriever if the library has notes. A name in a question may
+fill the first `RETRIEVER_POOL_SIZE` with notes about that character."""
 
 
 def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
@@ -193,6 +201,14 @@ class HybridScores:
         )
 
 
+def choose_pool_size(order: StoryOrder, allowed: Collection[ChunkId] | None) -> int:
+    """Return the number of chunks to take from each retriever by words."""
+    if allowed is not None:
+        return FILTERED_POOL_SIZE
+    has_notes = len(order.outlines) > len(order.story)
+    return NOTES_POOL_SIZE if has_notes else RETRIEVER_POOL_SIZE
+
+
 def add_phrase_bonus(
     scores: Mapping[ChunkId, float], phrases: Mapping[ChunkId, int]
 ) -> dict[ChunkId, float]:
@@ -308,7 +324,7 @@ class HybridRetriever:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        words = extract_content_words(question)
+        words = extract_search_words(question)
         searches = (
             (self.lexical.search_words, words),
             (self.lexical.search_words, find_related_words(words)),

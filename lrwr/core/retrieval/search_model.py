@@ -59,8 +59,10 @@ class SearchResult:
     ranked beside them, at most one for three. Only notes: at most `limit`.
 
     `unknown` are the words of the question that no text within the search scope and the
-    filters contains, `missing_phrases` its quoted phrases of that kind: then the
-    confidence is None and low. `elsewhere` are those of both that text outside the
+    filters contains, `missing_phrases` its quoted phrases of that kind, as typed: then
+    the confidence is None and low. `notes_phrases` are those found that only notes
+    contain. `phrases` is the number of quoted phrases in each chunk that has one; None
+    if the question has none. `elsewhere` are those of both that text outside the
     filters contains, up to the horizon, in `found_elsewhere` passages. `remarks` are sentences about parts of the search that were skipped or
     failed. `facts` are matching facts of the story bible, best first. `judgement`
     estimates how likely the first passages contain the answer; None if only one
@@ -70,12 +72,15 @@ class SearchResult:
     and `low_confidence` whether that is below the threshold of the calibration; None
     without a judgement, or without a calibration for this kind of search. `total` is the number of passages of an exact
     search, or of scenes that pass the filters, of which `passages` are the first; None
-    for other searches. `total_matches` is the number of all exact matches. `matches` are the spans of the exact words, by chunk.
+    for other searches. `total_matches` is the number of all matches of an
+    exact search, None for other searches. `matches` are the spans of the exact words, by chunk.
     """
 
     passages: tuple[Passage, ...]
     unknown: tuple[str, ...] = ()
     missing_phrases: tuple[str, ...] = ()
+    notes_phrases: tuple[str, ...] = ()
+    phrases: Mapping[ChunkId, int] | None = None
     elsewhere: tuple[str, ...] = ()
     found_elsewhere: int = 0
     remarks: tuple[str, ...] = ()
@@ -85,5 +90,5 @@ class SearchResult:
     low_confidence: bool | None = None
     by_words_only: bool = False
     total: int | None = None
-    total_matches: int = 0
+    total_matches: int | None = None
     matches: Mapping[ChunkId, tuple[Span, ...]] = field(default_factory=dict)

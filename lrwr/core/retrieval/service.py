@@ -15,7 +15,6 @@ from lrwr.core.model.chunks import (
     SearchScope,
 )
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.text import extract_content_words
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Embedder, Reranker
 from lrwr.core.ports.stores import PassageStore
@@ -37,7 +36,10 @@ from lrwr.core.retrieval.presence import (
 )
 from lrwr.core.retrieval.proximity import score_chunks_by_people
 from lrwr.core.retrieval.proximity_levels import TOPIC_PEOPLE_WEIGHT
-from lrwr.core.retrieval.query_words import extract_quoted_phrases
+from lrwr.core.retrieval.query_words import (
+    extract_quoted_phrases,
+    extract_search_words,
+)
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
     HybridRetriever,
@@ -45,6 +47,7 @@ from lrwr.core.retrieval.retrievers import (
     VectorIndexOpener,
     WordWeights,
     add_phrase_bonus,
+    choose_pool_size,
     describe_missing_vectors,
     fuse_weighted_scores,
     has_other_vectors,
@@ -67,13 +70,6 @@ from lrwr.core.retrieval.story_search import (
     join_notes,
     read_best_chunks,
 )
-
-FILTERED_POOL_SIZE = 100_000
-"""Chunks taken from each retriever if filters are set, which may leave few of them."""
-
-NOTES_POOL_SIZE = 300
-"""Chunks taken from each retriever if the library has notes. A name in a question may
-fill the first `RETRIEVER_POOL_SIZE` with notes about that character."""
 
 
 @dataclass(slots=True)
@@ -169,6 +165,7 @@ class PassageFinder:
         allowed = await _filter_chunks(context, self._store)
         presence = await _find_presence(context, allowed, self._lexical, self._store)
         scores, is_people_ranking = await self._score_chunks(context, allowed)
+        scores = {**dict.fromkeys(presence.phrases or (), 0.0), **scores}
         # Rerankers compare words and meaning. Passages that answer who-says-what
         # questions do not contain the names, so reranking hurts them (decision 011).
         text, notes = await self._rank_passages(
@@ -190,6 +187,8 @@ class PassageFinder:
             passages=tuple(passages),
             unknown=presence.unknown,
             missing_phrases=presence.missing_phrases,
+            notes_phrases=presence.notes_phrases,
+            phrases=presence.phrases,
             elsewhere=presence.elsewhere,
             found_elsewhere=presence.found_elsewhere,
             remarks=tuple(context.remarks),
@@ -213,7 +212,8 @@ class PassageFinder:
         The candidates are reranked if `rerank` and a reranker is set. Passages with the
         question's quoted phrases come first.
         """
-        boosted = add_phrase_bonus(scores, presence.phrases)
+        phrases = presence.phrases or {}
+        boosted = add_phrase_bonus(scores, phrases)
         text, notes = await read_best_chunks(
             [scored.chunk for scored in rank_chunks(boosted)],
             context.order,
@@ -231,7 +231,7 @@ class PassageFinder:
         text_ids = {chunk.id for chunk in text}
         passages = [
             build_passage(by_id[scored.chunk], context.order, scored.score)
-            for scored in rank_chunks(add_phrase_bonus(final, presence.phrases))
+            for scored in rank_chunks(add_phrase_bonus(final, phrases))
         ]
         return (
             [passage for passage in passages if passage.chunk.id in text_ids],
@@ -247,7 +247,7 @@ class PassageFinder:
         )
         context = _SearchContext(request, order, scope)
         context.counts, context.total = await self._lexical.document_frequencies(
-            extract_content_words(request.question), pipeline=request.pipeline
+            extract_search_words(request.question), pipeline=request.pipeline
         )
         if self._story is not None and request.pipeline is Pipeline.AGENTIC:
             context.story = self._story
@@ -290,7 +290,7 @@ class PassageFinder:
                 request.question,
                 pipeline=request.pipeline,
                 scope=context.scope,
-                limit=_choose_pool_size(context.order, allowed),
+                limit=choose_pool_size(context.order, allowed),
             )
         if request.dense:
             others = {*hybrid.fused(), *(allowed or ())}
@@ -461,14 +461,6 @@ async def _list_passages(context: _SearchContext, store: PassageStore) -> Search
     return await list_passages(
         context.request, conditions, context.order, context.scope, store
     )
-
-
-def _choose_pool_size(order: StoryOrder, allowed: Collection[ChunkId] | None) -> int:
-    """Return the number of chunks to take from each retriever by words."""
-    if allowed is not None:
-        return FILTERED_POOL_SIZE
-    has_notes = len(order.outlines) > len(order.story)
-    return NOTES_POOL_SIZE if has_notes else RETRIEVER_POOL_SIZE
 
 
 def _build_read_scope(request: SearchRequest, order: StoryOrder) -> SearchScope | None:

@@ -93,7 +93,9 @@ async def list_passages(
     return SearchResult(
         tuple(shown),
         total=len(passages),
-        total_matches=sum(len(spans.get(chunk.id, ())) for chunk in chunks),
+        total_matches=sum(len(spans[chunk.id]) for chunk in chunks)
+        if request.question
+        else None,
         matches={p.chunk.id: spans[p.chunk.id] for p in shown if p.chunk.id in spans},
     )
 

@@ -8,8 +8,10 @@ from lrwr.core.retrieval.query_words import (
     MAX_RELATED_WORDS,
     extract_adjacent_words,
     extract_quoted_phrases,
+    extract_search_words,
     find_related_words,
     find_topic_words,
+    has_search_words,
     hide_names,
 )
 from lrwr.core.retrieval.retrievers import (
@@ -22,7 +24,9 @@ from lrwr.core.retrieval.retrievers import (
 @pytest.mark.parametrize(
     ("question", "phrases"),
     [
-        ("Who says “To be or not to be”?", ["to be or not to be"]),
+        ("Who says “To be or not to be”?", ["To be or not to be"]),
+        ('Who is "Nell’s\n great-grandfather"?', ["Nell’s great-grandfather"]),
+        ('"the mill" or “The Mill”', ["the mill"]),
         ('Where is "the old mill"?', ["the old mill"]),
         ("Where is «the mill»?", ["the mill"]),
         ("What is a “fathom”?", []),
@@ -34,6 +38,31 @@ def test_a_quoted_text_of_two_words_is_a_phrase(
     question: str, phrases: list[str]
 ) -> None:
     assert extract_quoted_phrases(question) == phrases
+
+
+@pytest.mark.parametrize(
+    ("question", "searched"),
+    [
+        ("Will", True),
+        ("May’s", True),
+        ("Where is Will?", True),
+        ("will", False),
+        ("The", False),
+        ("Who was he?", False),
+        ("Will he?", False),
+        ("Where was I?", False),
+    ],
+)
+def test_a_function_word_that_is_a_name_is_searched(
+    question: str, searched: bool
+) -> None:
+    assert has_search_words(question) is searched
+
+
+def test_names_that_are_function_words_are_searched_beside_others() -> None:
+    assert extract_search_words("Who hates Will’s aunt?") == ["hates", "will", "aunt"]
+    assert extract_search_words("Will the tide turn?") == ["tide", "turn"]
+    assert extract_search_words("Who was he?") == ["who", "was", "he"]
 
 
 def test_adjacent_words_hold_a_content_word() -> None:
