@@ -244,6 +244,7 @@ class StorySearch:
             for document_fact in fitting
             if not is_misread_place(document_fact.fact, cast)
             and _fits_subject(document_fact.fact, question, people, cast)
+            and _fits_target(document_fact.fact, question)
         ]
         return tuple(_drop_duplicate_facts(facts)[:MAX_SEARCH_FACTS])
 
@@ -373,6 +374,23 @@ def _fits_subject(
     return not people and all(
         not asked.isdisjoint(words) for words in _extract_statement(fact)
     )
+
+
+_RELATED = re.compile(r"\brelat(?:ed|ions?|ionship)\b", re.IGNORECASE)
+
+
+def _fits_target(fact: Fact, question: str) -> bool:
+    """Return whether `question` asks for the relation that a fact states, or how both
+    people are related; true for a fact that states none.
+    """
+    target = _extract_stems(fact.detail("target"))
+    related = find_related_words(extract_content_words(question))
+    asked = _extract_stems(question).union(map(stem_lightly, related))
+    subject = _extract_stems(fact.subject) - target
+    attribute, _ = _extract_statement(fact)
+    asks_how = _RELATED.search(question) is not None
+    is_named = asks_how and bool(subject) and subject | target <= asked
+    return not target or is_named or not asked.isdisjoint(attribute)
 
 
 def _has_subject(fact: Fact) -> bool:

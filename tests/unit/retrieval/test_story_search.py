@@ -314,6 +314,25 @@ async def test_no_fact_is_shown_that_shares_only_a_name_or_a_word(
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("Who is Nell Tallow's brother?", True),
+        ("How are Nell Tallow and Corin Tallow related?", True),
+        ("What does Corin Tallow write to Nell?", False),
+        ("Which ship did Corin Tallow command?", False),
+    ],
+)
+async def test_a_relation_is_shown_if_it_is_asked_for(
+    story: StoryDesk, question: str, *, shown: bool
+) -> None:
+    text = "Nell Tallow's brother Corin Tallow came home. “Nell,” said Corin Tallow. "
+    story.write("1.md", text + "“Corin,” said Nell Tallow.")
+    await story.ingest()
+    found = await find(story, question)
+    assert any(one.fact.detail("target") for one in found.facts) is shown
+
+
 async def test_a_fact_without_a_value_is_not_shown(story: StoryDesk) -> None:
     story.write("1.md", "“Yes,” said Nell to Toby. “The lamp is mine,” said Nell.")
     await story.ingest()

@@ -241,6 +241,8 @@ class ItemSelector:
             return False
         if self._is_scenario or not part.words.weights:
             return item.label.lower() not in _UNINFORMATIVE_LABELS
+        if item.facet is StoryFacet.LINE and not all(map(is_sure, item.evidence)):
+            return False
         if item.facet in (StoryFacet.HAPPENED, StoryFacet.LINE):
             return self._compute_fit(part, item) >= MIN_STATEMENT_FIT
         if item.facet is StoryFacet.RELATION and not _RELATION_QUESTION.search(

@@ -13,7 +13,13 @@ from lrwr.core.attribution.citations import (
     differs_only_in_typography,
 )
 from lrwr.core.bible.values import Gap, TextEvidence, list_gap_implications
-from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet
+from lrwr.core.chat.context.items import (
+    PROBABLY,
+    UNNAMED,
+    ContextItem,
+    StoryFacet,
+    is_sure,
+)
 from lrwr.core.chat.extractive.question_parts import (
     ASPECT_WORDS,
     QuestionPart,
@@ -108,6 +114,8 @@ def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
     if not item.statement:
         return add_quotation_marks(words) if words else ""
     note_markdown = strip_note_markdown(item.statement)
+    if item.facet is StoryFacet.RELATION and not any(map(is_sure, item.evidence)):
+        note_markdown = f"{note_markdown}, {PROBABLY}"
     if not words or len(words) > MAX_SHOWN_EVIDENCE_CHARS or _repeats_item(item, words):
         return note_markdown
     if _is_covered_by(item.statement, words):
