@@ -94,7 +94,7 @@ def test_a_name_of_two_lines_stays_on_one(empty: Terminal) -> None:
     assert ran.out.startswith("warning: fog␊lrwr: all is lost.md is not a text file")
     (empty.folder / name).write_text("# Fog\n\nIt came in.", encoding="utf-8")
     assert empty.run("ingest").code == ExitCode.OK
-    assert "fog␊lrwr: all is lost.md:1-3" in empty.run("search", "came").out
+    assert "fog␊lrwr: all is lost.md:3" in empty.run("search", "came").out
 
 
 def test_a_problem_names_the_file_by_its_whole_path(empty: Terminal) -> None:
