@@ -16,6 +16,7 @@ SUMMARY = {
     "processed",
     "unchanged",
     "forgotten",
+    "deleted",
     "missing",
     "renamed",
     "words",

@@ -2,8 +2,10 @@
 
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -227,6 +229,13 @@ def test_where_modal_cannot_be_asked_one_sentence_says_why_and_the_rest_is_done(
     assert desk.noted == 0
 
 
+def without_prompt_tokens(folder: Path) -> dict[str, Counter[Any]]:
+    """Return what is stored, without the length of prompts: here they list the cast."""
+    tables = dict(dumped(folder))
+    tables["reply"] = Counter((row[0], *row[2:]) for row in tables["reply"].elements())
+    return tables
+
+
 def test_a_language_model_is_asked_from_there_once_and_its_key_is_not_sent(
     tmp_path: Path, server: ModalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,7 +256,7 @@ def test_a_language_model_is_asked_from_there_once_and_its_key_is_not_sent(
         assert not any(KEY.encode() in inflated(one.body) for one in server.calls)
         own = {"OPENAI_API_KEY": KEY, "LRWR_EMBEDDING_MODEL": "off"}
         here = read_here(tmp_path / "here", there.book, **env, **own)
-        assert dumped(there.book) == dumped(here)
+        assert without_prompt_tokens(there.book) == without_prompt_tokens(here)
 
         before, calls = len(models.asked), len(server.calls)
         path = there.book / "02.md"

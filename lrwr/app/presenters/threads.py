@@ -82,14 +82,14 @@ def format_local_time(seconds: float) -> str:
 
 
 def shorten_thread_ids(threads: Sequence[Thread]) -> dict[str, str]:
-    """Return, for each full thread id, its prefix to show.
-
-    All prefixes have the same length, at least `SHORTEST_ID`, and are unique.
+    """Return, for each full thread id, its prefix to show: unique, and all of one
+    length, at least `SHORTEST_ID`.
     """
+    ids = [str(thread.id) for thread in threads]  # that of a damaged one may be no text
     length = SHORTEST_ID
-    while len({thread.id[:length] for thread in threads}) < len(threads):
+    while length < 40 and len({t[:length] for t in ids}) < len(ids):
         length += 1
-    return {thread.id: thread.id[:length] for thread in threads}
+    return {thread.id: str(thread.id)[:length] for thread in threads}
 
 
 def get_citation_places(

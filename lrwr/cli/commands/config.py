@@ -1,6 +1,5 @@
 """`lrwr config` and `lrwr init`: settings, their files, and API keys."""
 
-import asyncio
 import os
 import sys
 from contextlib import suppress
@@ -215,7 +214,7 @@ def config_download_model_command(context: typer.Context) -> None:
     settings, output = start_session(context)
     # Imported here: no other command of this module opens a library.
     command = import_module("lrwr.cli.commands.model_download")
-    asyncio.run(command.download_model(settings, output))
+    command.run_download(settings, output)
 
 
 app.add_typer(config_app, name="config")

@@ -1,5 +1,7 @@
 """`lrwr config download-model`: downloads the embedding model for fastembed."""
 
+import asyncio
+
 from lrwr.app.container import open_workspace
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import announce_first_use, prompt_for_consent
@@ -11,6 +13,11 @@ from lrwr.core.adapters.embed.fastembed_model import (
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.library import get_models_folder
 from lrwr.core.settings.model import Settings
+
+
+def run_download(settings: Settings, output: Output) -> None:
+    """Run `download_model` to its end; it raises the same errors."""
+    asyncio.run(download_model(settings, output), debug=False)
 
 
 async def download_model(settings: Settings, output: Output) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lrwr.core.model.chunks import Chunk, Passage, Pipeline
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.text import (
+    WORD_PATTERN,
     LineRange,
     SentenceSplitter,
     Span,
@@ -17,7 +18,7 @@ from lrwr.core.model.text import (
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Reranker, SentenceRating
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.retrieval.query_words import extract_search_words
+from lrwr.core.retrieval.query_words import extract_quoted_phrases, extract_search_words
 from lrwr.core.retrieval.retrievers import WordWeights
 from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.story_matches import is_story_sentence
@@ -37,6 +38,10 @@ MAX_SEARCH_CHARS = 500
 RATING_SHARPNESS = 8.0
 """How much one good sentence counts more than several fair ones: the factor of ratings
 in a sum of exponentials (decision 037)."""
+
+
+PHRASE_BONUS = 2.0
+"""Added to the rating of a sentence with a quoted phrase; other ratings are below 1.5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +167,10 @@ async def select_excerpts(
     `closes_speech`, it does not end inside a speech if fewer sentences, or as many
     others, that contain the best one end outside.
     Sentences are rated by `reranker` from what is stored for them, or by the share of
-    `words`, the question's words with their weights, if that is not possible.
+    `words`, the question's words with their weights, if that is not possible. A sentence
+    with a phrase that the question puts in quotation marks is better than any without.
     """
+    phrases = [_join_words(phrase) for phrase in extract_quoted_phrases(question)]
     ratings: list[list[SentenceRating]] = [[] for _ in chunks]
     if reranker is not None:
         # The search has already said that its reranker failed.
@@ -176,7 +183,11 @@ async def select_excerpts(
     return [
         cut_excerpt(
             chunk.text,
-            rated or _rate_by_words(chunk.text, words, sentences),
+            _favor_phrases(
+                chunk.text,
+                rated or _rate_by_words(chunk.text, words, sentences),
+                phrases,
+            ),
             limit,
             closes_speech=closes_speech,
         )
@@ -359,6 +370,24 @@ def _rate_by_words(
         SentenceRating(span, words.coverage(text[span.start : span.end]))
         for span in sentences(text)
     ]
+
+
+def _favor_phrases(
+    text: str, ratings: Sequence[SentenceRating], phrases: Sequence[str]
+) -> list[SentenceRating]:
+    """Raise the rating of sentences with one of `phrases` above all others."""
+    favored: list[SentenceRating] = []
+    for rating in ratings:
+        sentence = _join_words(text[rating.span.start : rating.span.end])
+        bonus = PHRASE_BONUS if any(phrase in sentence for phrase in phrases) else 0.0
+        favored.append(SentenceRating(rating.span, rating.score + bonus))
+    return favored
+
+
+def _join_words(text: str) -> str:
+    """Return the words of `text` in lower case, each between spaces."""
+    words = WORD_PATTERN.findall(text.lower().replace("’", "'"))
+    return f" {' '.join(words)} "
 
 
 def _strip_span(text: str, span: Span) -> Span:

@@ -385,12 +385,12 @@ def _fits_target(fact: Fact, question: str) -> bool:
     """
     target = _extract_stems(fact.detail("target"))
     related = find_related_words(extract_content_words(question))
-    asked = _extract_stems(question).union(map(stem_lightly, related))
+    question_stems = _extract_stems(question).union(map(stem_lightly, related))
     subject = _extract_stems(fact.subject) - target
     attribute, _ = _extract_statement(fact)
     asks_how = _RELATED.search(question) is not None
-    is_named = asks_how and bool(subject) and subject | target <= asked
-    return not target or is_named or not asked.isdisjoint(attribute)
+    is_named = asks_how and bool(subject) and subject | target <= question_stems
+    return not target or is_named or not question_stems.isdisjoint(attribute)
 
 
 def _has_subject(fact: Fact) -> bool:

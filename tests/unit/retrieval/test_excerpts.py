@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import SentenceRating
-from lrwr.core.retrieval.excerpts import cut_excerpt
+from lrwr.core.retrieval.excerpts import cut_excerpt, select_excerpts
+from lrwr.core.retrieval.retrievers import WordWeights
+from tests.fakes.records import a_chunk
 
 SENTENCES = ("The fog came.", "Nobody spoke.", "Mags lit the lamp.", "It burned.")
 TEXT = " ".join(SENTENCES)
@@ -76,3 +78,17 @@ def test_an_excerpt_that_cannot_close_its_speech_is_unchanged() -> None:
     ratings = _rate(text, 0.9, 0.1)
     cut = cut_excerpt(text, ratings, 18, closes_speech=True)
     assert text[cut.span.start : cut.span.end] == "“You can say no."
+
+
+async def test_a_quoted_phrase_is_in_the_excerpt() -> None:
+    text = "Mags lit the lamp. Nobody came. " * 20 + "It was the third bell. The end."
+    words = WordWeights.of(["mags", "lamp"], {}, 1)
+    (excerpt,) = await select_excerpts(
+        'When did Mags light the lamp at "the third bell"?',
+        [a_chunk(text)],
+        words,
+        find_sentence_spans,
+        None,
+        limit=60,
+    )
+    assert "the third bell" in text[excerpt.span.start : excerpt.span.end]
