@@ -15,7 +15,7 @@ from lrwr.core.chat.context.items import (
     collect_context_items,
 )
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.text import WORD_PATTERN, stem_lightly
+from lrwr.core.model.text import WORD_PATTERN, parse_numeral, stem_lightly
 
 MAX_CONFLICTS = 4
 """Contradictions that are pointed out at most."""
@@ -26,37 +26,7 @@ _SINGLE_VALUED = frozenset(
 """Attributes that have one value at a time."""
 
 
-_NUMBER_WORDS = frozenset(
-    [
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-        "sixty",
-        "seventy",
-        "eighty",
-        "ninety",
-        "hundred",
-    ]
-)
+_ROMAN_LETTERS = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
 _COUNT = re.compile(
     r"\b(?P<number>\d+|[A-Za-z]+(?:-[a-z]+)?) (?P<part>rungs|steps|stairs|windows|doors"
     r"|floors|rooms|towers|gates|arches|pillars|bells|strings|masts|panes|spokes"
@@ -92,27 +62,26 @@ def find_count_conflicts(
     """Return the things of which numbered `texts` state different counts.
 
     Each is a phrase such as "rungs of the ladder", and the number of a text with the
-    count that it states, one for each different count. A number in digits is not
-    compared with one in words.
+    count that it states, one for each different count.
     """
-    counts: dict[tuple[str, bool], dict[str, tuple[int, str]]] = {}
+    counts: dict[str, dict[int, tuple[int, str]]] = {}
     for number, text in texts:
-        for thing, count in _iter_counts(text):
-            key = (thing, count.isdecimal())
-            counts.setdefault(key, {}).setdefault(count.lower(), (number, count))
+        for thing, count, words in _iter_counts(text):
+            counts.setdefault(thing, {}).setdefault(count, (number, words))
     return [
         (thing, tuple(stated.values()))
-        for (thing, _), stated in counts.items()
+        for thing, stated in counts.items()
         if len(stated) > 1
     ][:MAX_CONFLICTS]
 
 
-def _iter_counts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each counted part, as in "rungs of the ladder", and the number as written."""
+def _iter_counts(text: str) -> Iterator[tuple[str, int, str]]:
+    """Yield each counted thing with its count, as a number and as the text has it."""
     for match in _COUNT.finditer(text):
-        first = match["number"].lower().partition("-")[0]
-        if first.isdecimal() or first in _NUMBER_WORDS:
-            yield f"{match['part']} of the {match['place']}", match["number"]
+        words = match["number"]
+        count = None if _ROMAN_LETTERS.fullmatch(words) else parse_numeral(words)
+        if count is not None:
+            yield f"{match['part']} of the {match['place']}", count, words
 
 
 def _exclude_each_other(item: ContextItem, other: ContextItem) -> bool:
