@@ -38,25 +38,10 @@ class _Presence:
         """Whether the character speaks."""
         return self.roles[AppearanceRole.SPEAKS] > 0
 
-    def is_likely(self, length: int) -> bool:
-        """Return whether the character is present in a scene of `length` characters
-        rather than thought or spoken of.
-        """
-        narrated = self.roles[AppearanceRole.PRESENT]
-        heard = self.roles[AppearanceRole.HEARS]
-        if self.speaks or (narrated and heard >= _LEAST_HEARD):
-            return True
-        return narrated >= _LEAST_NARRATED * self.roles[
-            AppearanceRole.MENTIONED
-        ] and narrated + heard >= max(1, length / _CHARACTERS_PER_MENTION)
-
-
-_LEAST_HEARD = 2
-"""Times that a silent character must be spoken to."""
-_LEAST_NARRATED = 0.7
-"""Least mentions in narration for each mention in dialogue of a silent character."""
-_CHARACTERS_PER_MENTION = 10_000
-"""A silent character of a long scene is mentioned once in so many characters of text."""
+    @property
+    def is_there(self) -> bool:
+        """Whether the character is present rather than thought or spoken of."""
+        return self.roles[AppearanceRole.PRESENT] > 0
 
 
 SceneKey = tuple[DocumentId, int, int]
@@ -107,7 +92,6 @@ def build_scene_summaries(
                     facts_by_scene.get(at, ()),
                     people_by_scene.get(at, {}),
                     material,
-                    len(span),
                 ),
             )
         )
@@ -212,9 +196,8 @@ def _merge_presence(
     scene_facts: Iterable[SourcedFact],
     counts: Mapping[str, _Presence],
     material: VisibleFacts,
-    length: int,
 ) -> tuple[str, ...]:
-    """Return who is present in a scene of `length` characters, most frequent first.
+    """Return who is present in a scene, most frequent first.
 
     If a language model read the scene, these are whom it found there and who speaks:
     rules cannot tell a person who is only thought of.
@@ -225,8 +208,8 @@ def _merge_presence(
     )
     found = set(filter(None, named))
     speakers = {name for name, presence in counts.items() if presence.speaks}
-    likely = {name for name, presence in counts.items() if presence.is_likely(length)}
-    present = found | speakers if found else likely
+    there = {name for name, presence in counts.items() if presence.is_there}
+    present = found | speakers if found else there
 
     def count(name: str) -> int:
         return counts[name].count if name in counts else 0

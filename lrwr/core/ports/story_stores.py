@@ -21,7 +21,7 @@ class AppearanceRole(StrEnum):
     HEARS = "hears"
     PRESENT = "present"
     MENTIONED = "mentioned"
-    """Named in somebody's words only."""
+    """Named in somebody's words, or in a scene in which the character is absent."""
 
 
 @dataclass(frozen=True, slots=True)

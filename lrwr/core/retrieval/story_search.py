@@ -46,7 +46,6 @@ from lrwr.core.retrieval.people import (
     resolve_question_names,
 )
 from lrwr.core.retrieval.proximity import SpeechQuestion, Spot
-from lrwr.core.retrieval.proximity_levels import PRESENT_ROLES
 from lrwr.core.retrieval.query_words import find_related_words
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
@@ -207,7 +206,7 @@ class StorySearch:
             await self._find_chunks_with_people(scoped_cast.resolve(name), roles)
             for names, roles in (
                 (filters.characters, frozenset(AppearanceRole)),
-                (filters.present, PRESENT_ROLES),
+                (filters.present, frozenset({AppearanceRole.PRESENT})),
             )
             for name in sorted(names)
         ]

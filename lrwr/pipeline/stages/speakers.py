@@ -2,8 +2,6 @@
 
 import json
 import re
-from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -19,18 +17,13 @@ from lrwr.core.nlp.names.inference import NotePerson
 from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.story_stores import (
-    AppearanceRole,
     AttributionResult,
     AttributionSnapshot,
     ChunkSpan,
     DocumentEvidence,
     DocumentRevision,
 )
-
-RoleCounts = Mapping[ChunkId, Mapping[tuple[str, AppearanceRole], int]]
-"""For each chunk, how often each character appears in each role."""
-IN_IT = (AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT)
-"""Roles that make a chunk searchable by the character's names."""
+from lrwr.pipeline.stages.appearances import RoleCounts, count_appearances
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,56 +88,20 @@ def attribute_document(
     quotations = attribute_quotations(
         text, scenes.parts, cast, mentions, narrator=narrator
     )
-    appearances = _count_appearances(places, mentions, quotations)
+    appearances = count_appearances(
+        text, places, scenes.parts, mentions, quotations, narrator=narrator
+    )
     return DocumentAttribution(
         tuple(quotations),
         tuple(mentions),
-        appearances,
-        _collect_name_words(appearances, cast),
+        appearances.roles,
+        _collect_name_words(appearances.names, cast),
     )
 
 
-def _count_appearances(
-    places: Sequence[ChunkSpan],
-    mentions: Sequence[Mention],
-    quotations: Sequence[Quotation],
-) -> RoleCounts:
-    ordered = sorted(places, key=lambda place: place.span.start)
-    starts = [place.span.start for place in ordered]
-    counts_by_chunk: dict[ChunkId, Counter[tuple[str, AppearanceRole]]] = {}
-    for name, role, span in _iter_roles(mentions, quotations):
-        at = bisect_right(starts, span.start) - 1
-        while 0 <= at < len(ordered) and ordered[at].span.start < span.end:
-            if ordered[at].span.end > span.start:
-                counts_by_chunk.setdefault(ordered[at].chunk, Counter())[
-                    name, role
-                ] += 1
-            at += 1
-    return counts_by_chunk
-
-
-def _iter_roles(
-    mentions: Sequence[Mention], quotations: Sequence[Quotation]
-) -> Iterator[tuple[str, AppearanceRole, Span]]:
-    quoted_spans = sorted(span for quotation in quotations for span in quotation.spans)
-    starts = [span.start for span in quoted_spans]
-    for mention in mentions:
-        at = bisect_right(starts, mention.span.start) - 1
-        quoted = at >= 0 and quoted_spans[at].end >= mention.span.end
-        yield (
-            mention.who,
-            AppearanceRole.MENTIONED if quoted else AppearanceRole.PRESENT,
-            mention.span,
-        )
-    for quotation in quotations:
-        for span in quotation.spans:
-            if quotation.speaker:
-                yield quotation.speaker, AppearanceRole.SPEAKS, span
-            if quotation.addressee:
-                yield quotation.addressee, AppearanceRole.HEARS, span
-
-
-def _collect_name_words(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
+def _collect_name_words(
+    names: Mapping[ChunkId, Collection[str]], cast: Cast
+) -> dict[ChunkId, str]:
     """Return all name words of the characters in each chunk, each word once."""
     forms = {
         character.name: [
@@ -154,11 +111,10 @@ def _collect_name_words(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, st
         for character in cast.characters
     }
     named = {}
-    for chunk, counts in appearances.items():
-        people = sorted({person for person, role in counts if role in IN_IT})
+    for chunk, people in names.items():
         words = dict.fromkeys(
             word
-            for person in people
+            for person in sorted(people)
             for form in forms.get(person, {person: None})
             for word in form.split()
         )

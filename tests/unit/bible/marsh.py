@@ -57,6 +57,8 @@ def marsh() -> Stories:
         ONE, "Mags kept the ledger.", "OchraMags", AppearanceRole.PRESENT, 1
     )
     stories.appears(ONE, "Six strokes", "Nell Tallow", AppearanceRole.HEARS, 3)
+    for words in ("Wren climbed nineteen rungs.", "Six strokes"):
+        stories.appears(ONE, words, "Nell Tallow", AppearanceRole.PRESENT, 1)
     stories.appears(
         TWO, "Nell Tallow came in.", "Corin Vale", AppearanceRole.MENTIONED, 9
     )
