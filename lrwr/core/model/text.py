@@ -148,6 +148,38 @@ def stem_word(word: str) -> str:
     return stem_lightly(normalize_word(word))
 
 
+def contains_stem(text: str, lowered: str, stem: str) -> bool:
+    """Return whether a word of `text` has the stem `stem`, as `stem_word` returns it.
+
+    `lowered` is `text.lower()`.
+    """
+    if len(lowered) != len(text) or "Σ" in text:
+        # Lower case depends on the word, or moves the letters after it.
+        return any(stem_word(word) == stem for word in WORD_PATTERN.findall(text))
+    start = lowered.find(stem)
+    while start >= 0:
+        word = _word_at(text, start)
+        if word and stem_word(word) == stem:
+            return True
+        start = lowered.find(stem, start + 1)
+    return False
+
+
+def _word_at(text: str, start: int) -> str:
+    """Return the word that begins at offset `start`; empty if none begins there."""
+    before = text[max(0, start - 2) : start]
+    if before and (
+        _is_word(before[-1]) or (before[-1] in "'’" and _is_word(before[0]))
+    ):
+        return ""
+    match = WORD_PATTERN.match(text, start)
+    return match[0] if match else ""
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
 class LazyPattern:
     """A regular expression that is compiled on first use.
 

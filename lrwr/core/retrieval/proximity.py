@@ -40,6 +40,7 @@ from lrwr.core.retrieval.proximity_levels import (
     UTTERANCE_SHARES,
     UTTERANCE_WEIGHT,
     ProximityLevel,
+    weigh_levels,
 )
 from lrwr.core.retrieval.query_words import find_topic_words
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
@@ -196,7 +197,7 @@ def _build_proximity_table(
     counts[len(proximity_levels)] = max(0, total - sum(counts.values()))
     return _ProximityTable(
         levels,
-        _weigh_levels([level.share for level in proximity_levels], counts),
+        weigh_levels([level.share for level in proximity_levels], counts),
         FIRST_OF_KIND_LEVELS[question_character.role],
         spots_by_document,
     )
@@ -250,52 +251,54 @@ def _widen(spots: int, away: int) -> int:
     return reduce(or_, (spots << n | spots >> n for n in range(away + 1)))
 
 
-def _weigh_levels(shares: Sequence[float], counts: Mapping[int, int]) -> list[float]:
-    """Return the log-likelihood ratio of each level, and last that of no level.
-
-    `shares` are those of the answers at each level, `counts` the number of all chunks or
-    utterances at each, by its position, and at no level.
-    """
-    all_shares = [*shares, 1 - sum(shares)]
-    smoothed_total = sum(counts.values()) + len(all_shares)
-    # Laplace smoothing: each level is counted once more than it occurs.
-    return [
-        math.log(share * smoothed_total / (counts.get(number, 0) + 1))
-        for number, share in enumerate(all_shares)
-    ]
-
-
 def _span(quotation: Quotation) -> Span:
     return Span(quotation.spans[0].start, quotation.spans[-1].end)
 
 
+@dataclass(frozen=True, slots=True)
+class _UtteranceSpots:
+    """The spots that each utterance overlaps.
+
+    `groups` are the spots of one utterance, or of several that follow each other in the
+    same spots; `numbers` has the position in `groups` of each utterance.
+    """
+
+    groups: Sequence[tuple[Spot, ...]]
+    numbers: Sequence[int]
+
+
 def _find_spots(
     utterances: Sequence[DocumentQuotation], spans: Mapping[Spot, Span]
-) -> list[tuple[Spot, ...]]:
-    """Return for each of `utterances` the spots that it overlaps, of those in `spans`."""
+) -> _UtteranceSpots:
+    """Return the spots that each of `utterances` overlaps, of those in `spans`."""
     by_document: dict[DocumentId, list[tuple[int, int, int]]] = {}
     for (document, ordinal), span in spans.items():
         by_document.setdefault(document, []).append((span.start, span.end, ordinal))
     for ordered in by_document.values():
         ordered.sort()
-    spots_of_utterances = []
+    groups: list[tuple[Spot, ...]] = []
+    numbers = []
     for utterance in utterances:
-        span = _span(utterance.quotation)
+        document, parts = utterance.document, utterance.quotation.spans
+        start, end = parts[0].start, parts[-1].end
         # Chunks do not overlap: those that begin before the utterance ends are enough.
-        chunks = by_document.get(utterance.document, [])
-        last = bisect(chunks, (span.end,))
+        chunks = by_document.get(document, [])
+        last = bisect(chunks, (end,))
         overlapping = []
-        while last and chunks[last - 1][1] > span.start:
+        while last and chunks[last - 1][1] > start:
             last -= 1
-            overlapping.append((utterance.document, chunks[last][2]))
-        spots_of_utterances.append(tuple(overlapping))
-    return spots_of_utterances
+            overlapping.append((document, chunks[last][2]))
+        group = tuple(overlapping)
+        if not groups or groups[-1] != group:
+            groups.append(group)
+        numbers.append(len(groups) - 1)
+    return _UtteranceSpots(groups, numbers)
 
 
 def _score_matches(
     question_characters: Sequence[QuestionCharacter],
     utterances: Sequence[DocumentQuotation],
-    spots: Sequence[Sequence[Spot]],
+    spots: _UtteranceSpots,
 ) -> dict[Spot, float]:
     """Score the spots of utterances whose speaker, and hearer or topic, match."""
     people_by_role = {
@@ -308,7 +311,7 @@ def _score_matches(
         for role in PROXIMITY_LEVELS
     }
     scores: dict[Spot, float] = {}
-    for utterance, utterance_spots in zip(utterances, spots, strict=True):
+    for utterance, group in zip(utterances, spots.numbers, strict=True):
         quotation = utterance.quotation
         if quotation.speaker not in people_by_role[AppearanceRole.SPEAKS]:
             continue
@@ -316,7 +319,7 @@ def _score_matches(
         fits += not people_by_role[AppearanceRole.MENTIONED].isdisjoint(
             quotation.mentions
         )
-        for spot in utterance_spots if fits else ():
+        for spot in spots.groups[group] if fits else ():
             scores[spot] = max(scores.get(spot, 0.0), UTTERANCE_BONUS * fits)
     return scores
 
@@ -324,28 +327,28 @@ def _score_matches(
 def _score_utterances(
     people: Sequence[tuple[QuestionCharacter, _ProximityTable]],
     utterances: Sequence[DocumentQuotation],
-    spots: Sequence[tuple[Spot, ...]],
+    spots: _UtteranceSpots,
 ) -> dict[Spot, float]:
     """Return the score of the best utterance in each spot."""
     scores = [0.0] * len(utterances)
     for character, table in people:
         levels = _find_utterance_levels(character, table, utterances, spots)
-        weights = _weigh_levels(UTTERANCE_SHARES[character.role], Counter(levels))
+        weights = weigh_levels(UTTERANCE_SHARES[character.role], Counter(levels))
         scores = [s + weights[n] for s, n in zip(scores, levels, strict=True)]
     if any(character.role is AppearanceRole.MENTIONED for character, _ in people):
         lengths = [
             bisect(UTTERANCE_LENGTHS, sum(span.end - span.start for span in q.spans))
             for q in [utterance.quotation for utterance in utterances]
         ]
-        weights = _weigh_levels(LENGTH_SHARES[:-1], Counter(lengths))
+        weights = weigh_levels(LENGTH_SHARES[:-1], Counter(lengths))
         scores = [s + weights[n] for s, n in zip(scores, lengths, strict=True)]
-    best_of_spots: dict[tuple[Spot, ...], float] = {}
-    for score, utterance_spots in zip(scores, spots, strict=True):
-        if score > best_of_spots.get(utterance_spots, -math.inf):
-            best_of_spots[utterance_spots] = score
+    best_of_groups = [-math.inf] * len(spots.groups)
+    for score, group in zip(scores, spots.numbers, strict=True):
+        if score > best_of_groups[group]:
+            best_of_groups[group] = score
     best: dict[Spot, float] = {}
-    for utterance_spots, score in best_of_spots.items():
-        for spot in utterance_spots:
+    for score, group_spots in zip(best_of_groups, spots.groups, strict=True):
+        for spot in group_spots:
             best[spot] = max(best.get(spot, -math.inf), score)
     return best
 
@@ -354,17 +357,16 @@ def _find_utterance_levels(
     character: QuestionCharacter,
     table: _ProximityTable,
     utterances: Sequence[DocumentQuotation],
-    spots: Sequence[tuple[Spot, ...]],
+    spots: _UtteranceSpots,
 ) -> list[int]:
     """Return the level of each utterance, counted as in `UTTERANCE_SHARES`."""
     own_levels = UTTERANCE_LEVELS[character.role]
     no_level = len(PROXIMITY_LEVELS[character.role])
-    # Many utterances are in the same spots.
-    level_of_spots = {
-        near: len(own_levels) + min(map(table.level_of, near), default=no_level)
-        for near in set(spots)
-    }
-    levels = [level_of_spots[near] for near in spots]
+    level_of_group = [
+        len(own_levels) + min(map(table.level_of, near), default=no_level)
+        for near in spots.groups
+    ]
+    levels = [level_of_group[group] for group in spots.numbers]
     positions = _find_positions(frozenset(character.people), utterances)
     # From the last level to the first, so that the nearest one remains.
     for number, (roles, away) in reversed(list(enumerate(own_levels))):

@@ -3,7 +3,8 @@
 Levels of nearness, and the share of the answering passages and utterances at each.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.ports.story_stores import AppearanceRole
@@ -144,3 +145,18 @@ UTTERANCE_LENGTHS = (60, 120, 240, 500)
 LENGTH_SHARES = (0.017, 0.260, 0.298, 0.278, 0.147)
 """Upper ends of five ranges of length in characters, the last of which is open, and the
 share of the answering utterances in each. Short utterances rarely are about somebody."""
+
+
+def weigh_levels(shares: Sequence[float], counts: Mapping[int, int]) -> list[float]:
+    """Return the log-likelihood ratio of each level, and last that of no level.
+
+    `shares` are those of the answers at each level, `counts` the number of all chunks or
+    utterances at each, by its position, and at no level.
+    """
+    all_shares = [*shares, 1 - sum(shares)]
+    smoothed_total = sum(counts.values()) + len(all_shares)
+    # Laplace smoothing: each level is counted once more than it occurs.
+    return [
+        math.log(share * smoothed_total / (counts.get(number, 0) + 1))
+        for number, share in enumerate(all_shares)
+    ]

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, ScoredChunk, SearchScope
 from lrwr.core.model.text import (
-    WORD_PATTERN,
     SentenceSplitter,
+    contains_stem,
     stem_lightly,
-    stem_word,
 )
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder, Reranker
@@ -435,9 +434,11 @@ class WordWeights:
         """Return the total weight, 0.0 to 1.0, of the words that `text` contains in any
         inflected form.
         """
-        text_stems = {stem_word(word) for word in set(WORD_PATTERN.findall(text))}
+        lowered = text.lower()
         covered_weights = (
-            w for word, w in self.weights.items() if stem_lightly(word) in text_stems
+            weight
+            for word, weight in self.weights.items()
+            if contains_stem(text, lowered, stem_lightly(word))
         )
         return min(1.0, sum(covered_weights))
 

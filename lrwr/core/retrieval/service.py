@@ -387,14 +387,19 @@ async def _score_by_people(
     whether the question has a topic besides them.
     """
 
+    chunks_by_word: dict[str, list[Chunk]] = {}
+
     async def find_chunks_with_word(word: str) -> list[Chunk]:
-        words = await lexical.search_words(
-            [word],
-            pipeline=context.request.pipeline,
-            scope=context.scope,
-            limit=RETRIEVER_POOL_SIZE,
-        )
-        return await store.chunks([scored.chunk for scored in words])
+        if word not in chunks_by_word:
+            words = await lexical.search_words(
+                [word],
+                pipeline=context.request.pipeline,
+                scope=context.scope,
+                limit=RETRIEVER_POOL_SIZE,
+            )
+            ids = [scored.chunk for scored in words]
+            chunks_by_word[word] = await store.chunks(ids)
+        return chunks_by_word[word]
 
     speech_question = await story.analyze_speech_question(
         context.request.question, context.visible_cast, find_chunks_with_word

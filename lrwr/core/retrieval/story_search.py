@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, Passage, SearchScope
@@ -156,7 +157,9 @@ class StorySearch:
             question_characters.append(QuestionCharacter(Span(0, 0), (word,), role))
             appearances += _build_appearances(word, await find_chunks_with_word(word))
         documents = {appearance.document for appearance in appearances if people}
-        document_quotations = await self._stories.quotations(documents=documents)
+        document_quotations = (
+            await self._stories.quotations(documents=documents) if documents else []
+        )
         return SpeechQuestion(
             question,
             tuple(question_characters),
@@ -225,25 +228,22 @@ class StorySearch:
         question's words. Characters have their names in the cast, where the text has an
         alias. Facts without a value, and those that take a character for a place, are left out.
         """
-        words = extract_content_words(question)
-        words += find_related_words(words)
-        document_facts = await self._stories.search_facts(words, limit=_MAX_FACTS_READ)
-        fitting = [
-            document_fact
-            for document_fact in document_facts
-            if _is_in_scope(document_fact, scope)
-            and _shares_statement_words(document_fact.fact, question)
-        ]
-        if not fitting:
+        words = _QuestionWords.of(question)
+        document_facts = await self._stories.search_facts(
+            words.searched, limit=_MAX_FACTS_READ
+        )
+        if not document_facts:
             return ()
         cast = await self._stories.cast()
         people = _find_named_people(question, cast)
         facts = [
             _use_display_name(document_fact, cast)
-            for document_fact in fitting
-            if not is_misread_place(document_fact.fact, cast)
-            and _fits_subject(document_fact.fact, question, people, cast)
-            and _fits_target(document_fact.fact, question)
+            for document_fact in document_facts
+            if _shares_statement_words(document_fact.fact, words)
+            and _fits_target(document_fact.fact, words)
+            and _is_in_scope(document_fact, scope)
+            and _fits_subject(document_fact.fact, words, people, cast)
+            and not is_misread_place(document_fact.fact, cast)
         ]
         return tuple(_drop_duplicate_facts(facts)[:MAX_SEARCH_FACTS])
 
@@ -340,56 +340,77 @@ def _is_in_scope(document_fact: DocumentFact, scope: SearchScope) -> bool:
     return all(is_within_scope(document, span, scope) for span in spans)
 
 
-def _shares_statement_words(fact: Fact, question: str) -> bool:
-    """Return whether `question` has a word of the fact's attribute or value; of an
+@dataclass(frozen=True, slots=True)
+class _QuestionWords:
+    """The words of a question, prepared for comparison with many facts.
+
+    `searched` are its content words and related ones. `stems` are those of its own
+    words, `all_stems` of all. `asks_how` says whether it asks how two are related.
+    """
+
+    searched: Sequence[str]
+    stems: frozenset[str]
+    all_stems: frozenset[str]
+    asks_how: bool
+
+    @classmethod
+    def of(cls, question: str) -> "_QuestionWords":
+        words = extract_content_words(question)
+        searched = [*words, *find_related_words(words)]
+        return cls(
+            searched,
+            frozenset(map(stem_lightly, words)),
+            frozenset(map(stem_lightly, searched)),
+            _RELATED.search(question) is not None,
+        )
+
+
+def _shares_statement_words(fact: Fact, words: _QuestionWords) -> bool:
+    """Return whether the question has a word of the fact's attribute or value; of an
     event, which has no subject, most of the question's words.
 
     Words of the fact's subject do not count. False if the fact has no value.
     """
-    asked = _extract_stems(question)
-    attribute, value = _extract_statement(fact)
-    related = find_related_words(extract_content_words(question))
+    value = _extract_value_stems(fact)
     if not _has_subject(fact):
-        shared = len(asked & value)
-        return shared > 1 and shared >= MIN_EVENT_SHARE * len(asked)
-    return bool(value) and not asked.union(map(stem_lightly, related)).isdisjoint(
-        (attribute | value) - _extract_stems(fact.subject)
-    )
+        shared = len(words.stems & value)
+        return shared > 1 and shared >= MIN_EVENT_SHARE * len(words.stems)
+    shared_stems = words.all_stems & (_extract_attribute_stems(fact) | value)
+    return bool(value) and not shared_stems <= _extract_stems(fact.subject)
 
 
 def _fits_subject(
-    fact: Fact, question: str, people: Collection[str], cast: Cast
+    fact: Fact, words: _QuestionWords, people: Collection[str], cast: Cast
 ) -> bool:
-    """Return whether `question` names the fact's subject, or nobody and has words of
+    """Return whether the question names the fact's subject, or nobody and has words of
     both the fact's attribute and its value.
 
     `people` are the characters that the question names.
     """
     if not _has_subject(fact) or _is_about(fact, people, cast):
         return True
-    asked = _extract_stems(question)
-    if fact.about is not FactAbout.CHARACTER and _extract_stems(fact.subject) <= asked:
+    is_character = fact.about is FactAbout.CHARACTER
+    if not is_character and _extract_stems(fact.subject) <= words.stems:
         return True
-    return not people and all(
-        not asked.isdisjoint(words) for words in _extract_statement(fact)
+    return (
+        not people
+        and not words.stems.isdisjoint(_extract_attribute_stems(fact))
+        and not words.stems.isdisjoint(_extract_value_stems(fact))
     )
 
 
 _RELATED = re.compile(r"\brelat(?:ed|ions?|ionship)\b", re.IGNORECASE)
 
 
-def _fits_target(fact: Fact, question: str) -> bool:
-    """Return whether `question` asks for the relation that a fact states, or how both
+def _fits_target(fact: Fact, words: _QuestionWords) -> bool:
+    """Return whether the question asks for the relation that a fact states, or how both
     people are related; true for a fact that states none.
     """
     target = _extract_stems(fact.detail("target"))
-    related = find_related_words(extract_content_words(question))
-    question_stems = _extract_stems(question).union(map(stem_lightly, related))
+    if not target or not words.all_stems.isdisjoint(_extract_attribute_stems(fact)):
+        return True
     subject = _extract_stems(fact.subject) - target
-    attribute, _ = _extract_statement(fact)
-    asks_how = _RELATED.search(question) is not None
-    is_named = asks_how and bool(subject) and subject | target <= question_stems
-    return not target or is_named or not question_stems.isdisjoint(attribute)
+    return words.asks_how and bool(subject) and subject | target <= words.all_stems
 
 
 def _has_subject(fact: Fact) -> bool:
@@ -397,15 +418,18 @@ def _has_subject(fact: Fact) -> bool:
     return fact.about in kinds and bool(fact.subject)
 
 
-def _extract_statement(fact: Fact) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the stems of a fact's attribute, and those of its value and target."""
+def _extract_attribute_stems(fact: Fact) -> frozenset[str]:
+    """Return the stems of a fact's attribute."""
     attribute = fact.detail("attribute") or fact.detail("kind") or fact.field
-    return (
-        _extract_stems(attribute.replace("_", " ")),
-        _extract_stems(f"{fact.value} {fact.detail('target')}"),
-    )
+    return _extract_stems(attribute.replace("_", " "))
 
 
+def _extract_value_stems(fact: Fact) -> frozenset[str]:
+    """Return the stems of a fact's value and target."""
+    return _extract_stems(f"{fact.value} {fact.detail('target')}")
+
+
+@lru_cache(maxsize=4_096)
 def _extract_stems(text: str) -> frozenset[str]:
     return frozenset(stem_lightly(word) for word in extract_content_words(text))
 

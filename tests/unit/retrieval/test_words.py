@@ -4,10 +4,13 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.text import (
     STOP_WORDS,
+    WORD_PATTERN,
+    contains_stem,
     extract_capitalized_words,
     extract_content_words,
     normalize_word,
     stem_lightly,
+    stem_word,
 )
 
 
@@ -73,3 +76,15 @@ def test_a_name_begins_with_a_capital_of_any_alphabet() -> None:
         "zoë",
     ]
     assert extract_capitalized_words("Is it about über und ähnlich?") == []
+
+
+@given(
+    text=st.text("abesSIiΣσİ’'_ing .\u0307", max_size=30),
+    question=st.text("abesiσ’'ng", max_size=6),
+)
+def test_a_stem_is_found_wherever_a_word_of_the_text_has_it(
+    text: str, question: str
+) -> None:
+    stem = stem_lightly(question)
+    stems = {stem_word(word) for word in WORD_PATTERN.findall(text)}
+    assert contains_stem(text, text.lower(), stem) == (stem in stems)

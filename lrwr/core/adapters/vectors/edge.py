@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from struct import pack
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
@@ -49,6 +50,9 @@ EDGE_ENGINE_VERSION = "0.9.0"
 
 EDGE_CHANGES_PER_BATCH = 1_000
 """Changes of the feed applied at once."""
+
+MAX_CACHED_VECTORS = 4_000
+"""Vectors kept in memory, 1.5 KB each: questions about one story share many passages."""
 
 _LAYOUT = f"1 qdrant-edge {EDGE_ENGINE_VERSION}"
 _VECTOR = "text"
@@ -91,6 +95,7 @@ class EdgeShard:
     ) -> None:
         self._shard = shard
         self._dimensions = dimensions
+        self._packed: dict[str, bytes] = {}
         self.cursor = cursor
         self.is_changed = False
 
@@ -174,7 +179,7 @@ class EdgeShard:
         with _native():
             scope_filter = build_scope_filter(scope, engine.Filter, _among, _at_most)
             if scope_filter is None:
-                return _as_stored([])
+                return self.vectors_of([])
             requested = limit + TIE_MARGIN
             while True:
                 points = self._shard.query(
@@ -182,14 +187,13 @@ class EdgeShard:
                         requested,
                         query=engine.Query.Nearest(query.tolist(), using=_VECTOR),
                         filter=scope_filter,
-                        with_vector=[_VECTOR],
                     )
                 )
                 scores = [point.score for point in points]
                 if not all(abs(score) < 1.01 for score in scores):
                     raise ShardCorruption("A cosine is not between -1 and 1.")
                 if includes_all_ties(scores, requested, limit):
-                    return _as_stored(points)
+                    return self.vectors_of([ChunkId(str(p.id)) for p in points])
                 requested *= 2
 
     def vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
@@ -198,8 +202,18 @@ class EdgeShard:
         Raises:
             ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
+        packed = self._packed
+        missing: list[int | UUID | str] = [c for c in chunks if c not in packed]
         with _native():
-            return _as_stored(self._shard.retrieve(list(chunks), False, [_VECTOR]))
+            if missing:
+                points = self._shard.retrieve(missing, False, [_VECTOR])
+                packed |= {str(point.id): _pack(point) for point in points}
+            stored = [chunk for chunk in chunks if chunk in packed]
+            rows = np.frombuffer(b"".join([packed[c] for c in stored]), np.float32)
+            vectors = StoredVectors(stored, rows.reshape(len(stored), self._dimensions))
+        if len(packed) > MAX_CACHED_VECTORS:
+            packed.clear()
+        return vectors
 
     def contains(self, changes: Sequence[ChunkChange]) -> bool:
         """Return whether the shard has these chunks, with these vectors and fields.
@@ -243,6 +257,7 @@ class EdgeShard:
             vector = {} if change.vector is None else {_VECTOR: change.vector.tolist()}
             points.append(engine.Point(change.chunk, vector, payload))
         self.is_changed = True
+        self._packed.clear()
         self._shard.update(engine.UpdateOperation.upsert_points(points))
         self.cursor = cursor
 
@@ -266,7 +281,7 @@ def _has(point: "engine.Record | None", change: ChunkChange) -> bool:
     """Return whether a stored point has the vector and the fields of `change`."""
     if point is None or change.vector is None or point.payload != _payload(change):
         return False
-    stored = _as_stored([point]).rows[0]
+    stored = np.frombuffer(_pack(point), np.float32)
     return bool(
         np.allclose(stored, normalize_vector(change.vector), atol=COSINE_TOLERANCE)
     )
@@ -292,12 +307,11 @@ def _at_most(key: str, bound: int) -> "engine.FieldCondition":
     return engine.FieldCondition(key, range=engine.RangeFloat(lte=float(bound)))
 
 
-def _as_stored(
-    points: "Sequence[engine.Record | engine.ScoredPoint]",
-) -> StoredVectors:
-    # The cursor is the one point without a vector, and it is never among `points`.
-    vectors = [cast("dict[str, list[float]]", p.vector)[_VECTOR] for p in points]
-    return StoredVectors([str(p.id) for p in points], np.array(vectors, np.float32))
+def _pack(point: "engine.Record") -> bytes:
+    # The cursor is the one point without a vector, and it is never packed. NumPy takes
+    # three times as long for a list of numbers.
+    vector = cast("dict[str, list[float]]", point.vector)[_VECTOR]
+    return pack(f"{len(vector)}f", *vector)
 
 
 async def open_edge_index(
