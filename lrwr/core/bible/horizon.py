@@ -315,6 +315,10 @@ class HorizonCast:
         people = self._index_by_name.get(normalize_character_name(name), ())
         return people[0] if len(people) == 1 else ""
 
+    def is_shared(self, name: str) -> bool:
+        """Return whether several characters have the name or alias `name`."""
+        return len(self._index_by_name.get(normalize_character_name(name), ())) > 1
+
     def display_name(self, name: str) -> str:
         """Return the visible name of the character with the name or alias `name`.
 

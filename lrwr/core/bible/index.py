@@ -277,7 +277,7 @@ def select_part_facts(
     }
 
     people = KinDirectory(cast)
-    pairs = [people.find_pair(f.fact) for f in knowledge.facts]
+    pairs = [_find_pair(f.fact, people) for f in knowledge.facts]
     related = _find_related(parts.people, pairs)
 
     def is_needed(document_fact: DocumentFact, pair: tuple[str, str] | None) -> bool:
@@ -306,14 +306,25 @@ def select_part_facts(
     )
 
 
-_STEPS_FROM_PEOPLE = 2
-"""A derived relation follows from two, each of which depends on those of both people."""
+def _find_pair(fact: Fact, people: KinDirectory) -> tuple[str, str] | None:
+    """Return the two whom a fact relates; of "my nephew", only the owner, twice."""
+    pair = people.find_pair(fact)
+    if pair is None and fact.about is FactAbout.RELATION_CUE:
+        owner = people.resolve_owner(fact)
+        return (owner, owner) if owner else None
+    return pair
+
+
+_STEPS_FROM_PEOPLE = 3
+"""A derived relation follows from two, each of which depends on those of both people
+and on who else is their kin.
+"""
 
 
 def _find_related(
     people: Collection[str], pairs: Iterable[tuple[str, str] | None]
 ) -> frozenset[str]:
-    """Return `people` and everybody whom two relations connect with one of them."""
+    """Return `people` and everybody whom few relations connect with one of them."""
     related_pairs = [pair for pair in pairs if pair is not None]
     related = frozenset(people)
     for _ in range(_STEPS_FROM_PEOPLE if related else 0):

@@ -30,6 +30,7 @@ class KinTerm:
 _TERMS = """
 parent: mother father parent / daughter son child
 stepparent: stepmother stepfather - / stepdaughter stepson -
+adoptiveparent: adoptive_mother adoptive_father adoptive_parent / adoptive_daughter adoptive_son adoptive_child
 grandparent: grandmother grandfather - / granddaughter grandson grandchild
 auntuncle: aunt uncle - / niece nephew -
 greataunt: great-aunt great-uncle - / great-niece great-nephew -
@@ -48,7 +49,7 @@ siblinginlaw: sister-in-law brother-in-law -
 cousin: - - cousin
 spouse: wife husband spouse
 widowed: widow widower -
-engaged: fiancée fiancé engaged
+engaged: - - betrothed
 lover: - - lover
 friend: - - friend
 enemy: - - enemy
@@ -67,11 +68,13 @@ _VARIANTS = {
     "dad": "father",
     "grandma": "grandmother",
     "grandpa": "grandfather",
-    "fiance": "fiancé",
-    "fiancee": "fiancée",
-    "betrothed": "engaged",
-    "bride": "fiancée",
-    "bridegroom": "fiancé",
+    "fiance": "betrothed",
+    "fiancee": "betrothed",
+    "fiancé": "betrothed",
+    "fiancée": "betrothed",
+    "engaged": "betrothed",
+    "bride": "betrothed",
+    "bridegroom": "betrothed",
     "sweetheart": "lover",
     "rival": "enemy",
 }
@@ -83,13 +86,17 @@ def _iter_terms() -> Iterator[tuple[str, KinTerm]]:
         sides = nouns.split(" / ")
         for side, part in zip((SENIOR, JUNIOR), sides, strict=False):
             for gender, noun in zip((_F, _M, _U), part.split(), strict=True):
-                yield noun, KinTerm(base, side if len(sides) > 1 else EQUAL, gender)
+                yield (
+                    noun.replace("_", " "),
+                    KinTerm(base, side if len(sides) > 1 else EQUAL, gender),
+                )
 
 
 EXCLUSIVE = frozenset(
     [
         "parent",
         "stepparent",
+        "adoptiveparent",
         "grandparent",
         "auntuncle",
         "greataunt",
@@ -121,7 +128,8 @@ def read_kin_term(noun: str) -> KinTerm | None:
     words = noun.casefold().split()
     if not words or len(words) > 2:
         return None
-    return _terms_by_noun().get(_VARIANTS.get(words[-1], words[-1]))
+    terms, noun = _terms_by_noun(), words[-1]
+    return terms.get(" ".join(words)) or terms.get(_VARIANTS.get(noun, noun))
 
 
 def choose_noun(base: str, side: int, gender: Gender) -> str:
@@ -307,10 +315,15 @@ class KinDirectory:
             return False
         return woman.maiden or bool(daughter and daughter.married)
 
+    def is_married(self, name: str) -> bool:
+        """Return whether a name of the character has the title of a married woman."""
+        person = self._people.get(name) or _read_stranger(name)
+        return person.married
+
     def differ_in_surname(self, first: str, second: str) -> bool:
         """Return whether two have different surnames, and neither that of a husband."""
-        pair = [self._people.get(name) for name in (first, second)]
-        people = [person for person in pair if person and person.surnames]
+        pair = [self._people.get(n) or _read_stranger(n) for n in (first, second)]
+        people = [person for person in pair if person.surnames]
         if len(people) < 2 or any(person.married for person in people):
             return False
         return not people[0].surnames & people[1].surnames
@@ -323,29 +336,67 @@ class KinDirectory:
             return self._resolve_cue(fact)
         if fact.field != CharacterField.RELATIONSHIP:
             return None
-        source = self.cast.display_name(fact.subject)
-        target = self.cast.display_name(fact.detail("target"))
+        source = self._display(fact.subject)
+        target = self._display(fact.detail("target"))
         return (source, target) if source and target and source != target else None
+
+    def _display(self, name: str) -> str:
+        """Return the displayed name; of somebody who is not in the cast, that in "the
+        Mr. Vale of Thole".
+        """
+        if self.cast.resolve_name(name) or not _has_title(name.removeprefix("the ")):
+            return self.cast.display_name(name)
+        return self.cast.display_name(name.removeprefix("the ").split(" of ")[0])
 
     def _resolve_cue(self, fact: Fact) -> tuple[str, str] | None:
         subject, target = fact.subject, fact.detail("target")
         if {subject, target} & set(CueParty):
             return None
-        source = self.resolve(subject) if subject else self._resolve_pronoun(fact)
+        source = self.resolve_owner(fact)
+        if not source and target and _is_full_name(subject):
+            source = self.cast.display_name(subject)
         if not source:
             return None
         if target:
             person = self.resolve(target)
             person = person or self.resolve(f"{fact.detail('kind').title()} {target}")
-            if not person and _is_full_name(target):
+            if not person and " " in target and not self.is_shared(target):
                 person = self.cast.display_name(target)
         else:
             person = self.find_namesake(source, fact.detail("kind"))
         return (source, person) if person and person != source else None
 
+    def resolve_owner(self, fact: Fact) -> str:
+        """Return the displayed name of the one whose kin a relation cue is about; "" if
+        it is not clear who is meant.
+        """
+        subject = fact.subject
+        if not subject:
+            return self._resolve_pronoun(fact)
+        return self.resolve(subject) or self._resolve_rank(subject)
+
+    def is_shared(self, name: str) -> bool:
+        """Return whether several characters may be meant by `name`."""
+        return self.cast.is_shared(name)
+
+    def _resolve_rank(self, subject: str) -> str:
+        """Return the only character with the title in "the duchess"; "" for others."""
+        article, _, rank = subject.partition(" ")
+        if article != "the" or not rank.islower():
+            return ""
+        title = rank.title()
+        named = {name for name in self._people if name.split(" ")[0] == title}
+        return named.pop() if len(named) == 1 else ""
+
     def _resolve_pronoun(self, fact: Fact) -> str:
         """Return the only one of the possible owners whom the pronoun may mean."""
-        names = {self.resolve(name) for name in fact.all_details("possible")}
+        possible = fact.all_details("possible")
+        names = {
+            self.resolve(name)
+            for name in possible
+            # A word that is nobody's name is a place, or a person with a title.
+            if self.resolve(name) or _has_title(name)
+        }
         names = {name for name in names if not self.contradicts_pronoun(fact, name)}
         return names.pop() if len(names) == 1 else ""
 
@@ -374,7 +425,8 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
         names = words[len(titles) :] if words[: len(titles)] == titles else []
         if not names or not names[-1][:1].isupper():
             continue
-        if len(names) > 1 or titles:
+        # "Sir Hob" has a given name.
+        if len(names) > 1 or (titles and titles[0] != "Sir"):
             surnames.add(names[-1])
         is_wife = bool(titles) and titles[0] in MARRIED_TITLES
         flags["married"] |= is_wife
@@ -391,11 +443,23 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
     return NamedPerson(character.name, gender, frozenset(surnames), **flags)
 
 
+def _read_stranger(name: str) -> NamedPerson:
+    """Return what the full name of somebody who is not in the cast says."""
+    words = name.removeprefix("the ").split(" ")
+    married = words[0].rstrip(".") in MARRIED_TITLES
+    surnames = frozenset(words[-1:]) if len(words) > 1 else frozenset[str]()
+    return NamedPerson(name, _gender_of_title(name), surnames, married=married)
+
+
 def _gender_of_title(name: str) -> Gender:
     first = name.removeprefix("the ").split(" ")[0].rstrip(".")
     if first in FEMALE_TITLE_WORDS:
         return Gender.FEMALE
     return Gender.MALE if first in MALE_TITLE_WORDS else Gender.UNKNOWN
+
+
+def _has_title(name: str) -> bool:
+    return name.split(" ")[0].rstrip(".") in NAME_TITLES
 
 
 def _is_full_name(name: str) -> bool:

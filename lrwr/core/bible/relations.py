@@ -2,8 +2,9 @@
 for, and those that follow.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 from lrwr.core.bible.claims import (
@@ -13,6 +14,7 @@ from lrwr.core.bible.claims import (
     find_highest_certainty,
     normalize_attribute,
 )
+from lrwr.core.bible.derived_relations import KinLink, derive_relations
 from lrwr.core.bible.kin_directory import (
     EQUAL,
     EXCLUSIVE,
@@ -38,126 +40,20 @@ from lrwr.core.model.facts import (
     RelationCue,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class KinLink:
-    """A known relation of two characters by displayed name.
-
-    If the relation `term` is symmetric, either of the two is `senior`.
-    """
-
-    senior: str
-    junior: str
-    term: KinTerm
-
-
-@dataclass(frozen=True, slots=True)
-class DerivedRelation:
-    """What follows from `links`: `target` is the `kind` of `source`."""
-
-    source: str
-    target: str
-    kind: str
-    links: tuple[KinLink, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _KinStep:
-    """A link seen from one of the two: `other` is on `side` of it."""
-
-    other: str
-    side: int
-    link: KinLink
-
-
-_RULES: Mapping[tuple[str, int, str, int], tuple[str, int]] = {
-    ("parent", SENIOR, "sibling", EQUAL): ("auntuncle", SENIOR),
-    ("parent", SENIOR, "parent", SENIOR): ("grandparent", SENIOR),
-    ("parent", SENIOR, "parent", JUNIOR): ("sibling", EQUAL),
-    ("parent", SENIOR, "spouse", EQUAL): ("parent", SENIOR),
-    ("sibling", EQUAL, "sibling", EQUAL): ("sibling", EQUAL),
-    ("sibling", EQUAL, "parent", SENIOR): ("parent", SENIOR),
-    ("sibling", EQUAL, "spouse", EQUAL): ("siblinginlaw", EQUAL),
-    ("sibling", EQUAL, "auntuncle", SENIOR): ("auntuncle", SENIOR),
-    ("auntuncle", SENIOR, "spouse", EQUAL): ("auntuncle", SENIOR),
-    ("spouse", EQUAL, "parent", SENIOR): ("parentinlaw", SENIOR),
-}
-"""Two relations, each with the side of the one who is reached, and what the second one
-reached is to the first person."""
-_Conclusion = tuple[str, str, str, int]
-"""Source, target, relation and the target's side of it."""
-
-
-def derive_relations(
-    links: Sequence[KinLink], people: KinDirectory
-) -> Iterator[DerivedRelation]:
-    """Yield the relations that follow from two of `links`, sorted by name.
-
-    Nothing follows for a pair with a known relation of the family, or for which
-    different ones would follow. A mother's husband is a father, and a sister's father
-    too, only if they share a surname with the child.
-    """
-    family_pairs = {
-        frozenset((link.senior, link.junior))
-        for link in links
-        if link.term.base in FAMILY
-    }
-    conclusions_by_pair: dict[
-        frozenset[str], dict[_Conclusion, dict[KinLink, None]]
-    ] = {}
-    for steps in _collect_steps(links).values():
-        for first, second in permutations(steps, 2):
-            conclusion = _conclude(first, second, people)
-            if conclusion is not None:
-                conclusions = conclusions_by_pair.setdefault(
-                    frozenset(conclusion[:2]), {}
-                )
-                sources = conclusions.setdefault(conclusion, {})
-                sources |= dict.fromkeys((first.link, second.link))
-    for pair in sorted(conclusions_by_pair, key=sorted):
-        if pair in family_pairs or len(conclusions_by_pair[pair]) > 1:
-            continue
-        ((source, target, base, side), sources), *_ = conclusions_by_pair[pair].items()
-        kind = choose_noun(base, side, people.gender(target))
-        yield DerivedRelation(source, target, kind, tuple(sources))
-
-
-def _collect_steps(links: Sequence[KinLink]) -> Mapping[str, list[_KinStep]]:
-    """Return the links of each character, seen from that character."""
-    steps: dict[str, list[_KinStep]] = {}
-    for link in links:
-        is_equal = link.term.side == EQUAL
-        up, down = (EQUAL, EQUAL) if is_equal else (SENIOR, JUNIOR)
-        steps.setdefault(link.junior, []).append(_KinStep(link.senior, up, link))
-        steps.setdefault(link.senior, []).append(_KinStep(link.junior, down, link))
-    return steps
-
-
-def _conclude(
-    first: _KinStep, second: _KinStep, people: KinDirectory
-) -> _Conclusion | None:
-    """Return what follows for the two who are reached from the same character.
-
-    Seen from the first of them, that character is on the other side of the first link.
-    """
-    start, end = first.other, second.other
-    bases = first.link.term.base, second.link.term.base
-    rule = _RULES.get((bases[0], -first.side, bases[1], second.side))
-    if rule is None or start == end:
-        return None
-    base, side = rule
-    if base == "parent" and not people.shares_surname(start, end):
-        return None
-    source, target = (start, end) if side == SENIOR else sorted((start, end))
-    return source, target, base, side
-
-
 ENOUGH = 1.0
 """Total weight from which cues show a relation that no sentence states."""
 COUPLE_WEIGHT = 0.7
 """Weight of "Mr. and Mrs. Vale": they may be mother and son."""
+OTHER_SURNAME = 1.5
+"""Weight from which somebody is a parent of a child with another surname."""
+COUPLE_PLACES = 4
+"""Number of places with "Mr. and Mrs. Vale" from which they are a couple anyway."""
 FRIENDLY_WEIGHT = 0.2
 """Weight of "my friend" said to somebody: strangers say it, too."""
+UNNAMED_WEIGHT = 0.15
+"""Weight of "my nephew" for somebody who is once named as a nephew."""
+MAX_UNNAMED_WEIGHT = 0.4
+"""The most that cues without a name add up to."""
 DERIVED_PLACES = 3
 """Places shown of each of the two relations that another one follows from."""
 _CUE_WEIGHTS: Mapping[str, tuple[float, float]] = {
@@ -195,6 +91,8 @@ class _Tie:
 
 
 _Key = tuple[str, str, str]
+_Kin = tuple[str, KinTerm]
+"""Somebody, and what another person is to them."""
 
 
 def _tie_place(tie: _Tie) -> tuple[str, int]:
@@ -211,6 +109,8 @@ class _Group:
     key: _Key
     ties: tuple[_Tie, ...]
     term: KinTerm | None
+    unnamed: float = 0.0
+    """Weight of other cues of the same kin without a name: "my nephew"."""
 
     @property
     def weight(self) -> float:
@@ -224,7 +124,18 @@ class _Group:
                 total, greatest = total + greatest, tie.weight
             document, end = evidence.document, evidence.spans[0].end
         # Rounded, so that the order of documents cannot decide.
-        return round(total + greatest, 6)
+        return round(total + greatest + self.unnamed, 6)
+
+    def kin(self, sign: str = "") -> frozenset[_Kin]:
+        """Return who has which kin by the ties; with `sign`, by those of this kind."""
+        kin = set()
+        for tie in self.ties:
+            term = None if sign and tie.sign != sign else read_kin_term(tie.kind)
+            if term is not None:
+                kin.add((tie.source, term))
+            if term is not None and term.side == EQUAL and not sign:
+                kin.add((tie.target, term))
+        return frozenset(kin)
 
     @property
     def ruled(self) -> bool:
@@ -242,17 +153,19 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     wife, only the best supported one is shown, unless a model or the author states it.
     """
     people = KinDirectory(material.cast)
-    groups: dict[_Key, list[_Tie]] = {}
+    unnamed = _count_unnamed_kin(material, people)
+    by_key: dict[_Key, list[_Tie]] = {}
     for tie in _iter_ties(material, people):
-        groups.setdefault(_group_key(tie), []).append(tie)
-    shown = _drop_contradicted(
-        group
-        for key, ties in groups.items()
-        if _is_supported(
-            group := _Group(key, tuple(ties), read_kin_term(ties[0].kind)), people
-        )
-    )
-    shown = _keep_one_parent(shown, people)
+        by_key.setdefault(_group_key(tie), []).append(tie)
+    groups = [
+        _Group(key, tuple(ties), read_kin_term(ties[0].kind))
+        for key, ties in by_key.items()
+    ]
+    known = {kin for g in groups if _is_supported(g, people) for kin in g.kin()}
+    unnamed = {kin: count for kin, count in unnamed.items() if kin not in known}
+    groups = [replace(g, unnamed=_weigh_unnamed(g, unnamed)) for g in groups]
+    shown = _drop_contradicted(g for g in groups if _is_supported(g, people))
+    shown = _drop_earlier_unions(_keep_one_parent(shown, people), people)
     relations = [
         relation for group in shown for relation in _build_relations(group, people)
     ]
@@ -266,6 +179,26 @@ def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[_Tie]:
     for sourced_fact in material.about(FactAbout.RELATION_CUE):
         if pair := people.find_pair(sourced_fact.fact):
             yield from _cue_tie(sourced_fact, pair, people)
+
+
+def _count_unnamed_kin(
+    material: VisibleFacts, people: KinDirectory
+) -> Mapping[_Kin, int]:
+    """Return how many cues each character has of some kin that nobody can be told to
+    be, such as "my nephew": they confirm a name said once.
+    """
+    counts: Counter[_Kin] = Counter()
+    for sourced_fact in material.about(FactAbout.RELATION_CUE):
+        fact = sourced_fact.fact
+        term = None if fact.detail("target") else read_kin_term(fact.detail("kind"))
+        if term is not None and people.find_pair(fact) is None:
+            counts[people.resolve_owner(fact), term] += 1
+    return counts
+
+
+def _weigh_unnamed(group: _Group, unnamed: Mapping[_Kin, int]) -> float:
+    count = sum(unnamed.get(kin, 0) for kin in group.kin(RelationCue.NAMED))
+    return min(MAX_UNNAMED_WEIGHT, UNNAMED_WEIGHT * count)
 
 
 def _stated_tie(
@@ -296,9 +229,11 @@ def _cue_tie(
         if sign in (RelationCue.NAMED, RelationCue.UNNAMED):
             # "Your cousin": who is spoken to is less certain than who speaks.
             is_sure &= CueParty.ADDRESSEE not in fact.all_details("party")
+        if sign == RelationCue.UNION:
+            is_sure |= len(list(fact.all_details("possible"))) == 1
         weight = _CUE_WEIGHTS[sign][0 if is_sure else 1]
         if kind == "friend" and sign == RelationCue.ADDRESS:
-            weight = FRIENDLY_WEIGHT * (1.0 if is_sure else 0.5)
+            weight = FRIENDLY_WEIGHT
         yield _Tie(source, target, kind, weight, False, sourced_fact, True)
 
 
@@ -343,13 +278,14 @@ def _is_supported(group: _Group, people: KinDirectory) -> bool:
     both (his "my mother", her "my son"), and a wife, too, or one that names her.
     Brother and sister share a surname, unless one has that of a husband.
     """
-    if any(tie.stated and tie.weight >= 2.0 for tie in group.ties) or not group.ruled:
-        return True
     senior, junior, _ = group.key
     base = group.term.base if group.term else ""
-    if base == "sibling" and people.differ_in_surname(senior, junior):
-        return False
-    if any(tie.stated for tie in group.ties):
+    if any(tie.stated and tie.weight >= 2.0 for tie in group.ties) or not group.ruled:
+        return True
+    is_close = base in ("sibling", "parent")
+    if is_close and people.differ_in_surname(senior, junior):
+        return base == "parent" and group.weight >= OTHER_SURNAME
+    if any(tie.stated for tie in group.ties) or _is_known_couple(group):
         return True
     is_mother = base == "parent" and people.gender(senior) is Gender.FEMALE
     if is_mother and people.outranks_mother(senior, junior):
@@ -361,6 +297,19 @@ def _is_supported(group: _Group, people: KinDirectory) -> bool:
         if is_unsure and len(kinds) < 2:
             return False
     return group.weight >= ENOUGH
+
+
+def _is_known_couple(group: _Group) -> bool:
+    """Return whether "Mr. and Mrs. Vale" stands in so many places that hardly another
+    two can be meant, although other men have the name.
+    """
+    couples = (
+        tie
+        for tie in group.ties
+        if _is_couple(tie.fact.fact)
+        and tie.source.replace(".", "") == tie.fact.fact.subject.replace(".", "")
+    )
+    return sum(1 for _ in couples) >= COUPLE_PLACES
 
 
 _BY_SURNAME = frozenset({"", RelationCue.OWNER, RelationCue.UNNAMED})
@@ -401,6 +350,31 @@ def _keep_one_parent(groups: Sequence[_Group], people: KinDirectory) -> list[_Gr
         or not group.ruled
         or best[group.key[1], people.gender(group.key[0])] is group
     ]
+
+
+def _drop_earlier_unions(
+    groups: Sequence[_Group], people: KinDirectory
+) -> list[_Group]:
+    """Return the groups without the marriages that are only spoken of, if the story
+    tells of another one of the same character later, in their order.
+
+    "Mrs. Vale" may be the same wife as "Mags", who is spoken of before.
+    """
+    spouses = [g for g in groups if g.term is not None and g.term.base == "spouse"]
+    dropped = {
+        id(group)
+        for group, other in permutations(spouses, 2)
+        if all(tie.sign == RelationCue.UNION for tie in group.ties)
+        and (shared := set(group.key[:2]) & set(other.key[:2]))
+        and not any(people.is_married(name) for name in set(other.key[:2]) - shared)
+        and _last_place(other) > _last_place(group)
+    }
+    return [group for group in groups if id(group) not in dropped]
+
+
+def _last_place(group: _Group) -> tuple[int, str, int]:
+    evidence = group.ties[-1].fact.evidence
+    return evidence.chapter or 0, evidence.document, evidence.spans[0].start
 
 
 def _rank(group: _Group) -> tuple[bool, float, _Key]:

@@ -119,6 +119,48 @@ def test_a_nameless_mother_is_the_only_mrs_of_that_surname() -> None:
     assert family.shown() == [("Mrs. Tallow", "mother", "Nell Tallow")]
 
 
+def test_kin_without_a_name_confirm_a_name_said_once() -> None:
+    family = Family("Miss Vale", "Mr. Vale", "Mrs. Gannet", "Hob Tallow")
+    family.hints("named", "Hob Tallow", "nephew", "Mrs. Gannet")
+    assert family.shown() == []
+    for _ in range(2):
+        family.hints("unnamed", "", "nephew", "Mrs. Gannet")
+    assert family.shown() == [("Hob Tallow", "nephew", "Mrs. Gannet")]
+
+
+def test_kin_without_a_name_are_those_whom_the_text_states() -> None:
+    family = Family("Nell Tallow", "Mrs. Gannet", "Hob Tallow", "Mr. Vale")
+    family.states("Mr. Vale", "nephew", "Mrs. Gannet")
+    family.hints("named", "Hob Tallow", "nephew", "Mrs. Gannet")
+    for _ in range(3):
+        family.hints("unnamed", "", "nephew", "Mrs. Gannet")
+    assert family.shown() == [("Mr. Vale", "nephew", "Mrs. Gannet")]
+
+
+def test_many_places_tell_that_mr_and_mrs_are_a_couple_beside_a_son() -> None:
+    family = Family("Mr. Tallow", "Mrs. Tallow", "Hob Tallow")
+    for _ in range(3):
+        family.states("Mrs. Tallow", "wife", "Mr. Tallow", sure=PROBABLE)
+    assert family.shown() == []
+    family.states("Mrs. Tallow", "wife", "Mr. Tallow", sure=PROBABLE)
+    assert family.shown() == [("Mrs. Tallow", "wife", "Mr. Tallow")]
+
+
+def test_a_father_with_another_surname_needs_more_than_a_word_in_passing() -> None:
+    family = Family("Nell Tallow", "Mr. Vale")
+    family.states("Nell Tallow", "daughter", "Mr. Vale", sure=PROBABLE)
+    assert family.shown() == []
+    family.hints("address", "Mr. Vale", "father", "Nell Tallow", sure=VERIFIED)
+    assert family.shown() == [("Nell Tallow", "daughter", "Mr. Vale")]
+
+
+def test_the_last_of_the_marriages_that_are_spoken_of_is_listed() -> None:
+    family = Family("Hob Tallow", "Nell Tallow", "Miss Vale")
+    family.hints("union", "Miss Vale", "spouse", "Hob Tallow", sure=VERIFIED)
+    family.hints("union", "Nell Tallow", "spouse", "Hob Tallow", sure=VERIFIED)
+    assert family.shown() == [("Nell Tallow", "wife", "Hob Tallow")]
+
+
 def test_a_pronoun_means_the_only_one_of_its_gender() -> None:
     family = Family("Nell Tallow", "Hob Tallow", "Mrs. Gannet")
     both = (("possible", "Nell Tallow"), ("possible", "Hob Tallow"))

@@ -32,6 +32,8 @@ def claims(text: str, narrator: str = "") -> list[tuple[str, str, str, Certainty
         ("Mags was the daughter of Jack Tallow.", "Jack Tallow", "daughter", "Mags"),
         ("Corin Vale was Nell’s employer.", "Nell", "employer", "Corin Vale"),
         ("Hob had married Annis Vale.", "Hob", "spouse", "Annis Vale"),
+        ("At last Mr. Vale adopted Toby as his son.", "Toby", "adoptive parent", "Mr. Vale"),
+        ("Here is Dr. Vale, Nell’s own doctor.", "Nell", "doctor", "Dr. Vale"),
         ("Then Nell and Mags were sisters.", "Nell", "sister", "Mags"),
         ("It was Nell's uncle, called Hob.", "Nell", "uncle", "Hob"),
         ("The late Mr. Vale’s clerk Toby ran.", "Mr. Vale", "clerk", "Toby"),
@@ -90,3 +92,7 @@ def test_lists_doubts_questions_and_unclear_pronouns_are_left_out(text: str) -> 
 def test_the_narrators_own_people_need_the_narrators_name() -> None:
     text = "It was my uncle Hob who rang."
     assert claims(text, "Nell") == [("Nell", "uncle", "Hob", PROBABLE)]
+
+
+def test_her_own_sister_is_that_of_somebody_else() -> None:
+    assert claims("Mrs. Vale was away, and her own sister, Mags, at school.") == []

@@ -40,6 +40,14 @@ def rows(text: str) -> list[tuple[str, str, str, str]]:
         ("“Come in,” said her aunt.", (ADDRESSEE, "aunt", SPEAKER, "tag")),
         ("“I am engaged to Corin Vale.”", (SPEAKER, "engaged", "Corin Vale", "union")),
         ("Then Mags was married to Hob Gannet.", ("Mags", "spouse", "Hob Gannet", "union")),
+        ("“Mags is my dearest friend.”", (SPEAKER, "friend", "Mags", "named")),
+        ("“Mags was one of my best friends.”", (SPEAKER, "friend", "Mags", "named")),
+        ("“Mags is an old friend of mine.”", (SPEAKER, "friend", "Mags", "named")),
+        ("“I wrote to my nephew, Corin Vale.”", (SPEAKER, "nephew", "Corin Vale", "named")),
+        ("It was Hob Gannet, the duchess's brother.",
+         ("the duchess", "brother", "Hob Gannet", "named")),
+        ("Before June, Mags and Hob Gannet were married in haste.",
+         ("Mags", "spouse", "Hob Gannet", "union")),
         ("Mags became the wife of Hob Gannet.", ("Hob Gannet", "wife", "Mags", "union")),
     ],
 )  # fmt: skip
@@ -47,6 +55,15 @@ def test_a_sign_of_a_relation_is_a_cue(
     text: str, row: tuple[str, str, str, str]
 ) -> None:
     assert rows(text) == [row]
+
+
+def test_whoever_speaks_to_an_aunt_is_her_kin() -> None:
+    assert rows("“Come in,” said Nell to her aunt.")[-1] == (
+        SPEAKER,
+        "aunt",
+        ADDRESSEE,
+        "tag",
+    )
 
 
 def test_each_name_of_a_list_is_one_cue() -> None:
@@ -66,6 +83,19 @@ def test_a_pronoun_has_all_whom_it_may_mean() -> None:
     (cue,) = cues("Nell saw Mags with her mother.")
     assert (cue.subject, cue.detail("pronoun")) == ("", "her")
     assert list(cue.all_details("possible")) == ["Nell", "Mags"]
+
+
+def test_the_names_of_kin_are_not_whom_the_same_pronoun_means_again() -> None:
+    text = "Corin Vale came. His aunt, Mrs. Vale, slept; but his friend Mags sang."
+    (cue,) = [cue for cue in cues(text) if cue.detail("target") == "Mags"]
+    assert list(cue.all_details("possible")) == ["Corin Vale"]
+
+
+def test_a_pronoun_may_mean_a_name_some_sentences_before() -> None:
+    text = "Corin Vale was rich. He was kind, too. It rained. His cousin Mags sang."
+    (cue,) = cues(text)
+    assert list(cue.all_details("possible")) == ["Corin Vale"]
+    assert not cues(text.replace("It rained. ", "It rained.\n\n"))
 
 
 @pytest.mark.parametrize(

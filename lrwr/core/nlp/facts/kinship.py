@@ -24,6 +24,7 @@ from lrwr.core.nlp.facts.clauses import (
     to_text_span,
 )
 from lrwr.core.nlp.text.prose import (
+    MASK_CHARACTER,
     AnnotatedProse,
     ProseSentence,
     find_capitalized_offsets,
@@ -43,7 +44,8 @@ SOCIAL_TIE_WORDS = (
     "friend master mistress servant employer clerk apprentice tutor governess pupil "
     "neighbour neighbor landlord landlady partner ward guardian maid housekeeper "
     "butler steward heir heiress companion secretary nurse valet lover sweetheart "
-    "enemy rival assistant colleague"
+    "enemy rival assistant colleague doctor physician surgeon lawyer solicitor "
+    "attorney accomplice confederate gardener coachman footman"
 )
 RELATIONSHIP_WORDS = frozenset(FAMILY_WORDS.split()) | frozenset(
     SOCIAL_TIE_WORDS.split()
@@ -54,7 +56,7 @@ _KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))
 # Adjectives between a possessive and the noun: "Nell's younger sister"
 KINSHIP_ADJECTIVES = (
     r"(?:(?:younger|elder|older|eldest|youngest|oldest|little|late|dear|dearest|poor|"
-    r"twin|only|second|first|third|new|old|young|good|own|former|best|oldest|bosom|"
+    r"twin|only|second|first|third|new|old|young|good|own|former|best|oldest|bosom|greatest|"
     r"intimate|great|half|dead|beloved|adopted|unmarried|married|widowed|maiden|"
     r"maternal|paternal|closest|faithful|trusty|true|future|intended|lawful|worthy) )*"
 )
@@ -115,6 +117,10 @@ _ABBREVIATIONS = frozenset({"Mr", "Mrs", "Dr", "Col", "Capt", "Mme"})
 _MARRIED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) (?:had |has )?(?:married|wed) (?P<two>{NAME_PATTERN}){_WHOLE}"
 )
+_ADOPTED = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}) (?:had |has )?(?:formally |legally )?"
+    rf"adopted (?P<one>{NAME_PATTERN})(?![\w'-]| [A-Z])"
+)
 _EACH_OTHER = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) and (?P<two>{NAME_PATTERN}) (?:were|are|had been) "
     r"(?:twin )?(?P<kin>sister|brother|cousin|twin|friend|partner|neighbour|rival)s\b"
@@ -122,6 +128,7 @@ _EACH_OTHER = LazyPattern(
 _POSSESSIVE_KIN = LazyPattern(
     rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {KINSHIP_ADJECTIVES}(?:{_KIN})\b"
 )
+_VERBS = (_MARRIED, "spouse"), (_ADOPTED, "adoptive parent")
 _IN_PASSING = frozenset(
     [
         *(_POSSESSED.pattern, _BESIDE.pattern, _PRONOUN.pattern),
@@ -140,7 +147,7 @@ _SIGNS = (
 """Substrings, and the patterns to try on sentences that contain them."""
 
 _PLURALS = "s ".join([*RELATIONSHIP_WORDS, ""]).split()
-_TRIGGERS = RELATIONSHIP_WORDS | {"married", "wed", "mrs"} | set(_PLURALS)
+_TRIGGERS = RELATIONSHIP_WORDS | {"married", "wed", "adopted", "mrs"} | set(_PLURALS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +234,12 @@ def _match_couples(
             match,
             Certainty.PROBABLE,
         )
-    for match in find_matches_at(_MARRIED, words, starts):
-        first, second = clean_name(match["one"], prose), clean_name(match["two"], prose)
-        if first and second and first != second:
-            yield _KinshipMatch(
-                first, "spouse", second, match, rate_rule_certainty(is_spoken)
-            )
+    for pattern, kin in _VERBS:
+        for match in find_matches_at(pattern, words, starts):
+            names = clean_name(match["one"], prose), clean_name(match["two"], prose)
+            if all(names) and names[0] != names[1]:
+                certainty = rate_rule_certainty(is_spoken)
+                yield _KinshipMatch(names[0], kin, names[1], match, certainty)
 
 
 def _dotted(title: str) -> str:
@@ -242,17 +249,27 @@ def _dotted(title: str) -> str:
 def _match_pronouns(
     prose: AnnotatedProse, place: int, words: str
 ) -> Iterator[_KinshipMatch]:
+    unowned = mask_owned_names(words)
     for match in chain(_PRONOUN.finditer(words), _PRONOUN_BESIDE.finditer(words)):
         two = clean_name(match["two"], prose)
-        if not two or _is_list(match):
+        # "Her own sister": somebody else's was spoken of.
+        if not two or _is_list(match) or " own " in match.group():
             continue
         possessive = resolve_possessive(
-            prose, place, words, match.start(), match["whose"].lower()
+            prose, place, unowned, match.start(), match["whose"].lower()
         )
         if possessive and possessive != two:
             yield _KinshipMatch(
                 possessive, match["kin"], two, match, Certainty.PROBABLE
             )
+
+
+def mask_owned_names(words: str) -> str:
+    """Return `words` with the names of a pronoun's kin masked: "his aunt Mags"."""
+    for match in _PRONOUN.finditer(words) if _POSSESSIVE_KIN.search(words) else ():
+        start, end = match.span("two")
+        words = words[:start] + MASK_CHARACTER * (end - start) + words[end:]
+    return words
 
 
 def _match_narrator(

@@ -18,9 +18,7 @@ from lrwr.core.model.facts import (
     FactAbout,
     RelationCue,
 )
-from lrwr.core.model.text import LazyPattern
 from lrwr.core.nlp.facts.clauses import (
-    NAME_PATTERN,
     clean_name,
     deduplicate_facts,
     ends_in_question,
@@ -33,139 +31,58 @@ from lrwr.core.nlp.facts.clauses import (
     split_narration_and_speech,
     to_text_span,
 )
-from lrwr.core.nlp.facts.kinship import KINSHIP_ADJECTIVES, RELATIONSHIP_WORDS
+from lrwr.core.nlp.facts.kin_patterns import (
+    BOTH_UNITED,
+    DEAR_NAME,
+    ENGAGED,
+    FAMILY,
+    FIRST_PERSON_UNION,
+    FRIENDLY,
+    NAME_AND_OWNER,
+    NAME_IS_OWNED,
+    NAME_OF_OWNER,
+    NAME_OF_RANK,
+    NAMED_OWNER,
+    ONE_OF,
+    OWNER,
+    OWNER_AND_APPOSITION,
+    OWNER_AND_CLOSED_NAME,
+    OWNER_AND_NAME,
+    PLURAL,
+    PLURALS,
+    PRONOUN_AND_NAME,
+    PRONOUN_UNION,
+    SINGULAR,
+    TAG,
+    TAG_TO,
+    TIME_CLAUSE,
+    TITLED_KIN,
+    UNION,
+    UNION_OF,
+    UNION_WITH,
+    UNIONS,
+    VOCATIVE,
+    WIFE_OF,
+    WORDS,
+)
+from lrwr.core.nlp.facts.kinship import (
+    RELATIONSHIP_WORDS,
+    mask_owned_names,
+)
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,
     find_capitalized_offsets,
 )
 
-_FAMILY = (
-    "mother-in-law father-in-law sister-in-law brother-in-law son-in-law "
-    "daughter-in-law half-sister half-brother stepmother stepfather stepson "
-    "stepdaughter step-mother step-father step-son step-daughter grandmother "
-    "grandfather grandson granddaughter mother father sister brother daughter son wife "
-    "husband aunt uncle niece nephew cousin guardian ward mamma mama papa"
-)
-_WORDS = {"mamma": "mother", "mama": "mother", "papa": "father", "mum": "mother"}
-"""Words of address, and the nouns for the same relation."""
-_FAMILY_NOUN = "|".join(_FAMILY.split())
-_ANY_NOUN = "|".join(
-    sorted(RELATIONSHIP_WORDS | {"patroness", "patron"}, key=len, reverse=True)
-)
-_NO_NAME = r"(?![\w'’-]|,? [A-Z])"
-_LIST = rf"{NAME_PATTERN}(?:, {NAME_PATTERN})*,? (?:and|or) {NAME_PATTERN}"
-_PLURALS = (
-    "sisters|brothers|daughters|sons|cousins|children|aunts|uncles|nieces|nephews|"
-    "friends"
-)
-
-# "Nell's mother" without a name
-_NAMED_OWNER = LazyPattern(
-    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|(?<=s)') {KINSHIP_ADJECTIVES}"
-    rf"(?P<kin>{_FAMILY_NOUN}){_NO_NAME}"
-)
-# "her mother", "my mother", without a name
-_OWNER = LazyPattern(
-    rf"\b(?P<whose>[Hh]is|[Hh]er|[Mm]y|[Yy]our) {KINSHIP_ADJECTIVES}"
-    rf"(?P<kin>{_FAMILY_NOUN})\b{_NO_NAME}"
-)
-# "her cousin Mags"
-_OWNER_AND_NAME = LazyPattern(
-    rf"\b(?P<whose>[Hh]is|[Hh]er|[Mm]y|[Yy]our) {KINSHIP_ADJECTIVES}"
-    rf"(?P<kin>{_ANY_NOUN}) (?P<two>{NAME_PATTERN})(?![\w-]| [A-Z])(?! and [A-Z])"
-)
-# "a letter from my cousin, Mr. Vale", not "I thank my cousin, Mr. Vale", said to him
-_OWNER_AND_APPOSITION = LazyPattern(
-    rf"\b(?:from|of|by|about|than|is|was) (?P<whose>[Mm]y|[Yy]our) {KINSHIP_ADJECTIVES}"
-    rf"(?P<kin>{_ANY_NOUN}), (?P<two>{NAME_PATTERN})(?![\w-]| [A-Z])(?! and [A-Z])"
-)
-# "Mags, her cousin,"
-_NAME_AND_OWNER = LazyPattern(
-    rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}), (?P<whose>his|her|my|your) "
-    rf"{KINSHIP_ADJECTIVES}(?P<kin>{_ANY_NOUN})(?=[.;:!?)—–]|$|,(?! (?:and|or)\b)(?! [A-Z]))"
-)
-# "his sisters, Mags and Ada", "Nell's two sisters Mags and Ada"
-_PLURAL = LazyPattern(
-    rf"(?:\b(?P<whose>[Hh]is|[Hh]er|[Mm]y|[Yy]our)|(?P<one>{NAME_PATTERN})(?:'s|(?<=s)')) "
-    rf"{KINSHIP_ADJECTIVES}(?:(?:two|three|four|five|six|elder|younger|eldest|"
-    rf"youngest) )*(?P<kin>{_PLURALS}),? (?P<names>{_LIST})(?![\w-])"
-)
-# "the eldest of his daughters, Jane"
-_ONE_OF = LazyPattern(
-    rf"\b(?:one|eldest|elder|youngest|younger|second|third|first|last) of (?:(?P<whose>"
-    rf"his|her|my|your)|(?P<one>{NAME_PATTERN})(?:'s|(?<=s)')) {KINSHIP_ADJECTIVES}"
-    rf"(?:(?:two|three|four|five|six) )?(?P<kin>{_PLURALS}),? (?P<two>{NAME_PATTERN})"
-    r"(?=[.,;:!?)—–]|$| (?:was|is|had|and)\b)"
-)
-_SINGULAR = {"children": "child"}
-_PAUSE = r"(?:^|(?<=[\x01.!?;:—“\"‘',])|(?<=[\x01.!?;:—“\"‘',] ))"
-# "…, mamma." and "My dear aunt, …"
-_VOCATIVE = LazyPattern(
-    rf"(?i){_PAUSE}(?:(?:oh|ah|no|yes|well|but|and|now|"
-    r"O|good \w+|thank you)[,!]? )?(?P<dear>(?:my )?(?:(?:dear|dearest|own|sweet|"
-    r"beloved|poor) )+|my )?(?P<kin>mamma|mama|papa|mother|father|aunt|uncle|"
-    r"sister|brother|cousin|niece|nephew|grandmother|grandfather|grandmamma|grandpapa|"
-    r"wife|husband|son|daughter)(?=[,.!?;\x01”\"—])"
-)
-# "Aunt Mags", of an aunt of the speaker
-_TITLED_KIN = LazyPattern(
-    rf"(?<![\w-])(?<![Hh]is )(?<![Hh]er )(?<![Yy]our )(?<![Mm]y )(?P<kin>[Aa]unt|[Uu]ncle|[Cc]ousin) (?P<two>{NAME_PATTERN})"
-)
-# "the daughter of Hob Gannet" is a pattern of `kinship`; these are of couples.
-_UNION = LazyPattern(
-    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) (?:(?:is|was|were|be|been|being|had been|has "
-    r"been|are) )?(?:(?:now|already|really|actually|secretly|formally) )?"
-    r"(?P<verb>engaged|betrothed|affianced|married|wedded) (?:to be married )?to "
-    rf"(?P<two>{NAME_PATTERN})(?![\w-])"
-)
-_UNION_OF = LazyPattern(
-    rf"\b(?P<verb>marriage|wedding|engagement|union) (?:of|between) (?P<one>"
-    rf"{NAME_PATTERN}) (?:and|with|to) (?P<two>{NAME_PATTERN})(?![\w-])"
-)
-_UNION_WITH = LazyPattern(
-    rf"(?:(?P<one>{NAME_PATTERN})(?:'s|(?<=s)')|\b(?P<whose>[Hh]is|[Hh]er|[Mm]y|[Yy]our)) "
-    rf"(?:\w+ )?(?P<verb>marriage|wedding|engagement) (?:to|with) (?P<two>{NAME_PATTERN})(?![\w-])"
-)
-_FIRST_PERSON_UNION = LazyPattern(
-    r"\b(?P<whose>I|[Yy]ou) (?:am|was|are|were|have|had|have been|had been) (?:\w+ )?"
-    rf"(?P<verb>engaged|married) (?:to )?(?P<two>{NAME_PATTERN})(?![\w-])"
-)
-_PRONOUN_UNION = LazyPattern(
-    r"\b(?P<whose>[Hh]e|[Ss]he) (?:is|was|were|had been|has been) (?:\w+ )?"
-    rf"(?P<verb>engaged|married|betrothed) (?:to be married )?to (?P<two>{NAME_PATTERN})(?![\w-])"
-)
-# "Mags became the wife of Hob"
-_WIFE_OF = LazyPattern(
-    rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN})(?: will| had| has)?(?: soon| now| at last)?"
-    r"(?: be| become| became| been|) the (?P<verb>wife|widow|husband) of "
-    rf"(?P<one>{NAME_PATTERN})(?![\w-])"
-)
-# "…," said her mother
-_TAG = LazyPattern(
-    r"\x01,? (?:said|cried|replied|asked|returned|answered|exclaimed|observed|added|"
-    r"continued|inquired|rejoined|remarked|whispered|repeated|resumed|interrupted|called"
-    rf") (?P<whose>his|her) {KINSHIP_ADJECTIVES}(?P<kin>{_FAMILY_NOUN}|friend){_NO_NAME}"
-)
-_ENGAGED = frozenset({"engaged", "betrothed", "affianced", "engagement"})
-_UNIONS = {"wife": "wife", "husband": "husband", "widow": "widow"}
-_FRIENDLY = LazyPattern(
-    rf"(?i){_PAUSE}(?:(?:oh|ah|no|yes|well|but|and|now),? )?"
-    r"(?:my (?:dear |dearest |good |old )*friend|mon ami|(?:my )?(?:dear |dearest |good )*"
-    r"old (?:friend|fellow|chap|man)|my (?:dear |dearest |good )+(?:fellow|chap))(?=[,.!?;\x01”\"—])"
-)
-# "My dear Mags", with a given name; "my dear Mr. Vale" is a form of politeness
-_DEAR_NAME = LazyPattern(
-    rf"\b[Mm]y (?:dear|dearest)(?: old| good)? (?P<two>{NAME_PATTERN})(?![\w-])"
-)
 _PARTIES = {
     "my": CueParty.SPEAKER,
     "i": CueParty.SPEAKER,
     "your": CueParty.ADDRESSEE,
     "you": CueParty.ADDRESSEE,
 }
-_POSSESSIVES = {"he": "his", "she": "her"}
-_PLURAL_WORDS = frozenset(_PLURALS.split("|"))
+_POSSESSIVES = {"he": "his", "she": "her", "mine": "my", "hers": "her", "yours": "your"}
+_PLURAL_WORDS = frozenset(PLURALS.split("|"))
 _UNION_WORDS = frozenset(
     [
         "engaged",
@@ -183,7 +100,7 @@ _UNION_WORDS = frozenset(
     ]
 )
 _TRIGGERS = (
-    {*_FAMILY.split(), *_PLURALS.split("|"), "friend", "ami", "married", "engaged"}
+    {*FAMILY.split(), *PLURALS.split("|"), "friend", "ami", "married", "engaged"}
     | {"marriage", "engagement", "wedding", "betrothed", "affianced", "union", "wedded"}
     | {"patroness", "patron", "grandmamma", "grandpapa", "dear", "dearest", "fellow"}
     | {"chap"}
@@ -247,30 +164,61 @@ def _find_cues(clause: _Clause) -> Iterator[_Cue]:
     if clause.is_spoken:
         yield from _find_addresses(clause)
     else:
-        for match in _TAG.finditer(clause.words):
-            kin = _WORDS.get(match["kin"], match["kin"])
+        for match in TAG.finditer(clause.words):
+            kin = WORDS.get(match["kin"], match["kin"])
             # The span begins in the quotation, which tells the speaker.
             at, end = match.start(), match.end()
             parties = CueParty.ADDRESSEE, kin, CueParty.SPEAKER
             yield _Cue(*parties, RelationCue.TAG, at, end)
+        for match in TAG_TO.finditer(clause.words):
+            kin = WORDS.get(match["kin"], match["kin"])
+            parties = CueParty.SPEAKER, kin, CueParty.ADDRESSEE
+            yield _Cue(*parties, RelationCue.TAG, *match.span())
 
 
 def _find_owned(clause: _Clause) -> Iterator[_Cue]:
-    for match in find_matches_at(_NAMED_OWNER, clause.words, clause.starts):
+    for match in find_matches_at(NAMED_OWNER, clause.words, clause.starts):
         if owner := clean_name(match["one"], clause.prose):
-            kin = _WORDS.get(match["kin"], match["kin"])
+            kin = WORDS.get(match["kin"], match["kin"])
             yield _Cue(owner, kin, "", RelationCue.OWNER, *match.span())
     ends = {match.end() for match in _iter_kin_addresses(clause)}
-    for match in _OWNER.finditer(clause.words):
+    for match in OWNER.finditer(clause.words):
         if match.end() in ends:
             continue
         yield from _owned_by(clause, match, "", RelationCue.UNNAMED)
+    yield from _find_named(clause)
+
+
+def _find_named(clause: _Clause) -> Iterator[_Cue]:
+    """Yield the cues that name the kin of somebody."""
     # In speech, "Mags, my cousin" may be said to Mags.
-    more = _OWNER_AND_APPOSITION if clause.is_spoken else _NAME_AND_OWNER
-    patterns = (_OWNER_AND_NAME, more)
-    for match in chain.from_iterable(p.finditer(clause.words) for p in patterns):
-        if two := clean_name(match["two"], clause.prose):
+    more = (OWNER_AND_APPOSITION,)
+    if not clause.is_spoken:
+        more = (NAME_AND_OWNER, OWNER_AND_CLOSED_NAME)
+    patterns = (OWNER_AND_NAME, *more, PRONOUN_AND_NAME)
+    matches = chain.from_iterable(p.finditer(clause.words) for p in patterns)
+    for match in chain(matches, _find_predicates(clause)):
+        two = clean_name(match["two"], clause.prose)
+        groups = match.groupdict()
+        if two and groups.get("whose"):
             yield from _owned_by(clause, match, two, RelationCue.NAMED)
+        elif two and (owner := _clean_owner(groups.get("one") or "", clause.prose)):
+            yield _Cue(owner, match["kin"], two, RelationCue.NAMED, *match.span())
+
+
+def _clean_owner(phrase: str, prose: AnnotatedProse) -> str:
+    """Return the name in `phrase`; "the duchess" is one."""
+    return phrase if phrase[4:].islower() else clean_name(phrase, prose)
+
+
+def _find_predicates(clause: _Clause) -> Iterator[re.Match[str]]:
+    """Yield the statements that somebody is the kin of another one."""
+    patterns = (NAME_IS_OWNED, NAME_OF_OWNER, NAME_OF_RANK)
+    for pattern in patterns:
+        for match in find_matches_at(pattern, clause.words, clause.starts):
+            before = extract_clause_before(clause.words, match.start())
+            if is_asserted(before) and not ends_in_question(clause.words, match.end()):
+                yield match
 
 
 def _owned_by(
@@ -279,7 +227,7 @@ def _owned_by(
     """Yield the cue of a possessive pronoun, if somebody may be meant by it."""
     whose = match["whose"].lower()
     whose = _POSSESSIVES.get(whose, whose)
-    kin = kin or _WORDS.get(match["kin"], match["kin"])
+    kin = kin or WORDS.get(match["kin"], match["kin"])
     party = _party(clause, whose)
     if party:
         yield _Cue(party, kin, two, sign, *match.span())
@@ -299,20 +247,24 @@ def _party(clause: _Clause, whose: str) -> str:
 
 def _possible_owners(clause: _Clause, at: int) -> tuple[str, ...]:
     """Return the names before offset `at` of the sentence; if there are none, those of
-    the sentence before it in the paragraph.
+    the last sentence before it in the paragraph that has any.
+
+    The kin of the same pronoun are none of them: in "his aunt Mags and his friend Hob",
+    "his" means the same twice.
     """
-    prose = clause.prose
-    names = find_prose_names(prose, clause.words[:at])
-    if not names and clause.place and not clause.is_spoken:
-        before, own = prose.sentences[clause.place - 1], prose.sentences[clause.place]
-        if "\n\n" not in prose.text[before.span.end : own.span.start]:
-            names = find_prose_names(prose, before.narration)
-    return tuple(name for name in names if is_known_person(name, prose))
+    prose, own = clause.prose, clause.prose.sentences[clause.place]
+    names = find_prose_names(prose, mask_owned_names(clause.words[:at]))
+    for before in reversed(prose.sentences[: clause.place]):
+        if names or "\n\n" in prose.text[before.span.end : own.span.start]:
+            break
+        words = before.speech if clause.is_spoken else before.narration
+        names = find_prose_names(prose, mask_owned_names(words))
+    return tuple(names)
 
 
 def _find_lists(clause: _Clause) -> Iterator[_Cue]:
-    for match in (*_PLURAL.finditer(clause.words), *_ONE_OF.finditer(clause.words)):
-        kin = _SINGULAR.get(match["kin"], match["kin"].removesuffix("s"))
+    for match in (*PLURAL.finditer(clause.words), *ONE_OF.finditer(clause.words)):
+        kin = SINGULAR.get(match["kin"], match["kin"].removesuffix("s"))
         owner = clean_name(match["one"] or "", clause.prose)
         for two in _list_names(clause, match):
             if owner:
@@ -331,19 +283,21 @@ def _list_names(clause: _Clause, match: re.Match[str]) -> Iterator[str]:
 
 
 def _find_unions(clause: _Clause) -> Iterator[_Cue]:
-    matches = [*find_matches_at(_UNION, clause.words, clause.starts)]
-    matches += find_matches_at(_WIFE_OF, clause.words, clause.starts)
-    for pattern in (_UNION_OF, _UNION_WITH, _FIRST_PERSON_UNION, _PRONOUN_UNION):
+    matches = [*find_matches_at(UNION, clause.words, clause.starts)]
+    matches += find_matches_at(WIFE_OF, clause.words, clause.starts)
+    matches += find_matches_at(BOTH_UNITED, clause.words, clause.starts)
+    for pattern in (UNION_OF, UNION_WITH, FIRST_PERSON_UNION, PRONOUN_UNION):
         matches += pattern.finditer(clause.words)
     for match in matches:
         groups = match.groupdict()
         two = clean_name(match["two"], clause.prose)
         kin = (
             "engaged"
-            if match["verb"] in _ENGAGED
-            else _UNIONS.get(match["verb"], "spouse")
+            if match["verb"] in ENGAGED
+            else UNIONS.get(match["verb"], "spouse")
         )
         before = extract_clause_before(clause.words, match.start())
+        before = TIME_CLAUSE.sub("", before)
         if (
             not two
             or not is_asserted(match.group())
@@ -361,16 +315,16 @@ def _find_addresses(clause: _Clause) -> Iterator[_Cue]:
     for match in _iter_kin_addresses(clause):
         kin = match["kin"].lower().replace("mamma", "mother").replace("papa", "father")
         group = "dear" if match["dear"] else "kin"
-        yield _address(_WORDS.get(kin, kin), match, group)
-    for match in _FRIENDLY.finditer(clause.words):
+        yield _address(WORDS.get(kin, kin), match, group)
+    for match in FRIENDLY.finditer(clause.words):
         yield _address("friend", match, "")
-    for match in _DEAR_NAME.finditer(clause.words):
+    for match in DEAR_NAME.finditer(clause.words):
         two = clean_name(match["two"], clause.prose)
-        if two and " " not in two and is_known_person(two, clause.prose):
+        if two and " " not in two:
             yield _Cue(
                 CueParty.SPEAKER, "friend", two, RelationCue.ADDRESS, *match.span()
             )
-    for match in _TITLED_KIN.finditer(clause.words):
+    for match in TITLED_KIN.finditer(clause.words):
         if two := clean_name(match["two"], clause.prose):
             kin = match["kin"].lower()
             yield _Cue(CueParty.SPEAKER, kin, two, RelationCue.TITLE, *match.span())
@@ -380,7 +334,7 @@ def _iter_kin_addresses(clause: _Clause) -> Iterator[re.Match[str]]:
     """Yield the matches of words of kinship said to somebody: "aunt" or "my dear aunt",
     but not "my aunt", which may be the subject; "my son", but not "son".
     """
-    for match in _VOCATIVE.finditer(clause.words) if clause.is_spoken else ():
+    for match in VOCATIVE.finditer(clause.words) if clause.is_spoken else ():
         dear = (match["dear"] or "").strip().lower()
         is_owned = match["kin"].lower() in _OWNED_ADDRESS
         if dear not in ("", "my") or is_owned == (dear == "my"):
