@@ -18,6 +18,7 @@ from lrwr.core.model.facts import (
     FactAbout,
     RelationCue,
 )
+from lrwr.core.model.text import LazyPattern
 from lrwr.core.nlp.facts.clauses import (
     clean_name,
     deduplicate_facts,
@@ -192,7 +193,7 @@ def _find_owned(clause: _Clause) -> Iterator[_Cue]:
 def _find_named(clause: _Clause) -> Iterator[_Cue]:
     """Yield the cues that name the kin of somebody."""
     # In speech, "Mags, my cousin" may be said to Mags.
-    more = (OWNER_AND_APPOSITION,)
+    more: tuple[LazyPattern, ...] = (OWNER_AND_APPOSITION,)
     if not clause.is_spoken:
         more = (NAME_AND_OWNER, OWNER_AND_CLOSED_NAME)
     patterns = (OWNER_AND_NAME, *more, PRONOUN_AND_NAME)
