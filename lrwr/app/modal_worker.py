@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack, chdir
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -40,6 +40,7 @@ from lrwr.core.adapters.modal.wire import (
     encode_recipe_mismatch,
 )
 from lrwr.core.adapters.source.parser import ManuscriptParser
+from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
@@ -116,6 +117,7 @@ class OrderAnalysisStore:
     def __init__(self, order: ModalOrder) -> None:
         self._seams = order.seams
         self._kept = order.kept
+        self._cast = order.cast
         self.replies_made: list[ModelCallReplies] = []
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
@@ -134,6 +136,14 @@ class OrderAnalysisStore:
         cache keys of requests to a model; those without a reply are left out.
         """
         return {key: "[]" for key in keys if key in self._kept}
+
+    async def find_cast(self, document: DocumentId, name_evidence: str) -> Cast:
+        """Return the characters of the library, sent with the order.
+
+        The sender computed them from all documents; both arguments are ignored.
+        """
+        del document, name_evidence
+        return self._cast
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         """Add a model's replies to `replies_made`, to be sent back with the result.
@@ -213,7 +223,10 @@ def _create_order_recipe(
         stack.push_async_callback(line.aclose)
     access = ModelAccess(line, may_ask=may_ask and bool(os.environ.get(KEY)))
     close = create_caching_analyst(settings, store, access)
-    return create_recipe(settings, store, close)
+    recipe = create_recipe(settings, store, close)
+    if isinstance(recipe, AgenticRecipe):
+        return replace(recipe, find_cast=store.find_cast)
+    return recipe
 
 
 def _create_server_embedder(

@@ -321,7 +321,7 @@ class AgenticRecipe:
         if self.reading is None or document.type is not DocumentType.SCENE:
             return knowledge
         names, _ = await asyncio.to_thread(build_name_finders, knowledge.evidence)
-        roster = partial(self._list_cast, knowledge) if self.find_cast else None
+        roster = partial(self._list_cast, knowledge)
         chunks = knowledge.chunks
         analysis = await self.reading.read(document, chunks, names, roster)
         return replace(
@@ -332,10 +332,20 @@ class AgenticRecipe:
             unfinished=analysis.unfinished,
         )
 
+    async def load_cast(self, knowledge: Knowledge) -> Cast:
+        """Return the characters that the language model is shown for a document.
+
+        Empty without `find_cast`.
+
+        Raises:
+            LrwrError: The library or the canon file cannot be read.
+        """
+        if self.find_cast is None:
+            return Cast()
+        return await self.find_cast(knowledge.document.id, knowledge.evidence)
+
     async def _list_cast(self, knowledge: Knowledge) -> NameFinder:
-        assert self.find_cast is not None
-        cast = await self.find_cast(knowledge.document.id, knowledge.evidence)
-        return build_cast_finder(cast)
+        return build_cast_finder(await self.load_cast(knowledge))
 
     async def _plan_cuts(self, document: Document, tools: RecipeTools) -> CutPlan:
         work = partial(plan_cuts, document, self.split, tools.count, self.limits)

@@ -138,7 +138,8 @@ class AgenticRemoteInput:
         if reserved is None:
             return None
         excerpts = await self._recipe.cached_keys(knowledge)
-        return ModelWork(excerpts, usage.cached, reserved)
+        cast = await self._recipe.load_cast(knowledge)
+        return ModelWork(excerpts, usage.cached, reserved, cast)
 
     async def completed(
         self,

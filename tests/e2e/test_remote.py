@@ -273,6 +273,27 @@ def test_a_language_model_is_asked_from_there_once_and_its_key_is_not_sent(
         assert "There is no OpenAI key at Modal." in ran.json["remarks"][0]
 
 
+def test_a_language_model_at_modal_is_shown_the_cast_of_the_library(
+    tmp_path: Path, server: ModalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    there = Desk(tmp_path / "there", server, chapters=1, model="off")
+    there.apart = True  # the key is the containers', which run here
+    note = there.book / "characters" / "mags.md"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("---\naliases: [Mags]\n---\n# OchraMags\n\nEyes: brown.\n")
+    assert there.ingest().code == 0
+    with ModelServer(key=KEY) as models:
+        ran = there.ingest(
+            LRWR_MODEL_USE="openai",
+            LRWR_MODEL_NAME=MODEL,
+            LRWR_MODEL_BASE_URL=models.base_url,
+        )
+        assert ran.code == 0, ran.err
+        prompts = [chat.body["messages"][-1]["content"] for chat in models.chats]
+        assert any("OchraMags = Mags" in prompt for prompt in prompts)
+
+
 def test_a_folder_cannot_send_itself_to_modal(desk: Desk, server: ModalServer) -> None:
     toml = '[ingest]\nrunner = "modal"\n'
     (desk.book / "lrwr.toml").write_text(toml, encoding="utf-8")

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
+from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
@@ -170,12 +171,14 @@ class ModelWork:
 
     `kept` are the cache keys of the replies that are stored already; all others must be
     requested. `cached` is the number of results that need no call. `reserved` is the
-    budget set aside for the calls, in US dollars.
+    budget set aside for the calls, in US dollars. `cast` are the characters that
+    prompts show.
     """
 
     kept: frozenset[str]
     cached: int
     reserved: float
+    cast: Cast = field(default_factory=Cast)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,27 @@
 import asyncio
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasChatModel, RagasJudge
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.language_model import MalformedReply, Usage
-from lrwr.core.ports.models import GroundedAnswer, JudgeResult, JudgeSample
+from lrwr.core.ports.models import (
+    ChatMessage,
+    ChatReply,
+    GroundedAnswer,
+    JudgeResult,
+    JudgeSample,
+    ReplyShape,
+)
 from lrwr.pipeline.evaluation.judgements import (
     JudgePanelResult,
     JudgeScores,
@@ -24,7 +33,7 @@ from lrwr.pipeline.evaluation.judgements import (
     summarize_panel_results,
 )
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote, QuestionKind
-from tests.fakes.chat_models import ScriptedChat
+from tests.fakes.chat_models import Answering, ScriptedChat
 from tests.fakes.model_replies import faults
 
 SAMPLE = JudgeSample("Who lit it?", "Nell did [1].", ("Nell lit it.",), "Nell Tallow.")
@@ -214,6 +223,62 @@ async def test_the_model_that_ragas_asks_keeps_to_the_shape_that_ragas_wants() -
     with pytest.raises(ServiceUnavailable):
         await model.agenerate("Judge.", Verdicts)
     assert (model.usage.calls, model.usage.failed) == (3, 2)
+
+
+class Verdict(BaseModel):
+    verdict: int
+
+
+class SequentialPrecision:
+    """Asks about one context after the other, as RAGAS does."""
+
+    def __init__(self, *, llm: RagasChatModel) -> None:
+        self._llm = llm
+
+    async def ascore(self, **arguments: str | list[str]) -> SimpleNamespace:
+        found = [
+            (await self._llm.agenerate(f"Useful? {context}", Verdict)).verdict
+            for context in arguments["retrieved_contexts"]
+        ]
+        return SimpleNamespace(value=sum(found) / len(found))
+
+
+class FullRecall(SequentialPrecision):
+    """Asks nobody."""
+
+    async def ascore(self, **arguments: str | list[str]) -> SimpleNamespace:
+        return SimpleNamespace(value=1.0)
+
+
+class MeetingChat(ScriptedChat):
+    """Answers when `parties` calls are open at once."""
+
+    def __init__(self, parties: int, answer: Answering) -> None:
+        super().__init__(answer=answer)
+        self._all_here = asyncio.Barrier(parties)
+
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
+        await self._all_here.wait()
+        return await super().fill(messages, shape)
+
+
+async def test_the_contexts_of_an_answer_are_judged_at_the_same_time() -> None:
+    def useful(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
+        return json.dumps({"verdict": int("Nell" in messages[0].text)})
+
+    contexts = ("Eels.", "A gate.", "Nell lit it.", "Nell again.")
+    chat = MeetingChat(len(contexts), useful)
+    judge = RagasJudge(
+        chat,
+        {"context_precision": SequentialPrecision, "context_recall": FullRecall},
+    )
+    sample = JudgeSample("Who?", "", contexts, "Nell.")
+    async with asyncio.timeout(5):
+        result = await judge.judge(sample)
+    assert result.values == {"context_precision": 1 / 2, "context_recall": 1.0}
+    assert result.usage.calls == len(chat.asked) == len(contexts)
 
 
 @pytest.mark.skipif(find_spec("ragas") is not None, reason="RAGAS is installed")

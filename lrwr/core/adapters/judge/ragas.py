@@ -49,12 +49,19 @@ class _RagasMetricFactory(Protocol):
 class RagasChatModel:
     """RAGAS's interface to a language model, over lrwr's chat model.
 
-    Create one for each score: its `usage` is then the usage of that score.
+    Create one for each score: its `usage` is then the usage of that score. After
+    `replay`, a prompt that was answered before gets the same reply, without a call.
     """
 
     def __init__(self, chat: ChatModel) -> None:
         self._chat = chat
+        self._replies: dict[str, BaseModel] = {}
+        self._replays = False
         self.usage = Usage()
+
+    def replay(self) -> None:
+        """From now on, answer known prompts with the replies so far."""
+        self._replays = True
 
     def generate(self, prompt: str, response_model: type[T]) -> T:
         """Always raise `NotImplementedError`: only `agenerate` is supported."""
@@ -67,6 +74,9 @@ class RagasChatModel:
             ServiceUnavailable: The server did not answer.
             MalformedReply: The reply does not match the schema.
         """
+        known = self._replies.get(prompt) if self._replays else None
+        if isinstance(known, response_model):
+            return known
         messages = [ChatMessage("user", prompt)]
         try:
             reply = await self._chat.fill(messages, build_reply_shape(response_model))
@@ -75,13 +85,15 @@ class RagasChatModel:
             raise
         self.usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
         try:
-            return response_model.model_validate(extract_json_object(reply.text))
+            parsed = response_model.model_validate(extract_json_object(reply.text))
         except ValidationError as error:
             self.usage += Usage(failed=1)
             raise MalformedReply(_describe_validation_error(error)) from error
         except MalformedReply:
             self.usage += Usage(failed=1)
             raise
+        self._replies[prompt] = parsed
+        return parsed
 
 
 class RagasJudge:
@@ -177,13 +189,41 @@ class RagasJudge:
         values: dict[str, float] = {}
         failed: dict[str, str] = {}
         try:
-            scored = await self._metrics[figure](llm=model).ascore(**arguments)
+            metric = self._metrics[figure](llm=model)
+            if figure == CONTEXT_PRECISION:
+                await _ask_about_each_context(metric, arguments)
+                model.replay()
+            scored = await metric.ascore(**arguments)
             values[figure] = _number(scored.value)
         except ServiceUnavailable as error:
             failed[figure] = str(error)
         except MalformedReply as error:
             failed[figure] = f"The judge's reply is not valid: {error}"
         return JudgeResult(values, failed, model.usage)
+
+
+async def _ask_about_each_context(
+    metric: _RagasMetric, arguments: Mapping[str, str | list[str]]
+) -> None:
+    """Score each context alone, all at the same time.
+
+    RAGAS asks about one context after the other. Its prompts are the same for one
+    context as for many, so the score of all can use the replies.
+
+    Raises:
+        ServiceUnavailable: The server did not answer.
+        MalformedReply: A reply does not match the schema.
+    """
+    results = await asyncio.gather(
+        *(
+            metric.ascore(**{**arguments, "retrieved_contexts": [context]})
+            for context in arguments["retrieved_contexts"]
+        ),
+        return_exceptions=True,
+    )
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
 
 
 def _faithfulness(sample: JudgeSample) -> Usage:

@@ -112,6 +112,7 @@ class ModalRunner:
                 seams=job_result.knowledge.seams,
                 asking=True,
                 kept=tuple(sorted(work.kept)),
+                cast=work.cast,
             )
             answers = await self._ask_model(parsed, order)
         knowledge = await self._host.completed(job_result.knowledge, work, answers)

@@ -16,6 +16,7 @@ from uuid import UUID
 
 import numpy as np
 
+from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline, TextHash
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import Document
@@ -31,7 +32,7 @@ T = TypeVar("T")
 
 MAGIC = b"lrwr"
 
-WIRE_VERSION = 3
+WIRE_VERSION = 4
 """Raise it when the format changes: the other end may be an older deployment."""
 
 MAX_MESSAGE_BYTES = 1 << 30
@@ -62,8 +63,8 @@ class ModalOrder:
     distances `seams` at possible chunk boundaries, by the SHA-256 of the sentences
     around, and the vectors of texts with a SHA-256 in `texts`. If `asking` is True, it
     only calls the language model, except for replies that the sender has, whose cache
-    keys are `kept`. `texts` and `kept` are sorted, so that equal orders are equal
-    bytes.
+    keys are `kept`; prompts show the characters of the library, `cast`. `texts` and
+    `kept` are sorted, so that equal orders are equal bytes.
     """
 
     document: str
@@ -74,6 +75,7 @@ class ModalOrder:
     texts: tuple[str, ...] = ()
     asking: bool = False
     kept: tuple[str, ...] = ()
+    cast: Cast = field(default_factory=Cast)
 
 
 def encode_modal_order(order: ModalOrder) -> bytes:
