@@ -21,9 +21,7 @@ from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids, find_by_id_prefix
 from lrwr.core.canon.model import Canon, IntendedContradiction
 from lrwr.core.continuity.normalize import (
-    are_values_incompatible,
     find_quantity_statements,
-    normalize_value_meaning,
 )
 from lrwr.core.continuity.rules import StatementComparator, StatementConflict
 from lrwr.core.continuity.statements import (
@@ -33,6 +31,10 @@ from lrwr.core.continuity.statements import (
     StatementSource,
     collect_statements,
     find_enclosing_sentence,
+)
+from lrwr.core.continuity.values import (
+    are_values_incompatible,
+    normalize_value_meaning,
 )
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.facts import RULES_KEEPER, Certainty

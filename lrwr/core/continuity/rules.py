@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from lrwr.core.bible.claims import VisibleFacts
 from lrwr.core.bible.horizon import HorizonCast
 from lrwr.core.continuity.normalize import (
-    COLOUR_ATTRIBUTES,
     UNIQUE_KINSHIP_CLASSES,
-    are_values_incompatible,
-    classify_hues,
     classify_kinship,
     excludes_kinship,
     invert_kinship,
-    normalize_value_meaning,
-    parse_age_range,
 )
 from lrwr.core.continuity.statements import (
     KINSHIP_ATTRIBUTE,
@@ -24,6 +19,13 @@ from lrwr.core.continuity.statements import (
     may_skip_years,
     mentions_change,
     mentions_past_age,
+)
+from lrwr.core.continuity.values import (
+    COLOUR_ATTRIBUTES,
+    are_values_incompatible,
+    classify_hues,
+    normalize_value_meaning,
+    parse_age_range,
 )
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.text import Span

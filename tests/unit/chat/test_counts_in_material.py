@@ -19,3 +19,15 @@ def test_words_that_are_no_numbers_are_no_counts() -> None:
         (2, "Wet rungs of the ladder. I steps of the mix."),
     ]
     assert find_count_conflicts(texts) == []
+
+
+def test_a_part_of_the_whole_is_no_other_count() -> None:
+    texts = [
+        (1, "The nineteen rungs of the ladder were wet."),
+        (2, "She had climbed three rungs of the ladder when it slipped."),
+        (3, "The ladder had 19 rungs."),
+    ]
+    assert find_count_conflicts(texts) == []
+    assert find_count_conflicts([*texts, (4, "The ladder has twenty rungs.")]) == [
+        ("rungs of the ladder", ((1, "nineteen"), (4, "twenty")))
+    ]

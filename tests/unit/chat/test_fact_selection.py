@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.chat.context.conflicts import find_conflicts
 from lrwr.core.chat.context.fact_selection import (
     MAX_FACT_CHARS,
     MaterialFocus,
@@ -124,6 +125,34 @@ def test_statements_that_contradict_each_other_are_pointed_out() -> None:
     alone = replace(result, ranked_chunks=tuple(passages[:1]), character_profiles=())
     material = number_material(alone, story.book.all_texts(), find_sentence_spans)
     assert material.conflicts == ()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "other", "conflicts"),
+    [
+        ("eyes", "grey", "gray, like slate", False),
+        ("hair", "blonde", "fair", False),
+        ("born", "May 1801", "the third of May", False),
+        ("born", "3 May 1801", "the fourth of May", True),
+        ("age", "about forty", "42", False),
+        ("age", "forty", "thirty", True),
+        ("occupation", "eel fisher", "fisher", False),
+        ("occupation", "eel fisher", "clerk", True),
+    ],
+)
+def test_facts_are_compared_by_what_they_mean(
+    attribute: str, value: str, other: str, conflicts: bool
+) -> None:
+    text = "She kept the lamp. So it was."
+    story = Stories(Book({ONE: f"# One\n\n{text}\n"}))
+    story.name("Nell")
+    for words, stated in (("She kept the lamp.", value), ("So it was.", other)):
+        story.fact(
+            ONE, words, FactAbout.CHARACTER, "attribute", stated,
+            "Nell", details=(("attribute", attribute),),
+        )  # fmt: skip
+    result = found(story, "Nell", passages=[])
+    assert bool(find_conflicts(result, MaterialFocus())) == conflicts
 
 
 def test_a_follow_up_is_read_as_the_plan_rewrites_it() -> None:

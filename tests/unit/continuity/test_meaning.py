@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.continuity.normalize import (
+from lrwr.core.continuity.values import (
     are_values_incompatible,
     classify_hues,
     normalize_value_meaning,

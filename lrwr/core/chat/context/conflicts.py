@@ -1,10 +1,9 @@
 """Finds facts and counts in the material of an answer that contradict each other.
 
-Simpler than `core.continuity`, whose rules would have to be loaded for every answer: a
-model is only told where to look.
+Values and counts are compared as `lrwr check` compares them; what time or doubt may
+explain is not, because a model is only told where to look.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -15,7 +14,14 @@ from lrwr.core.chat.context.items import (
     collect_context_items,
 )
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.text import WORD_PATTERN, parse_numeral, stem_lightly
+from lrwr.core.continuity.values import (
+    PARSED_ATTRIBUTES,
+    are_values_incompatible,
+    do_ages_differ,
+    find_counts,
+    parse_value_number,
+)
+from lrwr.core.model.text import WORD_PATTERN, stem_lightly
 
 MAX_CONFLICTS = 4
 """Contradictions that are pointed out at most."""
@@ -24,15 +30,6 @@ _SINGLE_VALUED = frozenset(
     {"eyes", "hair", "age", "born", "birthday", "height", "build", "occupation", "home"}
 )
 """Attributes that have one value at a time."""
-
-
-_ROMAN_LETTERS = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
-_COUNT = re.compile(
-    r"\b(?P<number>\d+|[A-Za-z]+(?:-[a-z]+)?) (?P<part>rungs|steps|stairs|windows|doors"
-    r"|floors|rooms|towers|gates|arches|pillars|bells|strings|masts|panes|spokes"
-    r"|shelves|drawers|strands|links) (?:in|on|of|to|up) the (?P<place>[a-z][\w-]*)"
-)
-"""A count of parts that does not change while a thing exists."""
 
 
 def find_conflicts(
@@ -77,15 +74,23 @@ def find_count_conflicts(
 
 def _iter_counts(text: str) -> Iterator[tuple[str, int, str]]:
     """Yield each counted thing with its count, as a number and as the text has it."""
-    for match in _COUNT.finditer(text):
-        words = match["number"]
-        count = None if _ROMAN_LETTERS.fullmatch(words) else parse_numeral(words)
+    for match in find_counts(text):
+        count = parse_value_number(match["number"])
         if count is not None:
-            yield f"{match['part']} of the {match['place']}", count, words
+            yield f"{match['noun']} of the {match['place']}", count, match["number"]
 
 
 def _exclude_each_other(item: ContextItem, other: ContextItem) -> bool:
-    """Return whether two values share no word and are numbers both or neither."""
+    """Return whether two values exclude each other by what they mean.
+
+    Those of which the kind is unknown do if they share no word and are numbers both or
+    neither.
+    """
+    attribute = item.label.lower()
+    if attribute == "age":
+        return do_ages_differ(item.statement, other.statement)
+    if attribute in PARSED_ATTRIBUTES:
+        return are_values_incompatible(attribute, item.statement, other.statement)
     words, other_words = _split_value(item), _split_value(other)
     are_numbers = {any(map(str.isdecimal, each)) for each in (words, other_words)}
     return words.isdisjoint(other_words) and len(are_numbers) == 1
