@@ -16,7 +16,14 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
 )
 from lrwr.core.model.language_model import Usage
-from lrwr.core.model.turns import STOPPED_REMARK, GapFlag, Turn, TurnState
+from lrwr.core.model.turns import (
+    NO_CLEAR_ANSWER,
+    NOT_MENTIONED,
+    STOPPED_REMARK,
+    GapFlag,
+    Turn,
+    TurnState,
+)
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -81,8 +88,8 @@ DAMAGED_ANSWER = (
 _NOT_FOUND = (
     "Not found in your text",
     "Not found in the story",
-    "No clear answer found",
-    "Your text does not mention this",
+    NO_CLEAR_ANSWER,
+    NOT_MENTIONED,
 )
 """How answers begin that say what was not found."""
 

@@ -363,6 +363,11 @@ def list_output_searches(output: SupervisorOutput) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*planned, *looked_up)))
 
 
+NO_CLEAR_ANSWER = "No clear answer found"
+NOT_MENTIONED = "Your text does not mention this"
+"""How the sentences begin by which an answer without a language model says that it
+found no answer, or that there is none."""
+
 STOPPED_REMARK = "Stopped before the answer was complete."
 """The remark of a turn that the user stopped."""
 

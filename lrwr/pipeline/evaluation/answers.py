@@ -18,7 +18,7 @@ from lrwr.core.model.language_model import (
     wrap_in_fence,
 )
 from lrwr.core.model.text import LineRange, Span
-from lrwr.core.model.turns import Citation, Turn
+from lrwr.core.model.turns import NO_CLEAR_ANSWER, NOT_MENTIONED, Citation, Turn
 from lrwr.core.ports.models import (
     ChatMessage,
     ChatModel,
@@ -157,13 +157,16 @@ def build_answer_from_turn(
     """Convert a turn of a thread to an answer that can be measured.
 
     `citations` are all that were retrieved for it; `seconds` is its duration. Without a
-    model, the answer says "the text does not answer this" if the turn has a gap. A
-    model's answer says so if the turn has a gap and no citation, or in words (see
+    model, the answer says "the text does not answer this" if the turn has a gap or the
+    answer says that it found none. A model's answer says so if the turn has a gap and no citation, or in words (see
     `is_abstention`): beside citations, a gap is only one more open question.
     """
     output = turn.output
     says_gap = bool(output.gap_flags)
-    if output.model:
+    if not output.model:
+        sentences = _SENTENCE_END.split(output.response_text)
+        says_gap = says_gap or any(map(_states_not_found, sentences))
+    else:
         cites = bool(output.citations)
         says_gap = (says_gap and not cites) or is_abstention(
             output.response_text, cites=cites
@@ -181,6 +184,10 @@ def build_answer_from_turn(
         usage=turn.usage,
         price=turn.price,
     )
+
+
+def _states_not_found(sentence: str) -> bool:
+    return sentence.lstrip().startswith((NO_CLEAR_ANSWER, NOT_MENTIONED))
 
 
 def is_abstention(answer: str, *, cites: bool) -> bool:

@@ -219,6 +219,15 @@ def test_a_turn_of_which_nothing_else_was_seen_was_given_what_it_cites() -> None
             False,
         ),
         (a_turn(answer="Not found in your text: “zeppelin”. “The sluice…” [1]"), False),
+        (a_turn(answer="Your text does not mention this up to this point."), True),
+        (
+            a_turn(
+                answer="Not found in your text: “zeppelin”. No clear answer found.\n"
+                "“The sluice…” [1]"
+            ),
+            True,
+        ),
+        (a_turn(answer="“No clear answer found,” said Nell. [1]"), False),
     ],
 )
 def test_a_turn_says_that_there_is_a_gap_by_its_flag_or_in_words(

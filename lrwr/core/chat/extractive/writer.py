@@ -34,6 +34,8 @@ from lrwr.core.model.text import (
     normalize_word,
 )
 from lrwr.core.model.turns import (
+    NO_CLEAR_ANSWER,
+    NOT_MENTIONED,
     AnswerSpeaker,
     AnswerToken,
     Citation,
@@ -464,9 +466,9 @@ def format_not_found(
     so_far = " up to this point" if bounded else ""
     unsure = NotFoundLevel.NONE, NotFoundLevel.MAYBE
     if silence in unsure or (silence is not NotFoundLevel.SURE and nearest):
-        yield f"No clear answer found{so_far}."
+        yield f"{NO_CLEAR_ANSWER}{so_far}."
     else:
-        yield f"Your text does not mention this{so_far}."
+        yield f"{NOT_MENTIONED}{so_far}."
 
 
 def build_gap_from_question(
