@@ -216,12 +216,14 @@ def hook(event, args):
         told.append(repr(args[1] if event == "socket.connect" else args))
 sys.addaudithook(hook)
 from tests.e2e.test_ragas import SAMPLES
-from lrwr.core.adapters.chat.connection import Line
-from lrwr.core.adapters.chat.openai import Connection, OpenAIChat
-from lrwr.core.adapters.http.rate_limit import Pace
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.judge.ragas import RagasJudge
 async def main():
-    chat = OpenAIChat(Connection(sys.argv[2], sys.argv[1], key=sys.argv[3]), Line(Pace(4)))
+    client = ModelServerClient(RateLimit(4))
+    connection = ChatConnection(sys.argv[2], sys.argv[1], key=sys.argv[3])
+    chat = OpenAIChatModel(connection, client)
     judge = await RagasJudge.open(chat)
     judged = [await judge.judge(one) for one in SAMPLES]
     await chat.aclose()
