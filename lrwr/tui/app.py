@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 DARK, LIGHT = "little-red-dark", "little-red-light"
 
+PROBLEM_SECONDS = 20.0
+"""How long a message about an invalid setting stays on the screen."""
+
 
 def build_themes() -> tuple[Theme, ...]:
     """Return the colour themes of lrwr: the dark one, then the light one."""
@@ -129,7 +132,9 @@ class WritingRoom(RoomApp, inherit_bindings=False):
             self._apply_keymap()
         self.push_screen(ChatScreen(self._options))
         for problem in self._problems:
-            self.notify(problem, severity="warning", markup=False)
+            self.notify(
+                problem, severity="warning", markup=False, timeout=PROBLEM_SECONDS
+            )
 
     def get_key_display(self, binding: Binding) -> str:
         """Return the name of a binding's key for the footer, as the help writes it."""

@@ -25,6 +25,15 @@ _SAYING = re.compile(
     r"|promise|promises|promised|explain|explains|explained|words)\b",
     re.IGNORECASE,
 )
+AUTHOR_PHRASE = re.compile(
+    r"\b(?:do|did|have|had)\s+I\s+(?:actually\s+|really\s+|already\s+)?(?:say|said"
+    r"|tell|told|mention(?:ed)?|state[d]?|describe[d]?|introduce[d]?|give|given|make|made"
+    r"|show|shown|put|call|called|name[d]?)\b(?:\s+that\b)?",
+    re.IGNORECASE,
+)
+"""Where the author speaks of what they wrote ("what do I say Nell looks like"), which is
+not about saying in the story."""
+
 _SUBORDINATE_CLAUSE = re.compile(
     r"\b(?:when|whenever|while|until|after|before|once|because|since|if|unless|though"
     r"|although|as)\b",
@@ -80,8 +89,10 @@ def resolve_question_names(
 def asks_about_saying(question: str) -> bool:
     """Return whether `question` asks for something that somebody says.
 
-    "What does Nell say?" does; "What happened after Nell spoke?" does not.
+    "What does Nell say?" does; "What happened after Nell spoke?" and "What do I say Nell
+    looks like?" do not.
     """
+    question = AUTHOR_PHRASE.sub(" ", question)
     match = _SAYING.search(question)
     if match is None:
         return False

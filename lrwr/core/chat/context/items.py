@@ -47,6 +47,9 @@ UNNAMED = "description"
 KIND_LABEL = "kind"
 """Label of what kind of thing a world element is, such as a setting."""
 
+CONNECTION_LABEL = "concerns"
+"""Label of a character who is connected with a world element."""
+
 MAX_PRESENCE_CITATIONS = 4
 """Citations for who is present in a scene, at most."""
 
@@ -214,7 +217,7 @@ def _iter_element_items(element: WorldElement) -> Iterator[ContextItem]:
     for label, claims in (
         ("", element.descriptions),
         (KIND_LABEL, element.element_types),
-        ("concerns", element.connected_characters),
+        (CONNECTION_LABEL, element.connected_characters),
     ):
         yield from _iter_claim_items(StoryFacet.WORLD, element.name, claims, label)
 

@@ -19,7 +19,12 @@ from lrwr.core.chat.context.items import (
     is_sure,
     load_result_texts,
 )
-from lrwr.core.chat.extractive.question_parts import QuestionPart, split_question_parts
+from lrwr.core.chat.extractive.answer_types import describe_missing_value
+from lrwr.core.chat.extractive.question_parts import (
+    QuestionPart,
+    iter_profile_names,
+    split_question_parts,
+)
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     MIN_ITEM_FIT,
@@ -57,6 +62,7 @@ from lrwr.core.model.turns import (
 from lrwr.core.retrieval.excerpts import (
     MAX_PASSAGES_BESIDE_FACTS,
     MAX_QUOTED_PASSAGES,
+    PassageQuote,
     PassageSource,
     select_passage_quotes,
     weigh_question_words,
@@ -313,14 +319,32 @@ class _ExtractiveAnswer:
         limit = self._count_passages(facts)
         if not limit:
             return
+        has_facts = any(facts)
         weights = await weigh_question_words(
             extract_content_words(self.question.text), self.source
         )
         quotes = await select_passage_quotes(
             self.question.text, weights, self.result.ranked_chunks, self.source
         )
+        if quotes and not has_facts and (missing := self._describe_missing(quotes)):
+            doubt = "" if self.writer.lines else "No clear answer found. "
+            yield self.writer.say(f"{doubt}None of these passages gives {missing}.")
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
+
+    def _describe_missing(self, quotes: Sequence[PassageQuote]) -> str:
+        """Return the kind of value that is asked for and that no quotation has."""
+        people = frozenset[str]().union(*(part.people for part in self.parts))
+        names = [
+            word
+            for profile in self.result.character_profiles
+            if profile.name in people
+            for form in iter_profile_names(profile)
+            for word in extract_content_words(form)
+        ]
+        texts = [quote.text for quote in quotes]
+        sentences = self.source.sentences
+        return describe_missing_value(self.question.text, names, texts, sentences)
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""

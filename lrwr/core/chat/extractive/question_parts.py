@@ -195,9 +195,7 @@ def strip_request_phrase(text: str) -> str:
 
     Unchanged if nothing would remain.
     """
-    stripped_text = lexicon.GAP_PROBE_PATTERN.sub(
-        " ", lexicon.REQUEST_PATTERN.sub(" ", text)
-    )
+    stripped_text = lexicon.GAP_PROBE_PATTERN.sub(" ", lexicon.strip_request(text))
     return " ".join(stripped_text.split()) or text
 
 

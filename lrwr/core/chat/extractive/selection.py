@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from lrwr.core.chat.context.items import (
+    CONNECTION_LABEL,
     KIND_LABEL,
     UNNAMED,
     ContextItem,
@@ -53,13 +54,34 @@ MIN_ITEM_FIT = 0.25
 """Share of the part's term weight that a trait or dialogue line must cover to answer
 it; a single common word covers less."""
 
-MIN_STATEMENT_FIT = 0.5
+MIN_STATEMENT_FIT = 0.75
 """The same for events and dialogue lines, of which a story has thousands: one that
 shares a word with the question seldom answers it."""
 
+_SAYING_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:what|which\s+words)\b[^,;:]{1,80}?\b(?:say|says|said"
+    r"|tell|tells|told|answer|answers|answered|reply|replies|replied|promise|promises"
+    r"|promised|ask|asks|asked|explain|explains|explained)\b|\b(?:words?|lines?|quote|quotes)\b",
+    re.IGNORECASE,
+)
+"""Questions that lines of dialogue answer: what somebody says, not why or where."""
+
+_LOOK_QUESTION = re.compile(r"\blooks?\s+like\b|\bappearance\b", re.IGNORECASE)
+"""Questions about looks, which values, relations and events do not answer."""
+
+_WHO_QUESTION = re.compile(r"\b(?:who|whom|whose|characters?|people)\b", re.IGNORECASE)
+
+_NARROW_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:where|when|why|how|whose|which|is|are|was|were|has|have"
+    r"|had|does|do|did|can|could|will|would)\b",
+    re.IGNORECASE,
+)
+"""Questions that ask one particular thing, even if all their content words are names."""
+
 _RELATION_QUESTION = re.compile(
     r"^\W*(?:(?:and|so|but)\s+)?(?:who|whose|what|how\s+many)\b"
-    r"|\brelat(?:ed|ions?|ionships?)\b|\bknow\s+each\s+other\b",
+    r"|\brelat(?:ed|ions?|ionships?)\b|\b(?:each\s+other|one\s+another)\b"
+    r"|\bfamily\s+to\b|\bstands?\s+(?:to|with)\b",
     re.IGNORECASE,
 )
 """Questions that a relation to another person can answer."""
@@ -237,9 +259,11 @@ class ItemSelector:
             item.facet is StoryFacet.CHARACTER
             and not self._intentions.isdisjoint(_CHARACTER_INTENTIONS)
         )
-        if item.facet is StoryFacet.WORLD and item.label == KIND_LABEL:
+        if self._is_scenario:
+            return item.label.lower() not in _UNINFORMATIVE_LABELS
+        if _is_beside_question(part, item):
             return False
-        if self._is_scenario or not part.words.weights:
+        if not part.words.weights:
             return item.label.lower() not in _UNINFORMATIVE_LABELS
         if item.facet is StoryFacet.LINE and not all(map(is_sure, item.evidence)):
             return False
@@ -313,6 +337,29 @@ class ItemSelector:
             return item.facet is StoryFacet.CHARACTER and not any_fits
         plain = item.facet in _SHOWN_WITHOUT_MATCH or item.facet in TRAITS
         return plain and not any_fits
+
+
+def _is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
+    """Return whether an item is of another kind than `part` asks for, whatever its
+    words. Relations between two people it names are not.
+    """
+    question = part.text
+    match item.facet:
+        case StoryFacet.LINE:
+            return _SAYING_QUESTION.search(question) is None
+        case StoryFacet.WORLD:
+            is_connection = item.label == CONNECTION_LABEL
+            return item.label == KIND_LABEL or (
+                is_connection and _WHO_QUESTION.search(question) is None
+            )
+        case StoryFacet.RELATION if len(part.people) > 1:
+            return False
+        case StoryFacet.RELATION if _NARROW_QUESTION.search(question):
+            return _RELATION_QUESTION.search(question) is None
+        case StoryFacet.RELATION | StoryFacet.CHARACTER | StoryFacet.HAPPENED:
+            return _LOOK_QUESTION.search(question) is not None
+        case _:
+            return False
 
 
 def _limit_lines(

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from lrwr.core.model.turns import AnswerSource, SourceIntention
+from lrwr.core.retrieval.people import AUTHOR_PHRASE
 
 PLAIN_CUE_CONFIDENCE = 0.9
 """The question asks for it literally: "who is X", "when did …"."""
@@ -49,6 +50,14 @@ REQUEST_PATTERN = re.compile(
 """A request to lrwr itself ("can you tell me"), which is not about telling in the
 story."""
 
+
+def strip_request(text: str) -> str:
+    """Return `text` without a request to lrwr and without the author's phrases about
+    what they wrote ("do I say"); empty if nothing else remains.
+    """
+    return AUTHOR_PHRASE.sub(" ", REQUEST_PATTERN.sub(" ", text)).strip()
+
+
 _STATED = (
     r"(?:said|told|mentioned|explained|stated|defined|described|specified|given"
     r"|revealed|named|established|settled|clear)"
@@ -64,6 +73,7 @@ GAP_PATTERN = re.compile(
     r"|\b(?:do|did)\s+(?:we|readers)\s+(?:ever\s+|actually\s+)?(?:know|learn|find out"
     r"|hear|see)\b"
     r"|\bhave\s+i\s+(?:ever\s+|already\s+|actually\s+)?" + _STATED + r"\b"
+    r"|\bdid\s+i\s+(?:ever|anywhere)\s+(?:say|mention|state|tell|explain|give)\b"
     r"|\b(?:un(?:defined|explained|specified|stated|said|named)|left\s+open|never\s+"
     + _STATED + r")\b"
 )  # fmt: skip

@@ -98,7 +98,7 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
     """
     plan = plan_by_rules(question, bible)
     standalone = plan.question or question.text
-    text = lexicon.REQUEST_PATTERN.sub("", standalone).strip() or standalone
+    text = lexicon.strip_request(standalone) or standalone
     text_names = {entity.name for entity in recognize_named_entities(text, bible)}
     names = (entity.name for entity in plan.entities if entity.name not in text_names)
     return " ".join((text, *names))
@@ -116,7 +116,7 @@ def _mask_names(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -
         at = named_entity.span.end
     parts.append(question.text[at:].lower())
     text = " ".join("".join(parts).split())
-    text = lexicon.REQUEST_PATTERN.sub("", text).strip(" .?!")
+    text = lexicon.strip_request(text).strip(" .?!")
     if question.mode is AnswerMode.IN_CHARACTER:
         return _SECOND_PERSON.sub(NamedEntityKind.PERSON, text)
     return text

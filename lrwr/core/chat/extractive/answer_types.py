@@ -1,0 +1,253 @@
+"""What kind of value a question asks for, such as an age, and which texts have one.
+
+Some questions can only be answered by a sentence of a certain form: what colour
+something is by a colour, when something happens by a date. If no passage has such a
+sentence, none of them answers the question.
+"""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from lrwr.core.model.text import (
+    WORD_PATTERN,
+    SentenceSplitter,
+    extract_capitalized_words,
+    normalize_word,
+)
+
+_NUMBER = (
+    r"(?:\d[\d,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"|hundred|thousand|million)"
+)
+_COLOUR = (
+    r"(?:black|white|red|blue|green|gr[ae]y|brown|gold(?:en)?|yellow|dark|fair|blonde?"
+    r"|auburn|hazel|violet|purple|crimson|scarlet|silvery?|tawny|pink|chestnut|ginger"
+    r"|orange|amber|ruddy|sandy|flaxen|raven|copper|russet|light|pale)"
+)
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November"
+    r"|December)"
+)
+_DAY = (
+    r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Christmas|Easter"
+    r"|Michaelmas|Midsummer)"
+)
+_ORDINAL = (
+    r"(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
+    r"|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|(?:twenty|thirty)-\w+)"
+)
+_SITES = (
+    r"street|road|square|lane|church|chapel|village|town|city|county|country|theatre"
+    r"|playhouse|hotel|inn|tavern|shop|school|college|regiment|ship|battle|club|prison"
+)
+_NAMING = (
+    r"(?:\b(?:[Nn]amed|christened|surname|nickname|alias|known\s+as|entitled)\b"
+    r"|\b(?:[Mm]y|[Yy]our|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|\w+['’]s)\s+(?:\w+\s+)?name\b"
+    r"|\b[Nn]ames?\s+(?:of|is|was|were)\b"
+    r"|\bcall(?:s|ed)?\s+(?:(?:him|her|it|me|you|them)(?:self|selves)?\s+"
+    r"|(?:the|his|her|their|our|my)\s+\w+\s+)?[“\"‘'_*]?[A-Z])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerType:
+    """A kind of value that a question asks for.
+
+    `name` is how a message calls it ("an age"). `asks` matches such a question;
+    its group, if any, is the thing whose value is asked for. `gives` builds the pattern
+    that an answering sentence must match from that match. With `is_about_person`, the
+    sentence, or one beside it, must also name whom the question names.
+    """
+
+    name: str
+    asks: re.Pattern[str]
+    gives: Callable[[re.Match[str]], str]
+    is_about_person: bool = False
+
+
+def _ignore_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _fixed(pattern: str) -> Callable[[re.Match[str]], str]:
+    return lambda _: pattern
+
+
+def _colour_of_thing(question: re.Match[str]) -> str:
+    thing = re.escape(question["thing"].rstrip("s"))
+    return rf"(?i)(?=.*\b{thing}(?:s|es)?\b)(?=.*\b{_COLOUR}(?:-\w+)?\b)"
+
+
+def _named_site(question: re.Match[str]) -> str:
+    site = {"playhouse": "theatre"}.get(question["site"].lower(), question["site"])
+    kind = rf"(?:{site}|{site.capitalize()}|{question['site']})"
+    name = r"[A-Z][\w.'’]+"
+    return (
+        rf"{name}(?:\s+{name})*[\s-]+{kind}\b|\b{kind}\s+(?:of|at|in|called|named)\s+"
+        rf"{name}|\b{kind}[,:]?\s+{name}"
+    )
+
+
+def _named_thing(question: re.Match[str]) -> str:
+    thing = re.escape(question["thing"])
+    return rf"(?s)(?=.*\b{thing}\b)(?=.*(?:{_NAMING}|\b{thing}\s+of\s+[A-Z]|[“\"‘'_*]{{1,2}}[A-Z]))"
+
+
+ANSWER_TYPES: Sequence[AnswerType] = (
+    AnswerType(
+        "a colour",
+        _ignore_case(r"\bwhat\s+colou?r\b.*?(?P<thing>\w+)\W*$"),
+        _colour_of_thing,
+        is_about_person=True,
+    ),
+    AnswerType(
+        "an age",
+        _ignore_case(r"\bhow\s+old\b|\bwhat\s+age\b|\b(?:what|how)\b.*\bage\W*$"),
+        _fixed(
+            rf"(?i)\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)\b"
+            rf"|\bage\s+of\b|\baged\b|\b(?:is|was|be|being|of|at|under|over|about|turned"
+            rf"|nearly|only|not|past)\s+(?:\w+-and-)?{_NUMBER}(?=\W|$)(?!\s+(?:of|o['’]))"
+            r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"
+            r"\s+(?:birthday|year)"
+        ),
+        is_about_person=True,
+    ),
+    AnswerType(
+        "such a name",
+        _ignore_case(
+            r"\b(?:surname|(?:last|family|first|Christian|maiden|middle|given)\s+name"
+            r"|nickname|alias)\b"
+        ),
+        _fixed(_NAMING),
+        is_about_person=True,
+    ),
+    AnswerType(
+        "its name",
+        _ignore_case(
+            r"\bwhat\b.*\b(?:name|title)\s+of\s+(?:the\s+|this\s+|that\s+|an?\s+)?"
+            r"(?:\w+\s+)??(?P<thing>[a-z]+)\b(?!['’])"
+        ),
+        _named_thing,
+    ),
+    AnswerType(
+        "a year",
+        _ignore_case(r"\b(?:which|what)\s+year\b"),
+        _fixed(r"(?i)\b1\d{3}\b|\b20\d\d\b|\byears?\s+(?:ago|before|later|after)\b"),
+    ),
+    AnswerType(
+        "a date",
+        _ignore_case(
+            r"\b(?:what|which)(?:['’]s|\s+(?:is|was))?(?:\s+the)?(?:\s+exact)?\s+(?:date|day)\b"
+        ),
+        _fixed(
+            rf"\b{_MONTH}\b|\b{_DAY}\b|(?i:\b{_ORDINAL}\s+(?:of|day|instant)\b)"
+            r"|(?i:\b(?:next|following|previous|same)\s+(?:day|morning|evening|week)\b"
+            r"|\b(?:yesterday|to-?morrow|to-?day)\b)"
+        ),
+    ),
+    AnswerType(
+        "a time of day",
+        _ignore_case(r"\b(?:what|which)\s+(?:hour|time)\b(?!\s+of\s+year)"),
+        _fixed(
+            rf"(?i)\bo['’]\s?clock\b|\bnoon\b|\bmidnight\b|\bhalf[-\s]past\b|\bquarter\s+"
+            rf"(?:to|past)\b|\b(?:at|past|about|till|until|before|after|struck|nearly)\s+"
+            rf"{_NUMBER}\b|\b{_NUMBER}\s+in\s+the\s+(?:morning|afternoon|evening)"
+            r"|\b[ap]\.?m\b|\bdawn\b|\bsun(?:rise|set)\b|\bdusk\b"
+        ),
+    ),
+    AnswerType(
+        "a length of time",
+        _ignore_case(
+            r"\bhow\s+long\s+(?!ago)|\bhow\s+many\s+(?:days|weeks|months|years|hours)\b"
+        ),
+        _fixed(
+            rf"(?i)\b(?:{_NUMBER}|a|an|several|some|many|few|{_ORDINAL})[-\s]+(?:\w+[-\s]+)?"
+            r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|mornings?)\b"
+            r"|\bfortnight\b"
+        ),
+    ),
+    AnswerType(
+        "a sum of money",
+        _ignore_case(
+            r"\bhow\s+much\s+money\b|\bworth\s+a\s+year\b|\bhow\s+(?:big|large|much)\b"
+            r".*\b(?:dowry|fortune|income|salary|rent|inheritance|legacy)\b"
+        ),
+        _fixed(
+            rf"(?i)\b{_NUMBER}\W+(?:\w+\W+)?(?:pounds?|guineas?|shillings?|pence|dollars?"
+            rf"|francs?|crowns?|a[-\s]year)\b|[£$€]\s?\d|\b{_NUMBER}\s+thousand\b"
+        ),
+    ),
+    AnswerType(
+        "a number",
+        _ignore_case(r"\bhow\s+(?:many|often)\b"),
+        _fixed(
+            rf"(?i)\b{_NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"
+        ),
+    ),
+    AnswerType(
+        "such a name",
+        _ignore_case(rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{_SITES})\b"),
+        _named_site,
+    ),
+)
+"""Kinds of values in the order in which a question is compared with them; a question has
+the first that matches."""
+
+
+def find_answer_type(question: str) -> AnswerType | None:
+    """Return the kind of value that `question` asks for; None if it is none of
+    `ANSWER_TYPES`.
+    """
+    for answer_type in ANSWER_TYPES:
+        if answer_type.asks.search(question):
+            return answer_type
+    return None
+
+
+def describe_missing_value(
+    question: str,
+    names: Collection[str],
+    texts: Sequence[str],
+    sentences: SentenceSplitter,
+) -> str:
+    """Return the kind of value that `question` asks for and none of `texts` has, such as
+    "an age"; empty if a text has one, or the question asks for no such value.
+
+    `names` are the words by which the text calls the people of the question. Without
+    them, words that the question capitalizes count as names.
+    """
+    answer_type = find_answer_type(question)
+    if answer_type is None:
+        return ""
+    asked = answer_type.asks.search(question)
+    if asked is None:
+        return ""
+    pattern = re.compile(answer_type.gives(asked))
+    name_words = {normalize_word(word) for word in names}
+    name_words = name_words or set(extract_capitalized_words(question))
+    if not answer_type.is_about_person:
+        name_words = set()
+    has_value = any(_has_value(text, sentences, pattern, name_words) for text in texts)
+    return "" if has_value else answer_type.name
+
+
+def _has_value(
+    text: str,
+    sentences: SentenceSplitter,
+    pattern: re.Pattern[str],
+    name_words: Collection[str],
+) -> bool:
+    """Return whether a sentence matches `pattern` and it, or one beside it, contains one
+    of `name_words`, if there are any.
+    """
+    texts = [text[span.start : span.end] for span in sentences(text)]
+    for place, sentence in enumerate(texts):
+        if pattern.search(sentence) is None:
+            continue
+        near = " ".join(texts[max(0, place - 1) : place + 2])
+        words = map(normalize_word, WORD_PATTERN.findall(near))
+        if not name_words or not set(name_words).isdisjoint(words):
+            return True
+    return False

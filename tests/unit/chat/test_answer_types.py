@@ -1,0 +1,55 @@
+"""Which kind of value a question asks for, and whether a passage has one."""
+
+import pytest
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.chat.extractive.answer_types import describe_missing_value
+
+
+def missing(question: str, *texts: str, names: tuple[str, ...] = ()) -> str:
+    return describe_missing_value(question, names, texts, find_sentence_spans)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "kind"),
+    [
+        ("What colour are Nell's eyes?", "Nell had grey eyes.", "a colour"),
+        ("How old is Mags?", "Mags was sixty that winter.", "an age"),
+        ("How old is Mags?", "Mags, a woman of forty, laughed.", "an age"),
+        ("What is Orla's surname?", "Orla wrote her full name: Orla Pike.", "such a name"),
+        ("What is the name of the boat?", "They called the boat Petrel.", "its name"),
+        ("In which year did the bell crack?", "It cracked in 1871.", "a year"),
+        ("On what day did the reeve come?", "He came on Tuesday.", "a date"),
+        ("What time was it?", "It struck four as he came in.", "a time of day"),
+        ("How long did Nell stay?", "She stayed three weeks.", "a length of time"),
+        ("How much money was lost?", "They lost forty pounds.", "a sum of money"),
+        ("How many men drowned?", "Eleven of them drowned.", "a number"),
+        ("Which street did he live in?", "He lived in Tallow Street.", "such a name"),
+        ("Which village is she from?", "She came from the village of Holm.", "such a name"),
+    ],
+)  # fmt: skip
+def test_a_passage_must_have_the_kind_of_value_asked_for(
+    question: str, text: str, kind: str
+) -> None:
+    assert missing(question, text) == ""
+    assert missing(question, "Mags and Nell and Orla walked on in the fog.") == kind
+
+
+def test_the_value_must_stand_near_the_person_asked_about() -> None:
+    text = "Jack had black hair. He sang. He went out. Nell sat down. She waited."
+    assert missing("What colour is Nell's hair?", text) == "a colour"
+    assert missing("What colour is Jack's hair?", text) == ""
+
+
+def test_other_names_of_the_person_count() -> None:
+    text = "The old lamplighter had white hair."
+    assert missing("What colour is Ansel's hair?", text) == "a colour"
+    names = ("ansel", "lamplighter")
+    assert missing("What colour is Ansel's hair?", text, names=names) == ""
+
+
+@pytest.mark.parametrize(
+    "question", ["Why did Nell leave?", "Who is Mags?", "What does Nell want?"]
+)
+def test_other_questions_ask_for_no_such_value(question: str) -> None:
+    assert missing(question, "Nothing of the kind.") == ""
