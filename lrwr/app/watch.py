@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from lrwr.app.container import Workspace
-from lrwr.app.continuity import ContradictionMonitor
+from lrwr.app.continuity import create_pair_judge
 from lrwr.app.ingestion import (
     IngestLimits,
     create_processing_service,
@@ -19,8 +19,17 @@ from lrwr.app.ingestion import (
 from lrwr.app.maintenance.automatic_backup import back_up_if_due
 from lrwr.app.presenters.watch import list_changed_documents
 from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
-from lrwr.core.adapters.storage.sqlite.story_store import SqliteSnapshotStore
-from lrwr.core.continuity.statements import NewContradictions
+from lrwr.core.adapters.storage.sqlite.document_snapshots import (
+    SqliteSnapshotStore,
+    SqliteStatedStore,
+)
+from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.continuity.contradictions import find_contradictions
+from lrwr.core.continuity.finder import ContradictionFinder
+from lrwr.core.continuity.pair_selection import find_statement_pairs
+from lrwr.core.continuity.statements import Contradiction, NewContradictions
+from lrwr.core.continuity.verdicts import verify_judgements
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.retrieval.freshness import FreshnessService, StaleAnswerDetector
@@ -36,6 +45,7 @@ from lrwr.pipeline.watch.events import (
 from lrwr.pipeline.watch.service import WatchDependencies, WatchService
 
 if TYPE_CHECKING:
+    from lrwr.core.continuity.pairs import StatementPair
     from lrwr.core.ports.jobs import JobQueue
     from lrwr.pipeline.report import EmitIngestEvent
     from lrwr.pipeline.service import DocumentProcessingService
@@ -252,3 +262,97 @@ class AnswerFreshnessMonitor:
 
     def _report(self, error: LrwrError) -> None:
         self._say(f"Stored answers were not checked. {error}")
+
+
+class ContradictionMonitor:
+    """Finds the contradictions that each save introduces, except intended ones.
+
+    If `watch.model` is "on-save", a language model also judges new pairs of statements.
+    `say` receives a sentence about what could not be checked.
+    """
+
+    def __init__(self, workspace: Workspace, say: Callable[[str], None]) -> None:
+        self._workspace = workspace
+        self._say = say
+        self._finder: ContradictionFinder | None = None
+        self._known_ids: frozenset[str] = frozenset()
+        self._pairs: frozenset[StatementPair] = frozenset()
+
+    async def find_new(
+        self, calls_made: int | None = None
+    ) -> tuple[Contradiction, ...]:
+        """Return the unintended contradictions that did not exist at the last call.
+
+        The first call returns all. `calls_made` is the number of requests that this
+        save already made to a language model; they count towards `watch.calls`. With
+        None no model is asked. Empty in pipeline a. If the library cannot be read,
+        `say` is called and the result is empty.
+        """
+        if self._workspace.settings.pipeline is not Pipeline.AGENTIC:
+            return ()
+        try:
+            found = await self._find(calls_made)
+        except LrwrError as error:
+            self._say(f"Contradictions were not checked. {error}")
+            return ()
+        unintended = [
+            contradiction for contradiction in found if not contradiction.intended
+        ]
+        new = tuple(
+            contradiction
+            for contradiction in unintended
+            if contradiction.id not in self._known_ids
+        )
+        self._known_ids = frozenset(contradiction.id for contradiction in unintended)
+        return new
+
+    @property
+    def _asks_model(self) -> bool:
+        """Whether a language model analyses each save."""
+        settings = self._workspace.settings
+        return settings.model.use != "off" and settings.watch.model == "on-save"
+
+    async def _find(self, calls_made: int | None) -> Sequence[Contradiction]:
+        if not self._asks_model:
+            return await self._open_finder().find()
+        knowledge = await self._workspace.bible().knowledge()
+        rule_findings = await asyncio.to_thread(find_contradictions, knowledge)
+        return (
+            *rule_findings,
+            *await self._judge(knowledge, rule_findings, calls_made),
+        )
+
+    def _open_finder(self) -> ContradictionFinder:
+        if self._finder is None:
+            workspace = self._workspace
+            workspace.require_library()
+            self._finder = ContradictionFinder(
+                stated=SqliteStatedStore(workspace.database),
+                stories=workspace.stories,
+                patterns=workspace.settings.manuscript.order,
+                canon=workspace.canon_file.load,
+            )
+        return self._finder
+
+    async def _judge(
+        self,
+        knowledge: StoryKnowledge,
+        rule_findings: tuple[Contradiction, ...],
+        calls_made: int | None,
+    ) -> tuple[Contradiction, ...]:
+        """Return a model's findings: new ones in new pairs, cached ones in all others."""
+        pairs = await asyncio.to_thread(find_statement_pairs, knowledge)
+        new_pairs = [pair for pair in pairs if pair not in self._pairs]
+        limit = self._workspace.settings.watch.calls
+        calls = 0 if calls_made is None else max(0, limit - calls_made)
+        judge = create_pair_judge(self._workspace, may_ask=calls > 0, calls=calls)
+        if judge is None:
+            return ()
+        self._pairs = frozenset(pairs)
+        if calls:
+            result = await judge.judge(new_pairs)
+            if result.unjudged and result.stopped:
+                self._say(f"Not everything was checked. {result.stopped}")
+        cached = await judge.stored_judgements(pairs)
+        judged = [(pair, cached[pair]) for pair in pairs if pair in cached]
+        return verify_judgements(judged, knowledge, judge.name, rule_findings).found

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.story_store import SqliteSnapshotStore
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteSnapshotStore
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem

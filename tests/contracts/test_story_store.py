@@ -231,6 +231,32 @@ async def test_what_is_woven_is_found_by_who_speaks_and_where(
     ]
 
 
+async def test_what_a_document_states_is_read_again_when_it_is_stored_again(
+    library: Library,
+) -> None:
+    await library.keep_texts(TWO, ["Hob rows."])
+    knowledge = learned()
+    await library.keep(knowledge)
+    first = await library.stated.documents()
+    assert list(first) == sorted([ONE, TWO])
+    await library.casts.save_attribution(woven(knowledge))
+    stated = await library.stated.documents()
+    assert stated[TWO] is first[TWO]
+    assert stated[ONE].facts == tuple(
+        await library.story.facts({FactAbout.CHARACTER}),
+    )
+    assert stated[ONE].first_seen == tuple(await library.story.first_seen())
+    for document, each in stated.items():
+        assert each.text == await library.passages.text(document)
+    outlines = [each.outline for each in stated.values()]
+    assert outlines == await library.passages.outlines()
+    assert (await library.stated.documents())[ONE] is stated[ONE]
+    await library.keep(replace(knowledge, facts=()))
+    assert (await library.stated.documents())[ONE].facts == ()
+    await library.remove(TWO)
+    assert list(await library.stated.documents()) == [ONE]
+
+
 async def test_a_relation_cue_names_who_speaks_and_is_no_search_result(
     library: Library,
 ) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteStatedStore
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
 from lrwr.core.adapters.storage.sqlite.passage_store import (
@@ -122,6 +123,7 @@ async def hosted_library(
             queue=queue,
             story=SqliteStoryStore(other.database),
             parts=SqliteBiblePartStore(other.database),
+            stated=SqliteStatedStore(other.database),
             casts=SupabaseCastStore(desk.database, desk.copy, desk.records),
             analysis=SupabaseAnalysisStore(desk.database, desk.records, now=clock),
             threads=desk.threads,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteStatedStore
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
@@ -33,7 +34,12 @@ from lrwr.core.ports.stores import (
     PassageStore,
     ThreadStore,
 )
-from lrwr.core.ports.story_stores import BiblePartStore, CastStore, StoryStore
+from lrwr.core.ports.story_stores import (
+    BiblePartStore,
+    CastStore,
+    StatedStore,
+    StoryStore,
+)
 from tests.fakes.records import (
     Clock,
     a_document,
@@ -55,6 +61,7 @@ class Library:
     queue: JobQueue
     story: StoryStore
     parts: BiblePartStore
+    stated: StatedStore
     casts: CastStore
     analysis: AnalysisStore
     threads: ThreadStore
@@ -88,6 +95,7 @@ def over(database: SqliteDatabase, clock: Clock) -> Library:
         queue=SqliteJobQueue(database, now=clock),
         story=SqliteStoryStore(database),
         parts=SqliteBiblePartStore(database),
+        stated=SqliteStatedStore(database),
         casts=SqliteCastStore(database),
         analysis=SqliteAnalysisStore(database, now=clock),
         threads=SqliteThreadStore(database),

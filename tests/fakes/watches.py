@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.story_store import SqliteSnapshotStore
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteSnapshotStore
 from lrwr.core.ports.jobs import JobQueue
 from lrwr.pipeline.recipes import RecipeTools
 from lrwr.pipeline.service import DocumentProcessingService

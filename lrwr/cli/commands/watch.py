@@ -15,7 +15,6 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.continuity import ContradictionMonitor
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
     render_contradictions,
@@ -29,6 +28,7 @@ from lrwr.app.presenters.watch import (
 )
 from lrwr.app.watch import (
     AnswerFreshnessMonitor,
+    ContradictionMonitor,
     create_watch_service,
     is_model_used_by_watch,
 )

@@ -27,7 +27,7 @@ from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import match_written_name, resolve_name
 from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
-from lrwr.core.ports.story_stores import BiblePartStore, DocumentFact, StoryStore
+from lrwr.core.ports.story_stores import BiblePartStore, StoryStore
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_story_order,
@@ -181,28 +181,6 @@ class BibleService:
             knowledge = replace(knowledge, texts=texts)
         return project_bible_parts(knowledge, index, indexed.names, parts, horizon)
 
-    async def stated(self) -> StoryKnowledge:
-        """Return the data that the contradiction rules need: texts, cast, facts about
-        characters, and canon.
-
-        Other facts, quotations, appearances and gaps are left empty.
-
-        Raises:
-            SettingsProblem: The canon file is invalid.
-            StoreProblem: The library cannot be read.
-        """
-        canon = await asyncio.to_thread(self._canon)
-        order = await self._order(canon)
-        texts, facts = await self._texts_with_facts(order)
-        return StoryKnowledge(
-            order=order,
-            texts=texts,
-            cast=await self._stories.cast(),
-            first_seen=tuple(await self._stories.first_seen()),
-            facts=tuple(facts),
-            canon=canon,
-        )
-
     async def _read_state(self) -> _LibraryState:
         canon = await asyncio.to_thread(self._canon)
         version = await self._parts.content_version()
@@ -283,22 +261,6 @@ class BibleService:
 
     async def _texts(self, order: StoryOrder) -> dict[DocumentId, DocumentText]:
         return await self._passages.texts(order.outlines)
-
-    async def _texts_with_facts(
-        self, order: StoryOrder
-    ) -> tuple[dict[DocumentId, DocumentText], list[DocumentFact]]:
-        """Return texts and the character facts in them, consistent with each other.
-
-        Another process may store a save in between, so both are read again if the
-        library's content is another one afterwards.
-        """
-        version = await self._parts.content_version()
-        while True:
-            facts = await self._stories.facts({FactAbout.CHARACTER})
-            texts = await self._texts(order)
-            before, version = version, await self._parts.content_version()
-            if version == before:
-                return texts, facts
 
 
 def _decode_index(text: str) -> BibleIndex | None:

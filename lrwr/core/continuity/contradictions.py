@@ -55,30 +55,73 @@ _OFTEN = 5
 _TITLES = frozenset(TITLE_WORDS.split())
 
 
+class StoryWords:
+    """How often each capitalised word occurs in the story text.
+
+    `counts` are those of the texts of the last `update`.
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._texts: dict[DocumentId, str] = {}
+        self._rare: dict[str, set[str]] = {}
+
+    def update(self, texts: Mapping[DocumentId, str]) -> None:
+        """Count the words of `texts`; those that are the same objects as at the last
+        call are not counted again.
+        """
+        changed = [d for d, text in texts.items() if self._texts.get(d) is not text]
+        gone = self._texts.keys() - texts.keys()
+        touched: set[str] = set()
+        for document in (*changed, *gone):
+            old = count_words(self._texts.get(document, ""))
+            new = count_words(texts.get(document, ""))
+            self.counts.subtract(old)
+            self.counts.update(new)
+            touched |= old.keys() | new.keys()
+        self._texts = dict(texts)
+        for word in touched:
+            self._note_rarity(word)
+
+    def rare_like(self, word: str) -> Iterable[str]:
+        """Return the rare words that begin as `word` does, in no order."""
+        return self._rare.get(word[0], ())
+
+    def _note_rarity(self, word: str) -> None:
+        count = self.counts[word]
+        if not count:
+            del self.counts[word]
+        if 0 < count <= _RARE and len(word) >= _SHORTEST and not word.isupper():
+            self._rare.setdefault(word[0], set()).add(word)
+        else:
+            self._rare.get(word[0], set()).discard(word)
+
+
 def find_misspelled_names(
-    material: VisibleFacts, canon: Canon
+    material: VisibleFacts, canon: Canon, words: StoryWords
 ) -> Iterator[tuple[Statement, Statement]]:
     """Yield pairs of a confirmed name and a spelling in the narration that differs from
     it by one letter.
 
     Both are statements; the first has no passage. The misspelling must be rare, differ
     from all names, plurals and lower-case words, and either stand beside the rest of
-    the name ("Nell Tallov") or have a capital inside ("OchroMags").
+    the name ("Nell Tallov") or have a capital inside ("OchroMags"). `words` are updated
+    to the texts of the story.
     """
+    names = _confirmed_names(material, canon)
+    if not names:
+        return
     horizon_view = material.view
     texts = {
         d: horizon_view.texts[d].text
         for d in horizon_view.order.story
         if horizon_view.is_document_visible(d)
     }
-    counts: Counter[str] = Counter()
-    for text in texts.values():
-        counts.update(_words(text))
-    names = _confirmed_names(material, canon)
+    words.update(texts)
     name_words = {word for name in _all_names(material) for word in name.split()}
-    names_by_misspelling = _find_misspellings(names, counts, name_words)
+    names_by_misspelling = _find_misspellings(names, words, name_words)
     for document, text in texts.items():
-        if names_by_misspelling.keys().isdisjoint(_words(text)):
+        if not any(word in count_words(text) for word in names_by_misspelling):
             continue
         quoted = list(find_quoted_spans(text))
         for match in _WORD.finditer(text):
@@ -113,7 +156,7 @@ def _pair_spellings(
 
 
 @lru_cache(maxsize=SPELLING_CACHE_SIZE)
-def _words(text: str) -> Mapping[str, int]:
+def count_words(text: str) -> Mapping[str, int]:
     """Count the capitalised words of a text, in order of first occurrence."""
     return MappingProxyType(Counter(map(intern, _WORD.findall(text))))
 
@@ -141,23 +184,17 @@ def _all_names(material: VisibleFacts) -> Iterator[str]:
 
 
 def _find_misspellings(
-    names: list[str], counts: Counter[str], name_words: set[str]
+    names: list[str], words: StoryWords, name_words: set[str]
 ) -> dict[str, str]:
     """Map each rare word that is one letter off to the name that it may be."""
-    rare = [w for w, n in counts.items() if n <= _RARE and len(w) >= _SHORTEST]
-    rare = [w for w in rare if w not in name_words and not w.isupper()]
-    pairs = [
-        (word, name) for name in names for word in _distinctive_words(name, counts)
-    ]
-    slips = (
-        (other, name)
-        for word, name in pairs
-        for other in rare
-        if _is_one_letter_off(word, other)
-    )
     names_by_misspelling: dict[str, str] = {}
-    for other, name in slips:
-        names_by_misspelling.setdefault(other, name)
+    pairs = (
+        (w, name) for name in names for w in _distinctive_words(name, words.counts)
+    )
+    for word, name in pairs:
+        for other in words.rare_like(word):
+            if other not in name_words and _is_one_letter_off(word, other):
+                names_by_misspelling.setdefault(other, name)
     return names_by_misspelling
 
 
@@ -243,17 +280,34 @@ def find_contradictions(
     )
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
     bounded_view = HorizonView(knowledge.order, knowledge.texts, horizon)
-    conflicts = [
-        c
-        for c in _find_conflicts(material, knowledge.canon)
-        if _is_seen(c, bounded_view)
-    ]
-    contradictions = _build_contradictions(conflicts, horizon_cast, knowledge.canon)
+    contradictions = compare_statements(
+        material, knowledge.canon, StoryWords(), bounded_view
+    )
     return tuple(
         contradiction
         for contradiction in contradictions
         if documents is None or is_in_documents(contradiction, documents)
     )
+
+
+def compare_statements(
+    material: VisibleFacts,
+    canon: Canon,
+    words: StoryWords,
+    bounded_view: HorizonView | None = None,
+) -> tuple[Contradiction, ...]:
+    """Return the contradictions between the facts of `material`, `canon` and the story
+    text, in the order of the contradicting text.
+
+    `words` are updated to the texts of the story. With `bounded_view`, both passages of
+    a contradiction must be visible in it.
+    """
+    conflicts = [
+        conflict
+        for conflict in _find_conflicts(material, canon, words)
+        if bounded_view is None or _is_seen(conflict, bounded_view)
+    ]
+    return tuple(_build_contradictions(conflicts, material.cast, canon))
 
 
 def is_in_documents(
@@ -280,13 +334,15 @@ def find_contradiction_by_id(
     )
 
 
-def _find_conflicts(material: VisibleFacts, canon: Canon) -> list[StatementConflict]:
+def _find_conflicts(
+    material: VisibleFacts, canon: Canon, words: StoryWords
+) -> list[StatementConflict]:
     comparator = StatementComparator(material)
     conflicts = list(comparator.clashes(collect_statements(material, canon)))
     conflicts += _quantity_conflicts(find_quantity_statements(material.view))
     conflicts += [
         StatementConflict("name", right, wrong, (right.value, wrong.value))
-        for right, wrong in find_misspelled_names(material, canon)
+        for right, wrong in find_misspelled_names(material, canon, words)
     ]
     return sorted(conflicts, key=lambda conflict: conflict.found.rank)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 
 from lrwr.core.bible.claims import SourcedFact, VisibleFacts, normalize_attribute
@@ -24,6 +25,9 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.attribute_rules import EYE, HAIR
 from lrwr.core.nlp.facts.clauses import SPOKEN_DETAIL, is_asserted
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
+
+ASSERTION_CACHE_SIZE = 8_192
+"""Cached facts. Watch checks all facts after each save, and most are unchanged."""
 
 
 class StatementSource(StrEnum):
@@ -162,6 +166,7 @@ def find_enclosing_paragraph(text: str, span: Span) -> Span:
     return Span(0 if start < 0 else start + 2, len(text) if end < 0 else end)
 
 
+@lru_cache(maxsize=ASSERTION_CACHE_SIZE)
 def is_asserted_in_context(text: str, span: Span) -> bool:
     """Return whether `text` asserts the words at `span` as a fact of the story.
 

@@ -7,9 +7,10 @@ from typing import Protocol
 
 from lrwr.core.model.cast import Cast, Mention, Quotation
 from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.documents import Chapter, DocumentId
+from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
 from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.text import Span
+from lrwr.core.ports.stores import DocumentText
 
 
 class AppearanceRole(StrEnum):
@@ -221,6 +222,35 @@ class BiblePartStore(Protocol):
         """Return the appearances of any of `characters` or in any of `documents`.
 
         Ordered by document id, then position in the text.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatedDocument:
+    """What one document states about characters, and where it names them.
+
+    `outline` and `text` are None if they are damaged or not stored. `first_seen` and
+    `facts`, those about characters, are in text order.
+    """
+
+    outline: DocumentOutline | None
+    text: DocumentText | None
+    first_seen: tuple[FirstMention, ...] = ()
+    facts: tuple[DocumentFact, ...] = ()
+
+
+class StatedStore(Protocol):
+    """Reads what contradictions are found in, again and again."""
+
+    async def documents(self) -> Mapping[DocumentId, StatedDocument]:
+        """Return what each document states, ordered by document id, all from one point
+        in time.
+
+        A document that has not changed since the last call is the same object.
 
         Raises:
             StoreProblem: The library cannot be read.

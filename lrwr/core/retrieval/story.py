@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from lrwr.core.canon.model import Canon, normalize_canon_path
@@ -213,6 +214,7 @@ def number_chapters(
     return numbers
 
 
+@lru_cache(maxsize=8_192)
 def natural_key(path: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key for `path` that compares numbers by value and ignores case:
     "ch2" sorts before "Ch10".

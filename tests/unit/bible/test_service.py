@@ -1,15 +1,10 @@
-from collections.abc import Mapping
-
 import pytest
 
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.canon.model import Canon, UndefinedAttribute
-from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import FactAbout
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.ports.story_stores import DocumentFact
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import FILES, TWO, marsh
 
@@ -20,25 +15,6 @@ class Vanishing(Book):
     async def text(self, document: DocumentId) -> DocumentText:
         if document == TWO:
             raise NotFound("gone")
-        return await super().text(document)
-
-
-class Stored(Book):
-    """A book of which one document is stored, and with it facts, while it is read."""
-
-    def __init__(
-        self,
-        files: Mapping[str, str],
-        known: list[DocumentFact],
-        after: list[DocumentFact],
-    ) -> None:
-        super().__init__(files)
-        self._known = known
-        self._after = after
-
-    async def text(self, document: DocumentId) -> DocumentText:
-        if document == TWO:
-            self._known[:] = self._after
         return await super().text(document)
 
 
@@ -102,23 +78,3 @@ async def test_a_misspelled_name_is_refused_with_the_nearest() -> None:
         with pytest.raises(NotFound, match=f"No character is called {name}") as caught:
             find_profile_by_name(name, await marsh().service().read())
         assert caught.value.hint == "Did you mean Nell Tallow?"
-
-
-async def test_what_is_stated_is_what_contradictions_are_found_in() -> None:
-    service = marsh().service()
-    known, stated = await service.knowledge(), await service.stated()
-    facts = tuple(one for one in known.facts if one.fact.about is FactAbout.CHARACTER)
-    assert facts
-    assert stated.facts == facts
-    assert (stated.texts, stated.first_seen) == (known.texts, known.first_seen)
-    assert find_contradictions(stated) == find_contradictions(known)
-
-
-async def test_what_is_stated_stands_in_its_texts_though_one_is_stored_meanwhile() -> (
-    None
-):
-    stories = marsh()
-    stories.book = Stored(FILES, stories.known, list(stories.known))
-    stories.known.clear()
-    stated = await stories.service().stated()
-    assert stated.facts == (await marsh().service().stated()).facts

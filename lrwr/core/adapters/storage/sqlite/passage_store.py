@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
+    decode_checked_rows,
     fits_sql,
     outline_fits_sql,
     text_fits_sql,
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_OUTLINES = f"""
+SELECT_OUTLINES = f"""
 select {outline_fits_sql("document")}, id, type, title, words, order_hint, chapters
-from document order by id
+from document where {{where}} order by id
 """
 _TEXT = f"""
 select {text_fits_sql("document")}, text, paragraphs,
@@ -127,7 +128,8 @@ class SqlitePassageStore:
                     connection,
                     "outlines",
                     lambda: self._database.decode_rows(
-                        connection.execute(_OUTLINES), _outline
+                        connection.execute(SELECT_OUTLINES.format(where="true")),
+                        parse_outline_row,
                     ),
                 )
             )
@@ -166,7 +168,7 @@ class SqlitePassageStore:
             DamagedDocument: Its stored text is damaged, or was and is not stored again.
         """
         is_stored, texts = await self._database.read(
-            lambda connection: self._read_text(connection, document)
+            lambda connection: self._load_text(connection, document)
         )
         if is_stored is None:
             raise NotFound(
@@ -195,24 +197,15 @@ class SqlitePassageStore:
             lambda connection: [
                 (document, text)
                 for document in dict.fromkeys(documents)
-                for text in self._read_text(connection, document)[1]
+                for text in self._load_text(connection, document)[1]
             ]
         )
         return dict(texts)
 
-    def _read_text(
+    def _load_text(
         self, connection: sqlite3.Connection, document: DocumentId
     ) -> tuple[bool | None, list[DocumentText]]:
-        """Return whether the text is stored, and the text unless it is damaged.
-
-        The first is None if the library does not contain the document.
-        """
-        rows = connection.execute(_TEXT, (document,)).fetchall()
-        is_stored = bool(rows[0][-1]) if rows else None
-        return is_stored, self._database.decode_rows(
-            [row[:-1] for row in rows if is_stored],
-            lambda row: DocumentText(row[0], _lines(*row)),
-        )
+        return load_text(connection, document, self._database.notice_damage)
 
     async def counts(self, pipeline: Pipeline) -> LibraryCounts:
         """Return the numbers of documents, words and chunks that `pipeline` has
@@ -236,6 +229,25 @@ class SqlitePassageStore:
                 connection.execute(sql, parameters), _chunk
             )
         )
+
+
+def load_text(
+    connection: sqlite3.Connection,
+    document: DocumentId,
+    notice_damage: Callable[[], None],
+) -> tuple[bool | None, list[DocumentText]]:
+    """Return whether the text of a document is stored, and the text unless it is
+    damaged; then `notice_damage` is called.
+
+    The first is None if the library does not contain the document.
+    """
+    rows = connection.execute(_TEXT, (document,)).fetchall()
+    is_stored = bool(rows[0][-1]) if rows else None
+    return is_stored, decode_checked_rows(
+        [row[:-1] for row in rows if is_stored],
+        lambda row: DocumentText(row[0], _lines(*row)),
+        notice_damage,
+    )
 
 
 class SqliteTokenStates:
@@ -284,9 +296,10 @@ def _lines(text: str, paragraphs: str) -> LineIndex:
     return LineIndex(tuple(starts), tuple(numbers))
 
 
-def _outline(
+def parse_outline_row(
     row: tuple[str, str, str, int, float | None, str],
 ) -> DocumentOutline:
+    """Decode a row of `SELECT_OUTLINES`, without its first column."""
     document, kind, title, words, order, outline = row
     if not isinstance(document, str):
         raise TypeError("the id of a document is not text")

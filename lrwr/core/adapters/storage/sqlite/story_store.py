@@ -23,11 +23,10 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
 from lrwr.core.model.cast import (
     Cast,
 )
-from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.stores import DocumentSnapshot, QuotedFact
 from lrwr.core.ports.story_stores import (
     Appearance,
     DocumentFact,
@@ -45,8 +44,9 @@ on conflict (id) do update set "cast" = ?1 where "cast" <> ?1
 """
 _SEAL_CAST = seal_sql("story", f"crc is null or not {fits_sql('story')}")
 
-_FIRST_SEEN = f"""
-select {fits_sql("first_seen")}, character, alias, document_id, char_start, char_end, mentions from first_seen
+SELECT_FIRST_SEEN = f"""
+select {fits_sql("first_seen")}, character, alias, document_id, char_start, char_end, mentions
+from first_seen where {{where}}
 order by document_id, char_start, alias
 """
 
@@ -59,10 +59,10 @@ from quotation where {{where}}
 order by document_id, char_start, n
 """
 
-_FACTS = f"""
+SELECT_FACTS = f"""
 select {fits_sql("fact")}, document_id, about, subject, field, value, keeper, certainty, reach, spans,
   details
-from fact where :about = '[]' or about in (select value from json_each(:about))
+from fact where {{where}}
 order by document_id, char_start, n
 """
 
@@ -171,7 +171,8 @@ class SqliteStoryStore:
 
         They are ordered by document id, then by position in the text.
         """
-        return await _read_rows(self._database, _FIRST_SEEN, (), _first_mention)
+        sql = SELECT_FIRST_SEEN.format(where="true")
+        return await _read_rows(self._database, sql, (), parse_first_mention_row)
 
     async def quotations(
         self,
@@ -225,8 +226,10 @@ class SqliteStoryStore:
         With `about`, only facts about these kinds of things, such as characters; empty
         means all kinds.
         """
-        parameters = {"about": json.dumps(sorted(about))}
-        facts = await _read_rows(self._database, _FACTS, parameters, _document_fact)
+        sql, parameters = _bound(SELECT_FACTS, {"about": about or None})
+        facts = await _read_rows(
+            self._database, sql, parameters, parse_document_fact_row
+        )
         if any(fact.fact.about is FactAbout.RELATION_CUE for fact in facts):
             return await load_cue_parties(self._database, facts)
         return facts
@@ -253,7 +256,7 @@ class SqliteStoryStore:
         if not match:
             return []
         return await _read_rows(
-            self._database, _SEARCH_FACTS, (match, limit), _document_fact
+            self._database, _SEARCH_FACTS, (match, limit), parse_document_fact_row
         )
 
     async def labels(
@@ -367,12 +370,14 @@ def store_cast_json(connection: sqlite3.Connection, cast: str) -> None:
     connection.execute(_SEAL_CAST)
 
 
-def _first_mention(row: Sequence[Any]) -> FirstMention:
+def parse_first_mention_row(row: Sequence[Any]) -> FirstMention:
+    """Decode a row of `SELECT_FIRST_SEEN`, without its first column."""
     character, alias, document, start, end, count = row
     return FirstMention(character, alias, DocumentId(document), Span(start, end), count)
 
 
-def _document_fact(row: Sequence[Any]) -> DocumentFact:
+def parse_document_fact_row(row: Sequence[Any]) -> DocumentFact:
+    """Decode a row of `SELECT_FACTS`, without its first column."""
     document, *columns = row
     return DocumentFact(DocumentId(document), parse_fact_row(tuple(columns)))
 
@@ -401,84 +406,3 @@ def _only_column(row: Sequence[Any]) -> Any:
 
 def _parameters(*lists: Collection[str]) -> list[str]:
     return [json.dumps(sorted(values)) for values in lists]
-
-
-_SNAPSHOT_TEXT = """
-select d.text from document d join processed p on p.document_id = d.id
-where d.id = ? and p.pipeline = ?
-"""
-
-
-_SNAPSHOT_PASSAGES = (
-    "select text from chunk where document_id = ? and pipeline = ? order by ordinal"
-)
-
-
-_SNAPSHOT_FACTS = f"""
-select {fits_sql("fact")}, about, subject, field, value, keeper, certainty, reach, spans, details
-from fact where document_id = ? and about not in ('passage', 'scene', 'relation_cue')
-order by char_start, n
-"""
-
-
-_SNAPSHOT_PEOPLE = "select distinct character from first_seen where document_id = ?"
-
-
-class SqliteSnapshotStore:
-    """The `DocumentSnapshotStore` port in SQLite: reads what is stored of single
-    documents.
-    """
-
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
-
-    async def snapshots(
-        self, documents: Collection[DocumentId], pipeline: Pipeline
-    ) -> Mapping[DocumentId, DocumentSnapshot]:
-        """Return passages, facts and characters of `documents`, by document id.
-
-        Documents that `pipeline` has not processed are left out. All belong to one
-        state of the library.
-        """
-
-        def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
-            snapshots = {
-                document: _load_snapshot(connection, self._database, document, pipeline)
-                for document in documents
-            }
-            return {
-                name: snapshot
-                for name, snapshot in snapshots.items()
-                if snapshot is not None
-            }
-
-        return await self._database.read(read)
-
-
-def _load_snapshot(
-    connection: sqlite3.Connection,
-    database: SqliteDatabase,
-    document: DocumentId,
-    pipeline: Pipeline,
-) -> DocumentSnapshot | None:
-    row = connection.execute(_SNAPSHOT_TEXT, (document, pipeline.value)).fetchone()
-    if row is None:
-        return None
-    passages = connection.execute(_SNAPSHOT_PASSAGES, (document, pipeline.value))
-    texts = tuple(text for (text,) in passages)
-    if pipeline is Pipeline.NAIVE:
-        return DocumentSnapshot(texts)
-    facts = database.decode_rows(
-        connection.execute(_SNAPSHOT_FACTS, (document,)),
-        lambda row: parse_fact_row(tuple(row)),
-    )
-    return DocumentSnapshot(
-        passages=texts,
-        facts=tuple(
-            QuotedFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
-            for fact in facts
-        ),
-        people=frozenset(
-            name for (name,) in connection.execute(_SNAPSHOT_PEOPLE, (document,))
-        ),
-    )
