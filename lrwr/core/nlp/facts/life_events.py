@@ -1,141 +1,208 @@
 """Life events in narration and speech: the turning points that a timeline lists."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lrwr.core.model.facts import Certainty, Fact, FactAbout, LifeEventKind
 from lrwr.core.model.text import LazyPattern, Span
 from lrwr.core.nlp.facts.clauses import (
-    NAME_PATTERN,
-    clean_name,
     ends_in_question,
-    extract_clause_before,
     extract_verbatim,
-    has_place_preposition,
-    infer_title_possessive,
     is_asserted,
-    is_known_person,
     make_fact,
-    may_be_person,
     to_text_span,
 )
-from lrwr.core.nlp.facts.events import (
+from lrwr.core.nlp.facts.life_event_rules import (
     LIFE_EVENT_RULES,
     SPEECH_ACT_RULES,
     LifeEventRule,
     collect_life_event_words,
 )
+from lrwr.core.nlp.facts.participants import PEOPLE_NOUNS, ParticipantTracker
 from lrwr.core.nlp.text.prose import AnnotatedProse, ProseSentence
 
-_NAME = LazyPattern(NAME_PATTERN)
-_PRONOUN = re.compile(r"\b(?:he|him|himself|she|her|herself|his)\b", re.I)
-_GENDERS = {"he": "his", "him": "his", "himself": "his", "his": "his"}
-_PEOPLE_TEXT = (
-    "man woman girl boy child gentleman lady stranger father mother sister brother son "
-    "daughter wife husband uncle aunt cousin nephew niece doctor captain baby infant "
-    "mamma papa widow orphan colonel king queen prince princess sisters brothers "
-    "friends"
-)
-PEOPLE_NOUNS = tuple(_PEOPLE_TEXT.split())
-"""Common nouns for a person who may be the subject of a life event."""
 _ADVERBS = (
     r"(?:(?:then|now|suddenly|at last|at once|also|again|once more|[a-z]+ly|just|soon|"
     r"both|all|had|has|have|himself|herself|at length|already|thus|next|never again|"
-    r"here|there|afterwards|once|ever|since|been|being|too|still|at this moment|too),? )*"
+    r"here|there|afterwards|once|ever|since|been|being|too|still|at this moment),? )*"
 )
-_SUBJECT = LazyPattern(
-    r"(?:^|[\s\x01(—-])(?P<who>[Hh]e|[Ss]he|[Tt]hey|[Ww]e|I|[Ww]ho|"
-    r"(?:[A-ZÀ-Þ][\w-]*'?[\w-]*\.? (?:(?:de|du|van|von|of|the|and|la) )*){1,5}|"
+_WORD = r"[A-ZÀ-Þ][\w-]*'?[\w-]*\.?"
+_NAME = rf"{_WORD}(?: (?:(?:de|du|van|von|of|the|and|la) )*{_WORD}){{0,4}}"
+_NOUN = (
     r"(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Oo]ur) (?:[\w-]+ ){0,2}"
-    rf"(?:{'|'.join(PEOPLE_NOUNS)}))"
-    rf" ?(?:,[^,;:\x01]{{3,60}}, )?{_ADVERBS}$"
+    rf"(?:{'|'.join(PEOPLE_NOUNS)})"
 )
-_COORDINATED = re.compile(rf"(?:\band|\bbut|,|\bthen) {_ADVERBS}$")
-_FIRST = re.compile(r"^[\x01\s]*(?P<who>[Hh]e|[Ss]he|[Tt]hey|I|We)\b")
+_PRONOUNS = r"[Hh]e|[Ss]he|[Tt]hey|[Ww]e|I"
+_SUBJECT = LazyPattern(
+    rf"(?:^|[\s\x01(—“\"-])(?P<who>(?:{_PRONOUNS})\b|{_NOUN}|{_NAME})(?:'s|'ve|'d|'re)?"
+    rf"(?:,[^,;:\x01]{{3,60}},)?(?P<relative>,? who)? {_ADVERBS}$"
+)
+# A second predicate of the same subject: "Nell rose, took the lamp, and left"
+_COORDINATED = LazyPattern(rf"(?:\band|\bbut|,|\bthen|^) ?{_ADVERBS}$")
+# A subject with its verb anywhere before: "Nell started up; overthrew the table; …"
+_EARLIER_SUBJECT = LazyPattern(
+    rf"(?:^|[,;\x01\n—] ?|\band |\bbut |\bthen |“|\")(?P<who>(?:{_PRONOUNS})\b|{_NOUN}|{_NAME}) (?=[a-z])"
+)
+_OBJECT_BEFORE = re.compile(
+    r"\b(?:of|from|with|to|by|for|in|at|on|about|after|upon|between|than|like|towards?|"
+    r"into|before|against|near|beside|through|without) $"
+)
+_REST_OF_NAME = re.compile(
+    r"(?: [A-Z][\w'-]+\.?)*(?: (?:from|to|with|by|for|of|and)(?: [A-Z][\w'-]+\.?)+)?"
+)
+_CLAUSE_MARK = re.compile(r"[;:\x01(—]|--")
 _CONDITION = re.compile(
-    r"\b(?:if|unless|whether|idea of|dream\w*|dreamt|imagin\w+|would|should|could|might|may|"
+    r"\b(?:if|unless|whether|as soon as|once|idea of|dream\w*|dreamt|imagin\w+|would|should|could|might|may|"
     r"must|suppos\w+|pretend\w*|fanc(?:y|ied)|perhaps|wish\w*|hop(?:e|ed)|fear(?:ed)?|"
-    r"never|as though|lest|ought|shall|will|cannot|can't|won't|not|rumou?r\w*|"
-    r"no one|nobody|nor|neither|every|whenever|always|often|usually|sometimes)\b|n't\b",
+    r"never|as though|lest|ought|shall|will|cannot|can't|won't|not|rumou?r\w*|hardly|"
+    r"no one|nobody|nor|neither|every|whenever|always|often|usually|sometimes|"
+    r"intend\w*|mean|means|meant|going to|about to|want\w*|tried|try|trying|resolv\w+|"
+    r"determin\w+|prevent\w*|threat\w*|offer\w*|expect\w*|ready to|refus\w+ to|without|"
+    r"instead of|rather|than|sooner|plan\w*|propos\w+ to|thought of|talk\w* of|used to|"
+    r"able to|anxious to|eager to|glad to|allowed to|likely|told to|ordered to|to have)\b|n't\b",
     re.I,
 )
 _HYPOTHESIS = re.compile(
-    r"\b(?:if|unless|whether|dream\w*|dreamt|imagin\w+|suppos\w+|pretend\w*|would|might)\b"
-    r"[^.]{0,60}$",
+    r"\b(?:(?<!as )if|unless|whether|dream\w*|dreamt|imagin\w+|suppos\w+|pretend\w*|would|might|"
+    r"had (?:I|he|she|it|they|we|you)|what|why|how)\b[^.]{0,60}$",
     re.I,
 )
-_UNTIL = re.compile(r"\b(?:until|till) ")
+_SUBORDINATE = re.compile(
+    r"\b(?:when|as|where|whither|while|whilst|until|till|after|before|since|which|whom|"
+    r"who|whose|that|than|for|how|because|whence|time|though|although|so)\b",
+    re.I,
+)
+_INFINITIVE = re.compile(
+    r"\b(?:to|of|by|in|on|for|without) (?:have |be |being |having )?$"
+)
 _EARLIER = re.compile(
-    r"\b(?:(?:\w+ )?(?:years?|months|weeks|days) (?:before|ago|earlier|since)|"
-    r"long (?:before|ago)|(?:as|when|while) (?:a|an|yet a|still a|quite a) (?:mere )?"
+    r"\b(?:(?:\w+ )?(?:years?|months|weeks|days|summers?|winters?) (?:before|ago|earlier|since)|"
+    r"long (?:before|ago|since)|(?:as|when|while) (?:a|an|yet a|still a|quite a) (?:mere )?"
     r"(?:child|boy|girl|lad|young man|baby|infant)|in (?:his|her|their) (?:youth|childhood|boyhood|"
-    r"girlhood)|once upon|formerly|in former (?:days|years|times))\b",
+    r"girlhood)|once upon|formerly|in former (?:days|years|times)|the (?:preceding|previous) "
+    r"(?:year|summer|winter|autumn|spring|month|week)|last (?:year|summer|winter|autumn|spring|"
+    r"month|week|June|July|May|April|March))\b",
+    re.I,
+)
+_PERFECT = re.compile(r"\b(?:had|'d)\b(?! to\b)")
+_WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
+_COMES_TO = LazyPattern(r"\b(?:to|from|reached) (?P<whom>[A-Z][\w'.-]+)$")
+_YEAR = re.compile(r"\b1[0-9]{3}\b")
+_BUSY = re.compile(
+    r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy)\b",
     re.I,
 )
 _LONG = 200
 """Characters of a sentence above which only a part of it is quoted."""
+_NEAR = 48
+"""Characters before a predicate in which a word of doubt refers to it."""
+_SHORT = 40
+"""Characters of a sentence up to which the one before it is quoted, too."""
+_K = LifeEventKind
+_MINOR = frozenset(
+    {_K.MET, _K.ARRIVED, _K.LEFT, _K.MOVED, _K.LETTER, _K.LEARNED, _K.FOUGHT}
+)
+"""Kinds that need a main clause and a known person, or they are everyday actions."""
+_PERSONAL_SPEECH = frozenset({_K.MARRIED, _K.ARRESTED, _K.DIED, _K.ELOPED, _K.ENGAGED})
+"""Kinds that dialogue may state of somebody whom it only names by a pronoun."""
 
 
 def find_life_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     """Yield an event for each sentence that states a turning point of somebody's life.
 
-    The value is the sentence verbatim. Details: `kind`, the kind of event; `involved`,
-    each person in it; `told` if a character reports it; `earlier` if the text places it
-    before the scene. Doubted, negated and habitual statements are skipped. In text
-    order, at most one event for each sentence and kind.
+    The value is the sentence verbatim, or the part of a long one. Details: `kind`, the
+    kind of event; `involved`, its subject and objects, as far as they are clear; `told`
+    if a character reports it; `earlier` if the text places it before the scene. Doubted,
+    intended, negated and habitual statements are skipped. In text order, at most one
+    event for each sentence.
     """
     tracker = ParticipantTracker(prose)
     words = collect_life_event_words()
+    before: ProseSentence | None = None
     for sentence in prose.sentences:
         if not sentence.words.isdisjoint(words):
-            yield from _find_in_sentence(prose, sentence, tracker)
+            fact = _find_in_sentence(prose, sentence, tracker)
+            if fact:
+                yield _with_context(prose, fact, sentence, before)
         tracker.leave(sentence)
+        before = sentence
+
+
+def _with_context(
+    prose: AnnotatedProse,
+    fact: Fact,
+    sentence: ProseSentence,
+    before: ProseSentence | None,
+) -> Fact:
+    """Return `fact` with the sentence `before` it in its value and span, if it is
+    `sentence`, short and in dialogue, and nothing separates the two.
+    """
+    (span,) = fact.spans
+    if before is None or len(span) > _SHORT or len(before.span) > _LONG:
+        return fact
+    joint = Span(before.span.start, span.end)
+    gap = prose.text[before.span.end - 3 : sentence.span.start]
+    is_new_paragraph = (
+        "\n\n" in gap and not gap.startswith((":", "?", ".:")) and ":" not in gap
+    )
+    if (
+        not sentence.speech
+        or is_new_paragraph
+        or "#" in prose.text[joint.start : joint.end]
+    ):
+        return fact
+    return replace(fact, value=extract_verbatim(prose, joint), spans=(joint,))
 
 
 def _find_in_sentence(
-    prose: AnnotatedProse, sentence: ProseSentence, tracker: "ParticipantTracker"
-) -> Iterator[Fact]:
+    prose: AnnotatedProse, sentence: ProseSentence, tracker: ParticipantTracker
+) -> Fact | None:
+    if len(_YEAR.findall(prose.text, sentence.span.start, sentence.span.end)) > 1:
+        return None  # an inscription or a register
     for rule in LIFE_EVENT_RULES:
         if sentence.words.isdisjoint(rule.words):
             continue
-        match = _find_statement(rule, sentence, sentence.narration, tracker)
-        if match is None and rule.spoken and sentence.speech:
-            match = _find_statement(rule, sentence, sentence.speech, tracker)
-        if match:
-            yield _build(prose, sentence, rule.kind, match, tracker)
-            return
-    if sentence.speech:
-        yield from _find_acts(prose, sentence, tracker)
+        statement = _find_statement(rule, sentence, sentence.narration, tracker)
+        if statement is None and rule.spoken and sentence.speech:
+            statement = _find_statement(rule, sentence, sentence.speech, tracker)
+        if statement:
+            return _build(prose, sentence, rule.kind, statement)
+    return _find_act(prose, sentence, tracker) if sentence.speech else None
 
 
-def _find_acts(
-    prose: AnnotatedProse, sentence: ProseSentence, tracker: "ParticipantTracker"
-) -> Iterator[Fact]:
-    """Yield the first event that the speech in a sentence brings about."""
+def _find_act(
+    prose: AnnotatedProse, sentence: ProseSentence, tracker: ParticipantTracker
+) -> Fact | None:
+    """Return the first event that the speech in a sentence brings about."""
     words = sentence.speech
     for rule in SPEECH_ACT_RULES:
         if sentence.words.isdisjoint(rule.words):
             continue
         for match in rule.predicate.finditer(words):
-            if _HYPOTHESIS.search(extract_clause_before(words, match.start())):
+            clause = words[_clause_start(words, match.start()) : match.start()]
+            if _HYPOTHESIS.search(clause) or _is_busy(rule.kind, words):
                 continue
             span = _quoted_span(sentence, words, match.start(), match.end())
             people = tracker.list_speakers(sentence)
             details = [("kind", str(rule.kind)), *(("involved", n) for n in people)]
-            yield _make_event(prose, span, details)
-            return
+            return _make_event(prose, span, details)
+    return None
+
+
+def _is_busy(kind: LifeEventKind, words: str) -> bool:
+    """Return whether "engaged" may only mean that somebody has no time."""
+    return kind is _K.ENGAGED and bool(_BUSY.search(words))
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """Where a sentence states an event, in which layer, and who is its subject."""
+    """Where a sentence states an event, in which layer, and who takes part."""
 
     words: str
     start: int
     end: int
-    subject: str
+    people: tuple[str, ...]
     spoken: bool
 
 
@@ -143,39 +210,118 @@ def _find_statement(
     rule: LifeEventRule,
     sentence: ProseSentence,
     words: str,
-    tracker: "ParticipantTracker",
+    tracker: ParticipantTracker,
 ) -> _Statement | None:
     spoken = words is sentence.speech
     for match in rule.predicate.finditer(words):
-        start = max(words.rfind(mark, 0, match.start()) for mark in ";:\x01") + 1
-        clause = words[start : match.start()]
-        if not _is_stated(clause) or ends_in_question(words, match.end()):
+        clause = words[_clause_start(words, match.start()) : match.start()]
+        if (
+            _is_future(clause, match.group())
+            or ends_in_question(words, match.end())
+            or not _is_stated(clause, rule)
+            or _is_busy(rule.kind, words)
+            or (
+                rule.kind is _K.ARRIVED
+                and _is_meeting_on_arrival(words, match.end(), tracker)
+            )
+        ):
             continue
-        who = _find_subject(clause, words, tracker, spoken)
-        if who or rule.impersonal:
-            return _Statement(words, match.start(), match.end(), who, spoken)
+        who = _find_subject(clause, words, tracker)
+        if not who and not rule.impersonal:
+            continue
+        people = _list_people(words, match, who, spoken, tracker)
+        statement = _Statement(words, *match.span(), people, spoken)
+        if _is_worth_telling(rule, who, people, spoken, _is_earlier(statement)):
+            return statement
     return None
 
 
-def _is_stated(clause: str) -> bool:
-    """Return whether nothing in `clause` makes its predicate doubtful or negated."""
-    part = clause[clause.rfind(", ") + 1 :]
-    if _CONDITION.search(part) or _HYPOTHESIS.search(clause):
+def _is_future(clause: str, phrase: str) -> bool:
+    """Return whether a clause in the present says when something will happen."""
+    return phrase.startswith(("is ", "are ", "am ")) and bool(_WHEN.search(clause))
+
+
+def _is_meeting_on_arrival(words: str, end: int, tracker: ParticipantTracker) -> bool:
+    """Return whether somebody only comes back to a person, such as "returned to Nell"."""
+    match = _COMES_TO.search(words[:end])
+    rest = _REST_OF_NAME.match(words, end)
+    return bool(match and rest and tracker.is_person(match["whom"] + rest.group()))
+
+
+def _clause_start(words: str, at: int) -> int:
+    """Return the offset after the last mark before `at` that ends a clause."""
+    marks = [mark.end() for mark in _CLAUSE_MARK.finditer(words, 0, at)]
+    return marks[-1] if marks else 0
+
+
+def _is_stated(clause: str, rule: LifeEventRule) -> bool:
+    """Return whether nothing in `clause` makes its predicate doubtful, intended or
+    negated, and it is a main clause where the kind of event needs one.
+    """
+    part = clause[clause.rfind(", ") + 1 :][-_NEAR:]
+    if _CONDITION.search(part) or not is_asserted(part) or _INFINITIVE.search(part):
         return False
-    return is_asserted(_UNTIL.sub("", part))
+    if rule.impersonal:
+        return True
+    is_main = rule.kind not in _MINOR or not _SUBORDINATE.search(part)
+    return is_main and not _HYPOTHESIS.search(clause)
 
 
-def _find_subject(
-    clause: str, words: str, tracker: "ParticipantTracker", spoken: bool
-) -> str:
-    """Return the words of the subject before a predicate; "" if it is no person."""
-    match = _SUBJECT.search(clause[-120:])
-    who = (match["who"] or "").strip() if match else ""
-    if who.lower() == "who" or (not who and _COORDINATED.search(clause)):
-        first = _FIRST.match(words)
-        who = first["who"] if first else tracker.first_name(words)
+def _list_people(
+    words: str,
+    match: re.Match[str],
+    who: str,
+    spoken: bool,
+    tracker: ParticipantTracker,
+) -> tuple[str, ...]:
     if spoken:
-        return who if tracker.is_person(who) else ""
+        names = (
+            [name for _, name in tracker.find_names(who)] if who[:1].isupper() else []
+        )
+        names += [name for _, name in tracker.find_names(match.group())]
+    else:
+        names = tracker.resolve_subject(words, match.start(), who)
+        rest = _REST_OF_NAME.match(words, match.end())
+        end = rest.end() if rest else match.end()
+        names += tracker.list_objects(words, match.start(), end)
+    return tuple(dict.fromkeys(names))
+
+
+def _is_worth_telling(
+    rule: LifeEventRule,
+    who: str,
+    people: tuple[str, ...],
+    spoken: bool,
+    is_earlier: bool,
+) -> bool:
+    if people or rule.impersonal:
+        return True
+    if is_earlier and who.lower() in ("he", "she", "they"):
+        return False
+    if rule.kind is _K.DIED and who.lower() in ("he", "she", "they"):
+        return False
+    if spoken:
+        return rule.kind in _PERSONAL_SPEECH
+    return rule.kind not in _MINOR or who in ("I", "We", "we")
+
+
+def _find_subject(clause: str, words: str, tracker: ParticipantTracker) -> str:
+    """Return the words of the subject before a predicate; "" if it is no person."""
+    near = clause[-140:]
+    match = _SUBJECT.search(near)
+    if (
+        match
+        and not match["relative"]
+        and _OBJECT_BEFORE.search(near[: match.start("who")])
+    ):
+        return ""
+    if match:
+        who = match["who"].strip()
+    elif _COORDINATED.search(clause):
+        subjects = (m["who"].strip() for m in _EARLIER_SUBJECT.finditer(words))
+        who = next(filter(tracker.is_actor, subjects), "")
+    else:
+        return ""
     return who if tracker.is_actor(who) else ""
 
 
@@ -184,14 +330,12 @@ def _build(
     sentence: ProseSentence,
     kind: LifeEventKind,
     statement: _Statement,
-    tracker: "ParticipantTracker",
 ) -> Fact:
     span = _quoted_span(sentence, statement.words, statement.start, statement.end)
-    people = tracker.list_people(statement.words, statement.subject, statement.spoken)
-    details = [("kind", str(kind)), *(("involved", name) for name in people)]
+    details = [("kind", str(kind)), *(("involved", name) for name in statement.people)]
     if statement.spoken:
         details.append(("told", "yes"))
-    if _EARLIER.search(statement.words) or _is_pluperfect(statement):
+    if _is_earlier(statement):
         details.append(("earlier", "yes"))
     return _make_event(prose, span, details)
 
@@ -209,9 +353,17 @@ def _make_event(
     )
 
 
-def _is_pluperfect(statement: _Statement) -> bool:
-    before = statement.words[max(0, statement.start - 14) : statement.start]
-    return bool(re.search(r"\bhad (?:\w+ )?$", before)) and not statement.spoken
+def _is_earlier(statement: _Statement) -> bool:
+    """Return whether a phrase of time or the pluperfect places the event before the
+    scene.
+    """
+    if _EARLIER.search(statement.words):
+        return True
+    start = _clause_start(statement.words, statement.start)
+    clause = statement.words[start : statement.end]
+    return not statement.spoken and bool(
+        _PERFECT.search(clause[clause.rfind(", ") + 1 :])
+    )
 
 
 def _quoted_span(sentence: ProseSentence, words: str, first: int, last: int) -> Span:
@@ -222,152 +374,3 @@ def _quoted_span(sentence: ProseSentence, words: str, first: int, last: int) -> 
     start += len(words[start:]) - len(words[start:].lstrip())
     end = words.find(";", last)
     return to_text_span(sentence, start, end if end >= 0 else len(words))
-
-
-class ParticipantTracker:
-    """Resolves names and pronouns to people, sentence by sentence in text order.
-
-    A pronoun stands for the person of its gender that the narration named last as a
-    subject. The gender of a name comes from its title or from the pronouns in sentences
-    that name nobody else.
-    """
-
-    def __init__(self, prose: AnnotatedProse) -> None:
-        self._prose = prose
-        self._names: dict[int, list[tuple[int, str]]] = {}
-        self._genders = self._vote_genders()
-        self._recent: dict[str, list[str]] = {"his": [], "her": []}
-        self._latest: list[str] = []
-
-    def leave(self, sentence: ProseSentence) -> None:
-        """Remember the people whom the narration of `sentence` names."""
-        words = sentence.narration
-        for at, name in reversed(self._named(sentence)):
-            if words[at + len(name) : at + len(name) + 2] == "'s":
-                continue
-            if name in self._latest:
-                self._latest.remove(name)
-            self._latest.insert(0, name)
-            del self._latest[3:]
-            gender = self.gender_of(name)
-            for key in (gender,) if gender else ("his", "her"):
-                recent = self._recent[key]
-                if name in recent:
-                    recent.remove(name)
-                recent.insert(0, name)
-                del recent[3:]
-
-    def gender_of(self, name: str) -> str:
-        """Return "his" or "her" for the gender of `name`; "" if unknown."""
-        title = infer_title_possessive(name)
-        return title or self._genders.get(name.split(" ")[0], "")
-
-    def is_actor(self, who: str) -> bool:
-        """Return whether the subject `who` of narration is a person: a name, a personal
-        pronoun or a word for a person.
-        """
-        word = who.lower()
-        if word in ("he", "she", "i", "they", "we"):
-            return True
-        return self.is_person(who) or who.split(" ")[-1].lower() in PEOPLE_NOUNS
-
-    def is_person(self, who: str) -> bool:
-        """Return whether `who` is a name that may be a person's."""
-        if not who or not who[0].isupper() or who in ("He", "She", "They", "We", "I"):
-            return False
-        name = clean_name(who, self._prose)
-        return bool(name) and (
-            is_known_person(name, self._prose)
-            if self._prose.known
-            else may_be_person(name, self._prose)
-        )
-
-    def first_name(self, words: str) -> str:
-        """Return the first name of a person in `words`; "" without one."""
-        return next((name for _, name in self._find_names(words, ())), "")
-
-    def list_people(self, words: str, subject: str, spoken: bool) -> list[str]:
-        """Return the distinct people in a sentence whose words are `words`, the subject
-        first; pronouns of narration are resolved.
-        """
-        people: dict[str, None] = {}
-        if not spoken and subject.lower() in ("he", "she"):
-            self._add_pronoun(people, subject)
-        for at, name in self._find_names(words, ()):
-            if not has_place_preposition(words, at) or is_known_person(
-                name, self._prose
-            ):
-                people.setdefault(name)
-        if not spoken:
-            for match in _PRONOUN.finditer(words):
-                self._add_pronoun(people, match.group())
-        return list(people)
-
-    def list_speakers(self, sentence: ProseSentence) -> list[str]:
-        """Return the people whom the narration and the speech of a sentence name, and
-        those whom the narration named last if there are fewer than two.
-        """
-        people = {name: None for _, name in self._named(sentence)}
-        for name in self._latest:
-            if len(people) >= 2:
-                break
-            people.setdefault(name)
-        for _, name in self._find_names(sentence.speech, ()):
-            people.setdefault(name)
-        return list(people)
-
-    def _add_pronoun(self, people: dict[str, None], pronoun: str) -> None:
-        """Add the person whom `pronoun` stands for."""
-        gender = _GENDERS.get(pronoun.lower(), "her")
-        if any(self.gender_of(name) == gender for name in people):
-            return
-        candidates = self._recent[gender]
-        if candidates:
-            people.setdefault(candidates[0])
-
-    def _named(self, sentence: ProseSentence) -> list[tuple[int, str]]:
-        key = sentence.span.start
-        if key not in self._names:
-            self._names[key] = self._find_names(sentence.narration, sentence.starts)
-        return self._names[key]
-
-    def _find_names(self, words: str, starts: tuple[int, ...]) -> list[tuple[int, str]]:
-        found: list[tuple[int, str]] = []
-        end = 0
-        for at in starts or _capitals(words):
-            if at < end:
-                continue
-            match = _NAME.match(words, at)
-            name = clean_name(match.group(), self._prose) if match else ""
-            if match and name and may_be_person(name, self._prose):
-                place = words.find(name, at)
-                found.append((place if place >= 0 else at, name))
-                end = match.end()
-        return found
-
-    def _vote_genders(self) -> dict[str, str]:
-        votes: dict[str, Counter[str]] = {}
-        for sentence in self._prose.sentences:
-            if not sentence.starts:
-                continue
-            names = self._named(sentence)
-            if len({name for _, name in names}) != 1:
-                continue
-            at, name = names[0]
-            match = _PRONOUN.search(sentence.narration, at)
-            if match:
-                gender = _GENDERS.get(match.group().lower(), "her")
-                votes.setdefault(name.split(" ")[0], Counter())[gender] += 1
-        genders = {}
-        for word, counts in votes.items():
-            (best, count), *_ = counts.most_common()
-            if count >= 2 and count >= 0.7 * sum(counts.values()):
-                genders[word] = best
-        return genders
-
-
-_CAPITAL = re.compile(r"(?<![\w'])(?<!\w-)[A-ZÀ-Þ]")
-
-
-def _capitals(words: str) -> tuple[int, ...]:
-    return tuple(match.start() for match in _CAPITAL.finditer(words))

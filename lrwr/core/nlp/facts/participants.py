@@ -1,0 +1,229 @@
+"""Who takes part in an event: names in a clause, and pronouns with one candidate."""
+
+import re
+from collections import Counter
+
+from lrwr.core.model.text import LazyPattern
+from lrwr.core.nlp.facts.clauses import (
+    NAME_PATTERN,
+    clean_name,
+    has_place_preposition,
+    infer_title_possessive,
+    is_known_person,
+    may_be_person,
+)
+from lrwr.core.nlp.names.name_form import FEMALE_NAMES, MALE_NAMES
+from lrwr.core.nlp.text.prose import AnnotatedProse, ProseSentence
+
+_NAME = LazyPattern(NAME_PATTERN)
+_PRONOUN = re.compile(r"\b(?:he|him|himself|she|her|herself|his)\b", re.I)
+_OBJECT_PRONOUN = re.compile(r"\b(?:him|her)\b")
+_GENDERS = {"he": "his", "him": "his", "himself": "his", "his": "his"}
+_OPENS_WITH_PRONOUN = re.compile(r"[\x01\s]*(?P<who>[Hh]e|[Ss]he)\b")
+_PEOPLE_TEXT = (
+    "man woman girl boy child gentleman lady stranger father mother sister brother son "
+    "daughter wife husband uncle aunt cousin nephew niece doctor captain baby infant "
+    "mamma papa widow orphan colonel king queen prince princess sisters brothers "
+    "friends couple parents party family lovers pair"
+)
+PEOPLE_NOUNS = tuple(_PEOPLE_TEXT.split())
+"""Common nouns for people who may be the subject of a life event."""
+_MENS_RANKS = frozenset(
+    ["Captain", "Colonel", "Admiral", "General", "Major", "Inspector", "Rev"]
+)
+"""Titles of men, unless pronouns say otherwise."""
+_PERSONAL_PRONOUNS = frozenset({"he", "she", "i", "they", "we"})
+_MEMORY = 2
+"""Sentences after which a pronoun no longer means the last subject."""
+
+
+class ParticipantTracker:
+    """Resolves names and pronouns to people, sentence by sentence in text order.
+
+    A pronoun stands for the only person of its gender that is named before it in its
+    sentence, or else for the subject of the sentences just before. The gender of a name
+    comes from its title or from the pronouns in sentences that name nobody else.
+    """
+
+    def __init__(self, prose: AnnotatedProse) -> None:
+        self._prose = prose
+        self._names: dict[int, list[tuple[int, str]]] = {}
+        self._genders = self._vote_genders()
+        self._subjects = {"his": "", "her": ""}
+        self._ages = {"his": 0, "her": 0}
+        self._latest: list[str] = []
+
+    def leave(self, sentence: ProseSentence) -> None:
+        """Remember the people whom the narration of `sentence` names."""
+        words = sentence.narration
+        names = [
+            (at, name)
+            for at, name in self._named(sentence)
+            if words[at + len(name) : at + len(name) + 2] != "'s"
+        ]
+        for _, name in reversed(names):
+            if name in self._latest:
+                self._latest.remove(name)
+            self._latest.insert(0, name)
+        del self._latest[3:]
+        for gender in self._subjects:
+            self._remember_subject(gender, words, names)
+
+    def _remember_subject(
+        self, gender: str, words: str, names: list[tuple[int, str]]
+    ) -> None:
+        fitting = [item for item in names if self.gender_of(item[1]) in ("", gender)]
+        opening = len(words) - len(words.lstrip("\x01 \n“\"'"))
+        people = {name for _, name in fitting}
+        match = _OPENS_WITH_PRONOUN.match(words)
+        continues = bool(match and _GENDERS.get(match["who"].lower(), "her") == gender)
+        if continues and self._subjects[gender]:
+            self._ages[gender] = 0
+        elif len(people) == 1 or (fitting and fitting[0][0] == opening):
+            self._subjects[gender] = fitting[0][1]
+            self._ages[gender] = 0
+        elif people or self._ages[gender] >= _MEMORY:
+            self._subjects[gender] = ""
+        else:
+            self._ages[gender] += 1
+
+    def gender_of(self, name: str) -> str:
+        """Return "his" or "her" for the gender of `name`; "" if unknown."""
+        words = name.removeprefix("the ").split(" ")
+        title = infer_title_possessive(name)
+        if not title and words[0].rstrip(".") in _MENS_RANKS:
+            is_woman = any(word.lower() in FEMALE_NAMES for word in words[1:])
+            title = "her" if is_woman else "his"
+        given = words[0].lower()
+        if not title and (given in MALE_NAMES) != (given in FEMALE_NAMES):
+            title = "his" if given in MALE_NAMES else "her"
+        return title or self._genders.get(words[0], "")
+
+    def is_actor(self, who: str) -> bool:
+        """Return whether the subject `who` of narration is a person: a name, a personal
+        pronoun or a word for a person.
+        """
+        word = who.lower()
+        return (
+            word in _PERSONAL_PRONOUNS
+            or self.is_person(who)
+            or who.split(" ")[-1].lower() in PEOPLE_NOUNS
+        )
+
+    def is_person(self, who: str) -> bool:
+        """Return whether `who` is a name that may be a person's."""
+        if not who or not who[0].isupper() or who.lower() in _PERSONAL_PRONOUNS:
+            return False
+        name = clean_name(who, self._prose)
+        return bool(name) and (
+            is_known_person(name, self._prose)
+            if self._prose.known
+            else may_be_person(name, self._prose)
+        )
+
+    def resolve_subject(self, words: str, at: int, who: str) -> list[str]:
+        """Return the people whom the subject `who` means, which ends before offset `at`
+        of `words`: names, or the person of "he" or "she"; empty if unclear.
+        """
+        if who.lower() in ("he", "she"):
+            start = words.rfind(who, 0, at)
+            name = self.resolve_pronoun(words, max(0, start), who)
+            return [name] if name else []
+        if who.lower() in _PERSONAL_PRONOUNS:
+            return []
+        return [name for _, name in self.find_names(who)]
+
+    def resolve_pronoun(self, words: str, at: int, pronoun: str) -> str:
+        """Return the person of `pronoun` at offset `at` of the narration `words`: the
+        only fitting name before it in the sentence, else the subject of the sentences
+        just before; "" if unclear.
+        """
+        gender = _GENDERS.get(pronoun.lower(), "her")
+        named = [name for _, name in self.find_names(words[:at])]
+        fitting = [n for n in dict.fromkeys(named) if self.gender_of(n) in ("", gender)]
+        if len(fitting) == 1:
+            return fitting[0]
+        return "" if fitting else self._subjects[gender]
+
+    def list_objects(self, words: str, start: int, end: int) -> list[str]:
+        """Return the people whom `words` from `start` to `end` name, and those whom its
+        pronouns mean.
+        """
+        phrase = words[start:end]
+        people = [
+            name
+            for at, name in self.find_names(phrase)
+            if "'s" not in words[start + at : start + at + len(name) + 2]
+            and (
+                not has_place_preposition(phrase, at)
+                or is_known_person(name, self._prose)
+            )
+        ]
+        people += (
+            self.resolve_pronoun(words, start + match.start(), match.group())
+            for match in _OBJECT_PRONOUN.finditer(phrase)
+        )
+        return list(dict.fromkeys(filter(None, people)))
+
+    def list_speakers(self, sentence: ProseSentence) -> list[str]:
+        """Return at most two people: those whom the narration of a sentence names, then
+        those whom its speech names, then those whom the narration named last.
+        """
+        people = {name: None for _, name in self._named(sentence)}
+        for _, name in self.find_names(sentence.speech):
+            people.setdefault(name)
+        for name in self._latest:
+            people.setdefault(name)
+        return list(people)[:2]
+
+    def find_names(self, words: str) -> list[tuple[int, str]]:
+        """Return the names of people in `words`, each with its offset, in text order."""
+        return self._find_names(words, ())
+
+    def _named(self, sentence: ProseSentence) -> list[tuple[int, str]]:
+        key = sentence.span.start
+        if key not in self._names:
+            self._names[key] = self._find_names(sentence.narration, sentence.starts)
+        return self._names[key]
+
+    def _find_names(self, words: str, starts: tuple[int, ...]) -> list[tuple[int, str]]:
+        found: list[tuple[int, str]] = []
+        end = 0
+        for at in starts or _capitals(words):
+            if at < end:
+                continue
+            match = _NAME.match(words, at)
+            name = clean_name(match.group(), self._prose) if match else ""
+            if match and name and may_be_person(name, self._prose):
+                place = words.find(name, at)
+                found.append((place if place >= 0 else at, name))
+                end = match.end()
+        return found
+
+    def _vote_genders(self) -> dict[str, str]:
+        votes: dict[str, Counter[str]] = {}
+        for sentence in self._prose.sentences:
+            if not sentence.starts:
+                continue
+            names = self._named(sentence)
+            if len({name for _, name in names}) != 1:
+                continue
+            at, name = names[0]
+            words = sentence.narration
+            match = _PRONOUN.search(words, at)
+            if match and not words.startswith("'s", at + len(name)):
+                gender = _GENDERS.get(match.group().lower(), "her")
+                votes.setdefault(name.split(" ")[0], Counter())[gender] += 1
+        genders = {}
+        for word, counts in votes.items():
+            (best, count), *_ = counts.most_common()
+            if count >= 2 and count >= 0.7 * sum(counts.values()):
+                genders[word] = best
+        return genders
+
+
+_CAPITAL = re.compile(r"(?<![\w'])(?<!\w-)[A-ZÀ-Þ]")
+
+
+def _capitals(words: str) -> tuple[int, ...]:
+    return tuple(match.start() for match in _CAPITAL.finditer(words))
