@@ -20,6 +20,7 @@ from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids, find_by_id_prefix
 from lrwr.core.canon.model import Canon, IntendedContradiction
+from lrwr.core.continuity.deaths import LIFE_ATTRIBUTE, find_acts_after_death
 from lrwr.core.continuity.normalize import (
     find_quantity_statements,
 )
@@ -338,7 +339,12 @@ def _find_conflicts(
     material: VisibleFacts, canon: Canon, words: StoryWords
 ) -> list[StatementConflict]:
     comparator = StatementComparator(material)
-    conflicts = list(comparator.clashes(collect_statements(material, canon)))
+    statements = collect_statements(material, canon)
+    conflicts = list(comparator.clashes(statements))
+    conflicts += [
+        StatementConflict(LIFE_ATTRIBUTE, death, act, (death.value, act.value))
+        for death, act in find_acts_after_death(statements, material)
+    ]
     conflicts += _quantity_conflicts(find_quantity_statements(material.view))
     conflicts += [
         StatementConflict("name", right, wrong, (right.value, wrong.value))

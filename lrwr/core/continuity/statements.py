@@ -22,7 +22,7 @@ from lrwr.core.model.facts import (
     FactAbout,
 )
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.facts.attribute_rules import EYE, HAIR
+from lrwr.core.nlp.facts.attribute_rules import AGE, EYE, HAIR, NUMBER
 from lrwr.core.nlp.facts.clauses import SPOKEN_DETAIL, is_asserted
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
@@ -97,12 +97,13 @@ _HEARSAY = re.compile(
     r"so (?:the )?\w+(?: \w+)? (?:sa(?:ys?|id)|told|wrote))\b",
     re.I,
 )
+# The sentence is about something imagined
+_IMAGINED = re.compile(r"\b(?:imagin\w+|pretend\w*|pictured?|mask\w*|doll)\b", re.I)
 # The paragraph is about a dream, picture, disguise or fiction inside the story
 _FICTIONAL = re.compile(
-    r"\b(?:dream\w*|nightmare\w*|vision|portrait|pictured?|painting|photograph\w*|"
-    r"miniature|disguise\w*|mask\w*|wig|on (?:the )?stage|actor|actress|"
-    r"play(?:ed|ing)? the part|legend|imagin\w+|pretend\w*|delirium|delirious|statue|"
-    r"doll|ghost|(?:in|for|on|to) (?:\w+(?:['’]s)? ){1,3}?(?:story|tale|play|novel|poem|"
+    r"\b(?:dream\w*|nightmare\w*|vision|portrait|a picture|painting|photograph\w*|"
+    r"miniature|disguise\w*|wig|on (?:the )?stage|actor|actress|"
+    r"play(?:ed|ing)? the part|legend|delirium|delirious|statue|ghost|(?:in|for|on|to) (?:\w+(?:['’]s)? ){1,3}?(?:story|tale|play|novel|poem|"
     r"ballad|song|film|drama|charade|tableau|masquerade|masque|pantomime|fiction)s?)\b",
     re.I,
 )
@@ -178,7 +179,10 @@ def is_asserted_in_context(text: str, span: Span) -> bool:
         find_enclosing_paragraph(text, span),
     )
     before = re.sub(r"\blike th(?:at|is)\b", "", text[sentence.start : span.start])
-    if not is_asserted(before) or _HEARSAY.search(text, sentence.start, sentence.end):
+    if not is_asserted(before) or any(
+        pattern.search(text, sentence.start, sentence.end)
+        for pattern in (_HEARSAY, _IMAGINED)
+    ):
         return False
     if _FICTIONAL.search(text, paragraph.start, paragraph.end):
         return False
@@ -232,6 +236,15 @@ _NOTE_LOOKS = (
     ("eyes", re.compile(rf"\beyes (?:are |of )?(?P<value>{EYE})\b", re.I)),
     ("hair", re.compile(rf"\b(?P<value>{HAIR}) hair\b", re.I)),
     ("hair", re.compile(rf"\bhair (?:is )?(?P<value>{HAIR})\b", re.I)),
+    (
+        "age",
+        re.compile(
+            rf"\b(?:aged |(?:he|she) is |(?:man|woman|girl|boy) of |(?:^|, )(?=past |nearly "
+            rf"|about |over |just ))(?P<value>{AGE})(?= years old|[.,;]|$)",
+            re.I,
+        ),
+    ),
+    ("age", re.compile(rf"\b(?P<value>{NUMBER})[- ]years?[- ]old\b", re.I)),
 )
 # The description is about a relative, or about another time
 _OTHER_PERSON_OR_TIME = re.compile(

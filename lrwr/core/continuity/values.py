@@ -204,8 +204,8 @@ def normalize_value_meaning(attribute: str, value: str) -> str:
         return " ".join(sorted(classify_hues(attribute, value))) or normalize_value(
             value
         )
-    if attribute == "born":
-        return " ".join(f"{k}={v}" for k, v in sorted(parse_date_parts(value).items()))
+    if attribute == "born" and (date_parts := parse_date_parts(value)):
+        return " ".join(f"{k}={v}" for k, v in sorted(date_parts.items()))
     if (
         attribute in ("age", "number")
         and (number := parse_value_number(value)) is not None

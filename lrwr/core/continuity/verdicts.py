@@ -45,18 +45,21 @@ class VerifiedJudgements:
     """Result of verifying a model's judgements.
 
     `found` are the contradictions to report, `dropped` the number of rejected claims by
-    reason. `agreed` is the number of all other pairs: those without contradiction, and
-    those whose contradiction repeats one in `found` or one that rules found.
+    reason. `agreed` is the number of pairs without contradiction, `repeated` that of
+    pairs whose contradiction repeats one in `found` or one that rules found.
     """
 
     found: tuple[Contradiction, ...] = ()
     agreed: int = 0
+    repeated: int = 0
     dropped: Mapping[DropReason, int] = field(default_factory=dict)
 
     @property
     def judged(self) -> int:
         """The number of pairs that the model judged."""
-        return self.agreed + len(self.found) + sum(self.dropped.values())
+        return (
+            self.agreed + self.repeated + len(self.found) + sum(self.dropped.values())
+        )
 
 
 def verify_judgements(
@@ -87,8 +90,9 @@ def verify_judgements(
     )
     return VerifiedJudgements(
         contradictions,
-        len(judged_pairs) - sum(dropped.values()) - len(contradictions),
-        dropped,
+        agreed=len(judged_pairs) - len(claimed_rows),
+        repeated=len(verified_rows) - len(contradictions),
+        dropped=dropped,
     )
 
 

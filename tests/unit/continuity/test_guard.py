@@ -4,6 +4,7 @@ import pytest
 
 from lrwr.core.canon.model import Canon, IntendedContradiction, UndefinedAttribute
 from lrwr.core.continuity.contradictions import (
+    build_contradiction_key,
     find_contradiction_by_id,
     find_contradictions,
 )
@@ -29,6 +30,15 @@ GREY = "- **Eyes:** grey, like the marsh"
         ("- **Hair:** red", "Then Nell pushed back her fair hair.", "hair", "fair"),
         ("- **Age:** forty", "Nell was twelve years old.", "age", "twelve"),
         ("- **Age:** twelve", "Nell, aged 40, came in.", "age", "40"),
+        ("She is forty, and slow.", "Nell was twelve years old.", "age", "twelve"),
+        ("A quiet woman of forty.", "Nell was twelve years old.", "age", "twelve"),
+        (GREY, "Mags imagined much. Nell’s eyes were green.", "eyes", "green"),
+        (
+            "- **Father:** Corin Vale",
+            "It was Bram Ottley, the father of Nell.",
+            "father",
+            "Bram Ottley",
+        ),
         ("- **Born:** 3 May 1801", "Nell was born in October.", "born", "October"),
         (
             "- **Father:** Corin Vale",
@@ -125,6 +135,38 @@ def test_somebody_who_has_died_does_not_live_later_but_dies_after_living() -> No
     dead, alive = "Then Corin Vale died.", "But Corin Vale was still alive."
     assert found(dead, alive) == [("Corin Vale", "life", "dead", "alive")]
     assert found(alive, dead) == []
+
+
+@pytest.mark.parametrize(
+    "act", ["Corin Vale opened the gate.", "“Come in,” said Corin.", "Corin then sat."]
+)
+def test_whoever_has_died_does_not_act_later(act: str) -> None:
+    dead = "Then Corin Vale died."
+    assert found(dead, act) == [("Corin Vale", "life", "dead", "acts")]
+    assert found(act, dead) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Years before, Corin Vale opened the gate.",
+        "Nell remembered the day. Corin Vale opened the gate.",
+        "“Then Corin Vale opened the gate,” said Nell.",
+        "Nell dreamed that night. Corin Vale opened the gate.",
+        "Corin Vale had opened the gate.",
+        "Corin Vale's dog came in.",
+    ],
+)
+def test_whoever_has_died_may_act_in_a_flashback(text: str) -> None:
+    assert found("Then Corin Vale died.", text) == []
+
+
+def test_births_that_are_no_dates_are_different_contradictions() -> None:
+    keys = {
+        build_contradiction_key(NELL, "born", "at sea", place)
+        for place in ("in a ditch", "in a mill")
+    }
+    assert len(keys) == 2
 
 
 def test_a_thing_has_one_number_of_its_parts() -> None:

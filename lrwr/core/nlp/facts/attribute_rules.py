@@ -116,7 +116,7 @@ CHARACTER_PATTERN = rf"(?<![\w'])(?<!\w-)(?P<who>{NAME_PATTERN})"
 _DEATH_END = (
     r"(?=[.,;:!]|$| (?:in|at|of|on|when|before|after|from|last|that|there|"
     r"this|by|and|a|two|three|four|five|six|some|many|soon|suddenly|years|"
-    r"long)\b)"
+    r"long|under|beside|next)\b)"
 )
 
 _ADVERB = r"(?:then |now |already |still |at that time |at this time |just )?"
@@ -327,8 +327,21 @@ RULES_BY_NAME: tuple[AttributeRule, ...] = (
     (
         "life",
         LazyPattern(
-            rf"{CHARACTER_PATTERN} (?:(?:had |has )?(?:died|drowned)|(?:is|was|had been) (?:now )?"
-            rf"dead(?! (?:tired|set|drunk|asleep|beat|sure|silent|certain|on))){_DEATH_END}"
+            rf"{CHARACTER_PATTERN}(?:, who [^,.;:]{{2,50}},)? (?:(?:had |has )?(?:died|drowned|"
+            r"breathed (?:his|her) last)|(?:is|was|had been) (?:now )?"
+            r"(?:(?:drowned|murdered|hanged|killed|shot dead|beheaded|guillotined)|"
+            r"buried(?= (?:under|beside|at|on|next|that|in the church))|"
+            r"dead(?! (?:tired|set|drunk|asleep|beat|sure|silent|certain|on))))"
+            rf"{_DEATH_END}"
+        ),
+        "dead",
+        False,
+    ),
+    (
+        "life",
+        LazyPattern(
+            rf"\b(?:[Tt]hey|[Ww]e) (?:had )?buried (?P<who>{NAME_PATTERN})(?!['-])"
+            rf"{_DEATH_END}"
         ),
         "dead",
         False,
@@ -402,7 +415,10 @@ TRIGGERS = MappingProxyType(
         "eyes": frozenset({"eyes"}),
         "hair": frozenset({"hair"}) | frozenset(LOCKS.split("|")),
         "born": frozenset({"born"}),
-        "life": frozenset({"late", "died", "dead", "drowned", "alive"}),
+        "life": frozenset(
+            ["late", "died", "dead", "drowned", "alive", "killed", "hanged", "murdered"]
+            + ["buried", "breathed", "beheaded", "guillotined"]
+        ),
         "build": frozenset(BUILDS.split("|")),
         "age": NUMBER_WORDS | {"aged", "old", "age"},
         "occupation": frozenset(OCCUPATIONS.split("|")),
