@@ -416,8 +416,20 @@ TRIGGERS = MappingProxyType(
         "hair": frozenset({"hair"}) | frozenset(LOCKS.split("|")),
         "born": frozenset({"born"}),
         "life": frozenset(
-            ["late", "died", "dead", "drowned", "alive", "killed", "hanged", "murdered"]
-            + ["buried", "breathed", "beheaded", "guillotined"]
+            [
+                "late",
+                "died",
+                "dead",
+                "drowned",
+                "alive",
+                "killed",
+                "hanged",
+                "murdered",
+                "buried",
+                "breathed",
+                "beheaded",
+                "guillotined",
+            ]
         ),
         "build": frozenset(BUILDS.split("|")),
         "age": NUMBER_WORDS | {"aged", "old", "age"},
