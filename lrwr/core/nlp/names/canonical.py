@@ -7,12 +7,13 @@ from itertools import count
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty
-from lrwr.core.nlp.names.clustering import NameClusters
+from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.evidence import (
     NameEvidenceTotals,
     NameFormTotals,
     add_counts,
 )
+from lrwr.core.nlp.names.given_names import is_given_name
 from lrwr.core.nlp.names.lexicon import (
     CALENDAR,
     NAME_EPITHETS,
@@ -22,11 +23,7 @@ from lrwr.core.nlp.names.lexicon import (
     is_non_name,
     normalize_name_title,
 )
-from lrwr.core.nlp.names.name_form import (
-    NameForm,
-    is_given_name,
-    score_given_name_gender,
-)
+from lrwr.core.nlp.names.name_form import NameForm, score_given_name_gender
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     score_person_cues,
@@ -204,6 +201,8 @@ def sum_name_pairs(
     return total
 
 
+_DESCRIPTION_WEIGHT = 0.25
+"""Weight of "the Hatmaker" beside a name without article as the display name."""
 _PARTIAL_NAME_REASON = "part of the full name"
 
 
@@ -327,9 +326,11 @@ def _free_name(person: PersonCluster, taken_names: Collection[str]) -> str:
 
 
 def _fame_key(form: NameForm) -> tuple[float, int, str]:
-    # The narrator's usage counts more than that of dialogue.
-    narrated = form.n - form.counts["quoted"]
-    return -(narrated + form.n / 4), -len(form.name), form.name
+    # The narrator's usage counts more than that of dialogue, and a name more than a
+    # description: Fagin, not "the Hatmaker".
+    fame = form.narrated + form.n / 4
+    weight = _DESCRIPTION_WEIGHT if _takes_article(form) else 1.0
+    return -fame * weight, -len(form.name), form.name
 
 
 def format_display_name(form: NameForm) -> str:

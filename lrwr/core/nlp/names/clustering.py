@@ -1,18 +1,22 @@
 """Clustering of name forms into people: full names first, then shorter forms."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 
 from lrwr.core.model.cast import Gender
+from lrwr.core.nlp.names.clusters import DOMINANCE, NameClusters
+from lrwr.core.nlp.names.given_names import (
+    FEMALE_NAMES,
+    MALE_NAMES,
+    is_given_name,
+    is_same_given_name,
+)
 from lrwr.core.nlp.names.lexicon import GIVEN_TITLES, NEUTRAL_TITLES, SURNAME_TITLES
 from lrwr.core.nlp.names.name_form import (
-    GivenNameIndex,
     NameForm,
     infer_form_gender,
     is_full_name,
-    is_given_name,
     is_joined_word,
-    is_same_given_name,
+    is_named_after_husband,
     is_single_word,
     is_titled_initial,
     is_titled_word,
@@ -20,7 +24,6 @@ from lrwr.core.nlp.names.name_form import (
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     find_dominant_person,
-    has_gender_conflict,
     keeps_given_name,
     may_share_given_name,
 )
@@ -86,202 +89,14 @@ def _may_be_man_with(title: str, person: PersonCluster) -> bool:
     return title in _BESIDE_MR and other_titles <= _BESIDE_MR | {"mr"}
 
 
-_Key = tuple[str, str]
-"""A kind of word and the word."""
-
-
-class PeopleIndex:
-    """People in a fixed order, by the words of their names.
-
-    Every search returns people in that order. A person whose names have changed must be
-    added again.
-    """
-
-    def __init__(self, people: Iterable[PersonCluster]) -> None:
-        self._people: list[PersonCluster] = []
-        self._positions_by_person: dict[int, int] = {}
-        self._positions: dict[_Key, set[int]] = {}
-        self._givens = GivenNameIndex()
-        for person in people:
-            self.add(person)
-
-    def add(self, person: PersonCluster) -> None:
-        """Add a person at the end, or the new words of one that was added before."""
-        new = len(self._people)
-        position = self._positions_by_person.setdefault(id(person), new)
-        if position == new:
-            self._people.append(person)
-        for given_name in person.givens:
-            self._givens.add(given_name)
-        for key in _list_keys(person):
-            self._positions.setdefault(key, set()).add(position)
-
-    def find(self, kind: str, word: str) -> list[PersonCluster]:
-        """Return the people with `word` among their "givens", "lasts", "parts",
-        "parts or lasts", "titles" or "forms"; with "noted", among the given names of a
-        person from the notes.
-        """
-        return self._at(self._positions.get((kind, word), ()))
-
-    def find_any(self, kind: str, words: Iterable[str]) -> list[PersonCluster]:
-        """Return the people with any of `words`; see `find` for `kind`."""
-        keys = [(kind, word) for word in words]
-        return self._at(set().union(*(self._positions.get(key, ()) for key in keys)))
-
-    def find_near(self, word: str) -> list[PersonCluster]:
-        """Return the people with a given name of which `word`, in lower case, may be a
-        short or long form.
-        """
-        people = self.find_any("givens", self._givens.find(word))
-        return [person for person in people if may_share_given_name(person, word)]
-
-    def find_relatives(self, given_name: str, surname: str) -> list[PersonCluster]:
-        """Return the people with `surname` whose given name is `given_name`, or a short
-        or long form of it.
-        """
-        family = self._positions.get(("lasts", surname), set())
-        alike = self._givens.find(given_name)
-        namesakes = (self._positions.get(("givens", name), ()) for name in alike)
-        return self._at(set().union(*map(family.intersection, namesakes)))
-
-    def find_joined(self, words: Iterable[str]) -> list[PersonCluster]:
-        """Return the people with a name that has exactly these words, in lower case."""
-        return self.find("words", _join(words))
-
-    def _at(self, positions: Iterable[int]) -> list[PersonCluster]:
-        return [self._people[position] for position in sorted(positions)]
-
-
-def _list_keys(person: PersonCluster) -> Iterator[_Key]:
-    kinds: dict[str, Sequence[str] | set[str]] = {
-        "givens": person.givens,
-        "lasts": person.lasts,
-        "parts": person.parts,
-        "parts or lasts": person.parts | person.lasts,
-        "titles": set(person.titles),
-        "forms": list(person.forms),
-        "words": [
-            _join(w.lower() for w in form.words) for form in person.forms.values()
-        ],
-        "noted": person.givens if person.noted else (),
-    }
-    for kind, words in kinds.items():
-        for word in words:
-            yield kind, word
-
-
-def _join(words: Iterable[str]) -> str:
-    return " ".join(sorted(set(words)))
-
-
-NamePairCounts = Mapping[frozenset[str], int]
-NamePartners = Mapping[str, set[str]]
-"""For each name, the names it is paired with."""
-_NOBODY: frozenset[str] = frozenset()
-_DOMINANCE = 3.0
-"""A person owns a shared form if mentioned this many times as often as the next one."""
-
-
-@dataclass(slots=True)
-class NameClusters:
-    """The people found so far, and name forms shared by several of them.
-
-    `shared` has each shared form with the people it may mean, most mentioned first.
-    `apart` and `alike` count pairs of names that belong to two people or to one.
-    `ignored` are names that the user excluded, as `fold_name` returns them. `index` has
-    `people` by the words of their names.
-    """
-
-    apart: NamePairCounts
-    alike: NamePairCounts = field(default_factory=dict)
-    ignored: frozenset[str] = frozenset()
-    people: list[PersonCluster] = field(default_factory=list)
-    shared: list[tuple[NameForm, list[PersonCluster]]] = field(default_factory=list)
-    _apart_by_name: NamePartners = field(init=False)
-    _alike_by_name: NamePartners = field(init=False)
-    index: PeopleIndex = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.index_people()
-        self._apart_by_name, self._alike_by_name = (
-            _partners(self.apart),
-            _partners(self.alike),
-        )
-
-    def index_people(self) -> None:
-        """Build `index` from `people`.
-
-        To be called if people were added or removed otherwise than by methods.
-        """
-        self.index = PeopleIndex(self.people)
-
-    def fits(self, form: NameForm, person: PersonCluster) -> bool:
-        """Return whether `form` may belong to `person`: no known genders differ, and
-        the text does not name both together.
-        """
-        return not (has_gender_conflict(form, person) or self.is_apart(form, person))
-
-    def is_apart(self, form: NameForm, person: PersonCluster) -> bool:
-        """Return whether text or user set both apart ("Nell and Corin")."""
-        return not self._apart_by_name.get(form.name, _NOBODY).isdisjoint(person.forms)
-
-    def called(self, form: NameForm) -> list[PersonCluster]:
-        """Return the people whom the text explicitly identifies with `form`, as in
-        "Nell, called Wren".
-        """
-        mates = self._alike_by_name.get(form.name)
-        if not mates:
-            return []
-        return self.index.find_any("forms", mates)
-
-    def fitting(
-        self, form: NameForm, people: Iterable[PersonCluster]
-    ) -> list[PersonCluster]:
-        """Return those of `people` to whom `form` may belong, according to `fits`."""
-        return [person for person in people if self.fits(form, person)]
-
-    def start(
-        self,
-        form: NameForm,
-        because: str,
-        *,
-        givens: Iterable[str] = (),
-        lasts: Iterable[str] = (),
-    ) -> None:
-        """Add a new person with `form` and these given names and surnames; `because` is
-        stored as the reason.
-        """
-        person = PersonCluster(givens=set(givens), lasts=set(lasts))
-        self.people.append(person)
-        self.add(form, person, because)
-
-    def add(self, form: NameForm, person: PersonCluster, because: str) -> None:
-        """Assign `form` to one of `people`; `because` is stored as the reason."""
-        person.add(form, because)
-        self.index.add(person)
-
-    def give(
-        self, form: NameForm, people: Iterable[PersonCluster], because: str
-    ) -> None:
-        """Assign `form` to the only one of `people`, or to the one with at least 3
-        times the mentions of any other; `because` is stored as the reason.
-
-        Without such a person, a form more than 3 times as frequent as all of `people`
-        together starts a new person; any other form is added to `shared`. Without
-        `people`, nothing happens.
-        """
-        fit = list(people)
-        dominant_person = find_dominant_person(fit, _DOMINANCE)
-        if not fit:
-            return
-        if dominant_person is None and form.n > _DOMINANCE * sum(
-            person.n for person in fit
-        ):
-            self.start(form, "", givens=(w.lower() for w in form.words))
-        elif dominant_person is not None:
-            self.add(form, dominant_person, because)
-        else:
-            self.shared.append((form, sorted(fit, key=lambda person: -person.n)))
+_KNOWN_SISTER = 3
+"""Mentions by a full name from which a woman is known to be a sister."""
+_SELDOM = 20
+"""If "Mr. and Mrs. Vale" is less than one in this many of "Mr. Vale", it says little."""
+_KNOWN_IN_FULL = 5
+"""Mentions by a full name from which a namesake is known well."""
+_NARRATED_OFTEN = 10
+"""Occurrences in narration from which a name is the narrator's own for someone."""
 
 
 def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> None:
@@ -293,11 +108,17 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     clusters.index_people()
     ranked = sorted(forms, key=lambda form: (-form.n, form.first, form.name))
     lone = {form.words[0].lower(): form for form in ranked if is_single_word(form)}
+    fathers = _find_fathers(ranked)
     for form in filter(is_full_name, ranked):
-        _assign_full(form, clusters)
+        _assign_full(form, clusters, lone, fathers)
     for form in filter(is_joined_word, ranked):
         _assign_joined(form, clusters)
-    for form in sorted(filter(is_titled_word, ranked), key=is_titled_initial):
+    # "Miss Nell" shows that Nell Vale is not "Miss Vale", so it comes first.
+    titled = sorted(
+        filter(is_titled_word, ranked),
+        key=lambda form: (is_titled_initial(form), _may_be_eldest(form, clusters)),
+    )
+    for form in titled:
         _assign_titled(form, clusters, lone)
     for form in ranked:
         if is_single_word(form) and not is_joined_word(form):
@@ -306,15 +127,13 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
             _assign_title(form, clusters)
 
 
-def _partners(pairs: NamePairCounts) -> dict[str, set[str]]:
-    paired_names: dict[str, set[str]] = {}
-    for pair in (pair for pair, count in pairs.items() if count):
-        for name in pair:
-            paired_names.setdefault(name, set()).update(pair - {name})
-    return paired_names
-
-
-def _assign_full(form: NameForm, clusters: NameClusters) -> None:
+def _assign_full(
+    form: NameForm,
+    clusters: NameClusters,
+    lone: Mapping[str, NameForm],
+    fathers: Collection[str],
+) -> None:
+    """Assign a full name; `fathers` are surnames of a "Mr." and "Mrs."."""
     if form.of:
         clusters.start(form, "a title and a place")
         return
@@ -329,7 +148,9 @@ def _assign_full(form: NameForm, clusters: NameClusters) -> None:
         [
             p
             for p in family
-            if _is_nickname_of(form, p) and has_compatible_title(form, p)
+            if _is_nickname_of(form, p)
+            and has_compatible_title(form, p)
+            and not (_may_be_son(form, fathers) and _are_told_apart(form, p, lone))
         ],
         1.0,
     )
@@ -338,6 +159,41 @@ def _assign_full(form: NameForm, clusters: NameClusters) -> None:
         clusters.start(form, "given name and surname")
     else:
         clusters.add(form, chosen, "the same given name and surname")
+
+
+def _may_be_eldest(form: NameForm, clusters: NameClusters) -> bool:
+    surname = form.words[0].lower()
+    return form.title == "miss" and bool(clusters.index.find("lasts", surname))
+
+
+def _find_fathers(forms: Sequence[NameForm]) -> frozenset[str]:
+    """Return the surnames, in lower case, of a frequent "Mr. Vale" with a "Mrs. Vale"."""
+    titled = [form for form in forms if is_titled_word(form)]
+    wives = {form.words[0].lower() for form in titled if form.title == "mrs"}
+    men = {
+        form.words[0].lower()
+        for form in titled
+        if form.title == "mr" and form.narrated >= _NARRATED_OFTEN
+    }
+    return frozenset(wives & men)
+
+
+def _may_be_son(form: NameForm, fathers: Collection[str]) -> bool:
+    return form.last in fathers and infer_form_gender(form) is not Gender.FEMALE
+
+
+def _are_told_apart(
+    form: NameForm, person: PersonCluster, lone: Mapping[str, NameForm]
+) -> bool:
+    """Return whether the narrator has a short name for one, and none for the other:
+    Tom Vale is the son of Mr. Thomas Vale.
+    """
+    own = lone[form.given_name].narrated if form.given_name in lone else 0
+    other = max(
+        (lone[given].narrated for given in person.givens & lone.keys()), default=0
+    )
+    often, seldom = max(own, other), min(own, other)
+    return often >= _NARRATED_OFTEN and often > DOMINANCE * seldom
 
 
 def _noted_by_given(form: NameForm, clusters: NameClusters) -> PersonCluster | None:
@@ -371,6 +227,9 @@ def _assign_titled(
     lone: Mapping[str, NameForm],
 ) -> None:
     word = form.words[0].lower()
+    if form.title == "mrs" and word in MALE_NAMES - FEMALE_NAMES:
+        _assign_wife(form, clusters)
+        return
     if is_titled_initial(form):
         bearers = clusters.index.find("titles", form.title)
         alike = clusters.fitting(form, [p for p in bearers if p.begins_with(word[0])])
@@ -386,9 +245,25 @@ def _assign_titled(
     if namesakes and (not family or form.title in GIVEN_TITLES):
         clusters.give(form, titled or namesakes, "title and given name")
     elif family:
-        _assign_family(form, family, clusters)
+        _assign_family(form, family, clusters, lone)
     else:
         _assign_lone_title(form, clusters, is_given=_is_given(form, lone.get(word)))
+
+
+def _assign_wife(form: NameForm, clusters: NameClusters) -> None:
+    """Assign "Mrs. Corin" to the only "Mrs. Corin Vale"."""
+    wives = [
+        person
+        for person in clusters.index.find("titles", "mrs")
+        if any(
+            other.given_name == form.words[0].lower() and is_named_after_husband(other)
+            for other in person.forms.values()
+        )
+    ]
+    if len(wives) == 1:
+        clusters.add(form, wives[0], "title and given name of the husband")
+    else:
+        clusters.start(form, "title and given name of the husband")
 
 
 def _assign_lone_title(
@@ -399,7 +274,7 @@ def _assign_lone_title(
     if is_given:
         near = clusters.index.find("parts or lasts", word)
         near = clusters.fitting(form, near or clusters.index.find_near(word))
-    dominant_person = find_dominant_person(near, _DOMINANCE)
+    dominant_person = find_dominant_person(near, DOMINANCE)
     if dominant_person is not None:
         clusters.add(form, dominant_person, "title and part of the name")
         return
@@ -417,15 +292,28 @@ def _is_given(form: NameForm, bare: NameForm | None) -> bool:
 
 
 def _assign_family(
-    form: NameForm, family: list[PersonCluster], clusters: NameClusters
+    form: NameForm,
+    family: list[PersonCluster],
+    clusters: NameClusters,
+    lone: Mapping[str, NameForm],
 ) -> None:
-    plain = [person for person in family if not keeps_given_name(form, person)]
+    plain = [
+        person
+        for person in family
+        if not keeps_given_name(form, person)
+        and not _is_named_after_husband_only(person)
+    ]
+    if form.title == "mr" and form.counts["couple"] * _SELDOM > form.n:
+        plain = _possible_fathers(form, plain, lone)
+    if form.title == "miss":
+        plain = _possible_eldest(form, plain, clusters)
     if not plain:
-        _start_family(form, clusters)
+        if not clusters.is_shared(form):
+            _start_family(form, clusters)
         return
     same = [person for person in plain if form.title in person.titles]
-    chosen = find_dominant_person(plain, _DOMINANCE) or find_dominant_person(
-        same, _DOMINANCE
+    chosen = find_dominant_person(plain, DOMINANCE) or find_dominant_person(
+        same, DOMINANCE
     )
     if chosen is not None:
         clusters.add(form, chosen, "title and surname")
@@ -433,6 +321,56 @@ def _assign_family(
         _start_family(form, clusters)
     else:
         clusters.give(form, plain, "title and surname")
+
+
+def _is_named_after_husband_only(person: PersonCluster) -> bool:
+    """Return whether all names are like "Mrs. Corin Vale": not "Mrs. Vale", who is the
+    wife of the head of the family.
+    """
+    return all(is_named_after_husband(form) for form in person.forms.values())
+
+
+def _possible_fathers(
+    form: NameForm, men: list[PersonCluster], lone: Mapping[str, NameForm]
+) -> list[PersonCluster]:
+    """Return those of `men` who may be "Mr. Vale" in a text with "Mr. and Mrs. Vale".
+
+    A man called Corin at least as often is rather the son; the father is then nobody
+    without a title.
+    """
+    sons = [
+        person
+        for person in men
+        if any(lone[g].n >= form.n for g in person.full_givens & lone.keys())
+    ]
+    if not sons:
+        return men
+    return [p for p in men if p not in sons and form.title in p.titles]
+
+
+def _possible_eldest(
+    form: NameForm, women: list[PersonCluster], clusters: NameClusters
+) -> list[PersonCluster]:
+    """Return those of `women` who may be "Miss Vale", the eldest of the sisters.
+
+    A younger one is "Miss Nell". If all are, the form is shared by them.
+    """
+    family = clusters.names.get(f"{form.name}s")
+    known = sum(person.n >= _KNOWN_SISTER for person in women)
+    sisters = known > 1 or (family is not None and family.n > form.n / 10)
+    elder = [person for person in women if not _is_younger_sister(person)]
+    if not sisters or len(elder) == len(women):
+        return women
+    if not elder and len(women) > 1:
+        clusters.shared.append((form, sorted(women, key=lambda person: -person.n)))
+    return elder
+
+
+def _is_younger_sister(person: PersonCluster) -> bool:
+    return any(
+        form.title == "miss" and form.words and form.words[0].lower() in person.givens
+        for form in person.forms.values()
+    )
 
 
 def _start_family(form: NameForm, clusters: NameClusters) -> None:
@@ -446,7 +384,10 @@ def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
     family = clusters.fitting(form, bearers)
     if len(bearers) == 1 and not (family or namesakes or is_given_name(word)):
         family = [p for p in bearers if not clusters.is_apart(form, p)]
-    if namesakes and not (family and _is_rather_surname(form, namesakes, family)):
+    rarely_full = _find_rarely_full(form, namesakes)
+    if rarely_full is not None:
+        clusters.add(form, rarely_full, "part of the name that the narrator prefers")
+    elif namesakes and not (family and _is_rather_surname(form, namesakes, family)):
         clusters.give(form, namesakes, "given name")
     elif family:
         men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
@@ -455,18 +396,48 @@ def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
         _assign_short(form, clusters)
 
 
+def _find_rarely_full(
+    form: NameForm, namesakes: list[PersonCluster]
+) -> PersonCluster | None:
+    """Return which of two people with a given name is called by it alone, if one is
+    always called in full.
+
+    In a text with "Corin" everywhere, "Corin Vale" often and "Corin Gannet" seldom,
+    Corin alone is Corin Gannet.
+    """
+    known = [person for person in namesakes if person.n >= _KNOWN_IN_FULL]
+    if len(known) != 2 or any(person.noted for person in namesakes):
+        return None
+    full, other = sorted(known, key=lambda person: -person.n)
+    apart = full.lasts and other.lasts and full.lasts.isdisjoint(other.lasts)
+    often = full.n >= DOMINANCE * other.n
+    return other if apart and often and form.n > full.n + other.n else None
+
+
 def _assign_short(form: NameForm, clusters: NameClusters) -> None:
     word = form.words[0].lower()
     short = clusters.fitting(form, clusters.called(form))
     short = short or clusters.fitting(form, clusters.index.find("parts", word))
     if not short:
-        short = clusters.fitting(form, clusters.index.find_near(word))
-    dominant_person = find_dominant_person(short, _DOMINANCE)
+        near = clusters.fitting(form, clusters.index.find_near(word))
+        short = [person for person in near if not _is_called_by_title(form, person)]
+    dominant_person = find_dominant_person(short, DOMINANCE)
     if dominant_person is not None:
         reason = _short_form_reason(form, dominant_person)
         clusters.add(form, dominant_person, reason)
     else:
         clusters.start(form, "", givens={word})
+
+
+def _is_called_by_title(form: NameForm, person: PersonCluster) -> bool:
+    """Return whether the narrator calls `person` by a title, and somebody by `form`.
+
+    "Tom" in narration is then not "Mr. Vale", even if his given name is Thomas.
+    """
+    forms = person.forms.values()
+    titled = sum(other.narrated for other in forms if other.title)
+    familiar = sum(other.narrated for other in forms if not other.title)
+    return form.narrated >= _NARRATED_OFTEN and form.narrated > familiar < titled
 
 
 def _short_form_reason(form: NameForm, person: PersonCluster) -> str:

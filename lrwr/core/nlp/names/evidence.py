@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.cues import count_name_cues, is_alias_phrase
 from lrwr.core.nlp.names.lexicon import (
     AMBIGUOUS_NAME_WORDS,
     CALENDAR,
@@ -20,7 +21,6 @@ from lrwr.core.nlp.names.mentions import (
     cut_text_section,
     find_name_candidates,
 )
-from lrwr.core.nlp.names.person import count_name_cues, is_alias_phrase
 
 _LOWER_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z][^\W\d_]*(?:['’\-][^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_]+")
@@ -37,14 +37,17 @@ class NameEvidence:
     the number of occurrences `n`, the offset `first` of the first one, and the count of
     each cue (see `count_name_cues`). A form that starts with "^ " begins a sentence.
     `apart` and `alike` count pairs of forms, joined by `|`, that are two people ("Nell
-    and Corin") or one ("Nell, called Wren"). `words_read` is the number of words,
-    `first_person` the number of "I" outside quotations.
+    and Corin") or one ("Nell, called Wren"). `address` counts the names in address with
+    the names in the dialogue tags beside them, as `kind|called|speaker` (see
+    `AddressPairs`). `words_read` is the number of words, `first_person` the number of
+    "I" outside quotations.
     """
 
     words: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     forms: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     apart: Mapping[str, int] = field(default_factory=dict)
     alike: Mapping[str, int] = field(default_factory=dict)
+    address: Mapping[str, int] = field(default_factory=dict)
     words_read: int = 0
     first_person: int = 0
 
@@ -89,6 +92,7 @@ class NameEvidenceTotals:
     forms: dict[str, NameFormTotals] = field(default_factory=dict)
     apart: dict[str, int] = field(default_factory=dict)
     alike: dict[str, int] = field(default_factory=dict)
+    address: dict[str, int] = field(default_factory=dict)
     words_read: int = 0
     first_person: int = 0
 
@@ -101,6 +105,7 @@ def sum_name_evidence(evidence: Sequence[NameEvidence]) -> NameEvidenceTotals:
         _add_forms(totals.forms, item.forms, row)
         add_counts(totals.apart, item.apart)
         add_counts(totals.alike, item.alike)
+        add_counts(totals.address, item.address)
         totals.words_read += item.words_read
         totals.first_person += item.first_person
     return totals
@@ -155,8 +160,58 @@ class _NameEvidenceCounter:
         self.first: dict[str, int] = {}
         self.apart: Counter[str] = Counter()
         self.alike: Counter[str] = Counter()
+        self.address: Counter[str] = Counter()
         self.words_read = 0
         self.first_person = 0
+
+
+_FARTHEST_TAG = 500
+"""Characters between a name in address and a dialogue tag beside it."""
+
+
+@dataclass(slots=True)
+class _AddressCounter:
+    """Counts the pairs of names in address and in dialogue tags of one section."""
+
+    text: str
+    counts: Counter[str]
+    _called: list[tuple[str, int]] = field(default_factory=list)
+    _tag: tuple[str, int] | None = None
+
+    def add(
+        self, form: str, start: int, end: int, *, called: bool, tagged: bool
+    ) -> None:
+        """Count the name `form` at `[start, end)` of the text, in text order.
+
+        `called` means that it is in address, `tagged` that it is in a dialogue tag.
+        """
+        name = form.removeprefix("^ ")
+        if called:
+            if self._tag is not None:
+                self._count(name, self._tag[0], self._tag[1], start, "before")
+            self._called = [
+                (other, at)
+                for other, at in self._called
+                if self._paragraphs_between(at, start) == 0
+            ]
+            self._called.append((name, end))
+        elif tagged:
+            for other, at in self._called:
+                self._count(other, name, at, start, "after")
+            self._tag = name, end
+
+    def _count(self, name: str, speaker: str, end: int, start: int, kind: str) -> None:
+        breaks = self._paragraphs_between(end, start)
+        if breaks == 1:
+            self.counts[f"{kind}|{name}|{speaker}"] += 1
+        elif breaks == 0:
+            self.counts[f"same|{name}|{speaker}"] += 1
+
+    def _paragraphs_between(self, end: int, start: int) -> int:
+        """Return the number of paragraph breaks; 2 for any more, or for distant names."""
+        if start - end > _FARTHEST_TAG:
+            return 2
+        return min(2, self.text.count("\n\n", end, start))
 
 
 def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
@@ -168,8 +223,9 @@ def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
         section = cut_text_section(text, part)
         _count_words(counts, section)
         before: NameCandidate | None = None
+        address = _AddressCounter(section.text, counts.address)
         for candidate in find_name_candidates(section):
-            _count_candidate(counts, section, candidate, part.start)
+            _count_candidate(counts, section, candidate, part.start, address)
             if before is not None:
                 _count_pair(counts, section, before, candidate)
             before = candidate
@@ -191,6 +247,7 @@ def _count_candidate(
     section: TextSection,
     candidate: NameCandidate,
     start: int,
+    address: _AddressCounter,
 ) -> None:
     words = candidate.words
     if all(is_non_name(word) for word in words):
@@ -207,7 +264,13 @@ def _count_candidate(
     at = section.text.find(lead, candidate.start)
     counts.first.setdefault(form, start + max(at, candidate.start))
     tally = counts.forms.setdefault(form, Counter())
-    tally.update(count_name_cues(section, candidate))
+    cues = count_name_cues(section, candidate)
+    tally.update(cues)
+    if "vocative" in cues or ("tag" in cues and not candidate.quoted):
+        address.add(
+            form, candidate.start, candidate.end,
+            called="vocative" in cues, tagged="tag" in cues,
+        )  # fmt: skip
 
 
 def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
@@ -281,8 +344,14 @@ def _count_couple(
     ):
         return
     form = " ".join((title, *second_candidate.words[1:]))
-    counts.forms.setdefault(form, Counter()).update({"n": 1, "inside": 1})
+    counts.forms.setdefault(form, Counter()).update(
+        {"n": 1, "inside": 1, "couple": int(_is_wife(second_candidate))}
+    )
     counts.first.setdefault(form, second_candidate.start)
+
+
+def _is_wife(candidate: NameCandidate) -> bool:
+    return normalize_name_title(candidate.words[0]) in ("mrs", "lady")
 
 
 def _build_evidence(counts: _NameEvidenceCounter) -> NameEvidence:
@@ -301,6 +370,7 @@ def _build_evidence(counts: _NameEvidenceCounter) -> NameEvidence:
         forms=forms,
         apart=dict(counts.apart),
         alike=dict(counts.alike),
+        address=dict(counts.address),
         words_read=counts.words_read,
         first_person=counts.first_person,
     )

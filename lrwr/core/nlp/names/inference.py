@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Cast, Gender
+from lrwr.core.nlp.names.address import AddressPairs, join_people_by_address
 from lrwr.core.nlp.names.canonical import (
     FROM_NOTES,
     CapitalizationCounts,
@@ -12,10 +13,8 @@ from lrwr.core.nlp.names.canonical import (
     merge_name_forms,
     sum_name_pairs,
 )
-from lrwr.core.nlp.names.clustering import (
-    NameClusters,
-    cluster_name_forms,
-)
+from lrwr.core.nlp.names.clustering import cluster_name_forms
+from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.evidence import (
     NameEvidence,
     NameEvidenceTotals,
@@ -259,11 +258,12 @@ def _infer_from_totals(
         **match_split_pairs(decided, forms),
     }
     alike = sum_name_pairs(totals.alike, words)
-    clusters = NameClusters(apart, alike, ignored)
+    clusters = NameClusters(apart, alike, ignored, names=counted)
     seed_name_clusters(apply_name_overrides(noted, decided), forms, clusters)
     cluster_name_forms(
         [form for form in forms.values() if is_person_form(form, counted)], clusters
     )
+    join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
     _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
     _assign_shared_forms(clusters)
     return build_cast_from_clusters(
@@ -394,6 +394,7 @@ def _has_same_forms(old: NameEvidence, new: NameEvidence) -> bool:
             (_rank_offsets(old), _rank_offsets(new)),
             (old.apart, new.apart),
             (old.alike, new.alike),
+            (old.address, new.address),
         )
     )
 

@@ -14,6 +14,7 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.given_names import is_given_name
 from lrwr.core.nlp.names.lexicon import (
     NON_NAME_WORDS,
     fold_name,
@@ -21,11 +22,7 @@ from lrwr.core.nlp.names.lexicon import (
     normalize_name_title,
     split_bare_words,
 )
-from lrwr.core.nlp.names.name_form import (
-    NameParts,
-    is_given_name,
-    list_name_forms,
-)
+from lrwr.core.nlp.names.name_form import NameParts, list_name_forms
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
 _SENTENCE_START = re.compile(r"(?:^|[.?!…:;\n])[\s\"'“‘(]*\Z")

@@ -1,0 +1,223 @@
+"""The people found so far: name clusters, and an index of them by their names."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.nlp.names.given_names import GivenNameIndex
+from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.person import (
+    PersonCluster,
+    find_dominant_person,
+    has_gender_conflict,
+    may_share_given_name,
+)
+
+_Key = tuple[str, str]
+"""A kind of word and the word."""
+
+
+class PeopleIndex:
+    """People in a fixed order, by the words of their names.
+
+    Every search returns people in that order. A person whose names have changed must be
+    added again.
+    """
+
+    def __init__(self, people: Iterable[PersonCluster]) -> None:
+        self._people: list[PersonCluster] = []
+        self._positions_by_person: dict[int, int] = {}
+        self._positions: dict[_Key, set[int]] = {}
+        self._givens = GivenNameIndex()
+        for person in people:
+            self.add(person)
+
+    def add(self, person: PersonCluster) -> None:
+        """Add a person at the end, or the new words of one that was added before."""
+        new = len(self._people)
+        position = self._positions_by_person.setdefault(id(person), new)
+        if position == new:
+            self._people.append(person)
+        for given_name in person.givens:
+            self._givens.add(given_name)
+        for key in _list_keys(person):
+            self._positions.setdefault(key, set()).add(position)
+
+    def find(self, kind: str, word: str) -> list[PersonCluster]:
+        """Return the people with `word` among their "givens", "lasts", "parts",
+        "parts or lasts", "titles" or "forms"; with "noted", among the given names of a
+        person from the notes.
+        """
+        return self._at(self._positions.get((kind, word), ()))
+
+    def find_any(self, kind: str, words: Iterable[str]) -> list[PersonCluster]:
+        """Return the people with any of `words`; see `find` for `kind`."""
+        keys = [(kind, word) for word in words]
+        return self._at(set().union(*(self._positions.get(key, ()) for key in keys)))
+
+    def find_near(self, word: str) -> list[PersonCluster]:
+        """Return the people with a given name of which `word`, in lower case, may be a
+        short or long form.
+        """
+        people = self.find_any("givens", self._givens.find(word))
+        return [person for person in people if may_share_given_name(person, word)]
+
+    def find_relatives(self, given_name: str, surname: str) -> list[PersonCluster]:
+        """Return the people with `surname` whose given name is `given_name`, or a short
+        or long form of it.
+        """
+        family = self._positions.get(("lasts", surname), set())
+        alike = self._givens.find(given_name)
+        namesakes = (self._positions.get(("givens", name), ()) for name in alike)
+        return self._at(set().union(*map(family.intersection, namesakes)))
+
+    def find_joined(self, words: Iterable[str]) -> list[PersonCluster]:
+        """Return the people with a name that has exactly these words, in lower case."""
+        return self.find("words", _join(words))
+
+    def _at(self, positions: Iterable[int]) -> list[PersonCluster]:
+        return [self._people[position] for position in sorted(positions)]
+
+
+def _list_keys(person: PersonCluster) -> Iterator[_Key]:
+    kinds: dict[str, Sequence[str] | set[str]] = {
+        "givens": person.givens,
+        "lasts": person.lasts,
+        "parts": person.parts,
+        "parts or lasts": person.parts | person.lasts,
+        "titles": set(person.titles),
+        "forms": list(person.forms),
+        "words": [
+            _join(w.lower() for w in form.words) for form in person.forms.values()
+        ],
+        "noted": person.givens if person.noted else (),
+    }
+    for kind, words in kinds.items():
+        for word in words:
+            yield kind, word
+
+
+def _join(words: Iterable[str]) -> str:
+    return " ".join(sorted(set(words)))
+
+
+NamePairCounts = Mapping[frozenset[str], int]
+NamePartners = Mapping[str, set[str]]
+"""For each name, the names it is paired with."""
+_NOBODY: frozenset[str] = frozenset()
+DOMINANCE = 3.0
+"""A person owns a shared form if mentioned this many times as often as the next one."""
+
+
+@dataclass(slots=True)
+class NameClusters:
+    """The people found so far, and name forms shared by several of them.
+
+    `shared` has each shared form with the people it may mean, most mentioned first.
+    `apart` and `alike` count pairs of names that belong to two people or to one.
+    `names` are all names of the text, also of families. `ignored` are names that the user excluded, as `fold_name` returns them. `index` has
+    `people` by the words of their names.
+    """
+
+    apart: NamePairCounts
+    alike: NamePairCounts = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
+    people: list[PersonCluster] = field(default_factory=list)
+    shared: list[tuple[NameForm, list[PersonCluster]]] = field(default_factory=list)
+    names: Mapping[str, NameForm] = field(default_factory=dict)
+    _apart_by_name: NamePartners = field(init=False)
+    _alike_by_name: NamePartners = field(init=False)
+    index: PeopleIndex = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.index_people()
+        self._apart_by_name, self._alike_by_name = (
+            _partners(self.apart),
+            _partners(self.alike),
+        )
+
+    def index_people(self) -> None:
+        """Build `index` from `people`.
+
+        To be called if people were added or removed otherwise than by methods.
+        """
+        self.index = PeopleIndex(self.people)
+
+    def fits(self, form: NameForm, person: PersonCluster) -> bool:
+        """Return whether `form` may belong to `person`: no known genders differ, and
+        the text does not name both together.
+        """
+        return not (has_gender_conflict(form, person) or self.is_apart(form, person))
+
+    def is_apart(self, form: NameForm, person: PersonCluster) -> bool:
+        """Return whether text or user set both apart ("Nell and Corin")."""
+        return not self._apart_by_name.get(form.name, _NOBODY).isdisjoint(person.forms)
+
+    def called(self, form: NameForm) -> list[PersonCluster]:
+        """Return the people whom the text explicitly identifies with `form`, as in
+        "Nell, called Wren".
+        """
+        mates = self._alike_by_name.get(form.name)
+        if not mates:
+            return []
+        return self.index.find_any("forms", mates)
+
+    def is_shared(self, form: NameForm) -> bool:
+        """Return whether `form` is shared by several people."""
+        return any(other is form for other, _ in self.shared)
+
+    def fitting(
+        self, form: NameForm, people: Iterable[PersonCluster]
+    ) -> list[PersonCluster]:
+        """Return those of `people` to whom `form` may belong, according to `fits`."""
+        return [person for person in people if self.fits(form, person)]
+
+    def start(
+        self,
+        form: NameForm,
+        because: str,
+        *,
+        givens: Iterable[str] = (),
+        lasts: Iterable[str] = (),
+    ) -> None:
+        """Add a new person with `form` and these given names and surnames; `because` is
+        stored as the reason.
+        """
+        person = PersonCluster(givens=set(givens), lasts=set(lasts))
+        self.people.append(person)
+        self.add(form, person, because)
+
+    def add(self, form: NameForm, person: PersonCluster, because: str) -> None:
+        """Assign `form` to one of `people`; `because` is stored as the reason."""
+        person.add(form, because)
+        self.index.add(person)
+
+    def give(
+        self, form: NameForm, people: Iterable[PersonCluster], because: str
+    ) -> None:
+        """Assign `form` to the only one of `people`, or to the one with at least 3
+        times the mentions of any other; `because` is stored as the reason.
+
+        Without such a person, a form more than 3 times as frequent as all of `people`
+        together starts a new person; any other form is added to `shared`. Without
+        `people`, nothing happens.
+        """
+        fit = list(people)
+        dominant_person = find_dominant_person(fit, DOMINANCE)
+        if not fit:
+            return
+        if dominant_person is None and form.n > DOMINANCE * sum(
+            person.n for person in fit
+        ):
+            self.start(form, "", givens=(w.lower() for w in form.words))
+        elif dominant_person is not None:
+            self.add(form, dominant_person, because)
+        else:
+            self.shared.append((form, sorted(fit, key=lambda person: -person.n)))
+
+
+def _partners(pairs: NamePairCounts) -> dict[str, set[str]]:
+    paired_names: dict[str, set[str]] = {}
+    for pair in (pair for pair, count in pairs.items() if count):
+        for name in pair:
+            paired_names.setdefault(name, set()).update(pair - {name})
+    return paired_names

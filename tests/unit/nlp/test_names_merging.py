@@ -1,0 +1,106 @@
+"""Which names are one person, and which are two, in a cast from the text alone."""
+
+from lrwr.core.model.cast import Cast, Character, Gender
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.names.evidence import gather_name_evidence
+from lrwr.core.nlp.names.inference import infer_cast
+
+REPLIES = (
+    "“Wren, come here.”\n\n“I come,” said Orla.\n\n"
+    "“It is late,” said Orla.\n\n“So it is, Wren.”\n\n"
+)
+STORY = (
+    "“Sit down,” said Corin. He looked at Orla, and Orla looked at her book. "
+    "Orla smiled. Corin told Orla so. “Good,” said Orla.\n\n"
+)
+
+
+def cast_from(*texts: str) -> Cast:
+    return infer_cast([gather_name_evidence(t, [Span(0, len(t))]) for t in texts])
+
+
+def who(cast: Cast, name: str) -> Character:
+    return next(one for one in cast.characters if name in {a.name for a in one.aliases})
+
+
+def is_one_person(cast: Cast, first: str, second: str) -> bool:
+    return second in {alias.name for alias in who(cast, first).aliases}
+
+
+def test_a_name_that_somebody_answers_to_is_another_name_of_that_person() -> None:
+    cast = cast_from(STORY * 2 + REPLIES * 3)
+
+    assert is_one_person(cast, "Orla", "Wren")
+
+
+def test_a_name_that_the_speaker_uses_for_another_stays_apart() -> None:
+    cast = cast_from(STORY * 2 + REPLIES * 3 + "“Sit, Wren,” said Orla.\n\n" * 2)
+
+    assert not is_one_person(cast, "Orla", "Wren")
+
+
+def test_a_man_and_his_sister_with_one_surname_are_two() -> None:
+    text = (
+        "“Sit down,” said Captain Vale. He sat. Captain Vale shook his head. "
+        "“My sister Fanny Vale is dead,” said Captain Vale. Fanny Vale had written to "
+        "him. She was kind. The ring of Fanny Vale was hers.\n\n"
+    )
+    cast = cast_from(text * 3)
+
+    assert not is_one_person(cast, "Captain Vale", "Fanny Vale")
+    assert who(cast, "Captain Vale").gender is Gender.MALE
+
+
+def test_a_wife_named_after_her_husband_is_neither_he_nor_his_mother() -> None:
+    text = (
+        "“Come in,” said Mrs. Vale. She smiled at Charles. “Good day,” said Charles Vale. "
+        "“He is late,” said Mrs. Charles Vale. “Yes,” said Mrs. Vale. "
+        "Charles looked at Mrs. Charles Vale, and Mrs. Vale looked at him.\n\n"
+    )
+    cast = cast_from(text * 3)
+
+    assert not is_one_person(cast, "Mrs. Vale", "Mrs. Charles Vale")
+    assert not is_one_person(cast, "Charles", "Mrs. Charles Vale")
+
+
+def test_the_father_of_a_son_whom_the_text_calls_by_his_given_name_is_another() -> None:
+    text = (
+        "Mr. and Mrs. Vale were at home. “Sit,” said Mr. Vale. “Thank you,” said "
+        "Corin. Corin Vale sat down. Corin looked at Mr. Vale. “Well?” said Corin.\n\n"
+    )
+    cast = cast_from(text * 6)
+
+    assert not is_one_person(cast, "Corin", "Mr. Vale")
+
+
+def test_a_given_name_beside_a_married_name_belongs_to_the_wife() -> None:
+    text = (
+        "“Lou, my dear,” said Tom. “Yes, Tom,” said Louisa. She sat. Louisa smiled."
+        "\n\n“Good day, Mrs. Vale.”\n\n“Good day,” said Louisa.\n\n“She is Lou Vale now,” "
+        "said Tom.\n\n“Well, Mrs. Vale?”\n\n“Well?” said Louisa.\n\n"
+    )
+    cast = cast_from(text * 4)
+
+    assert is_one_person(cast, "Louisa", "Mrs. Vale")
+    assert is_one_person(cast, "Louisa", "Lou Vale")
+
+
+def test_the_eldest_sister_keeps_the_surname_for_herself() -> None:
+    text = (
+        "The Miss Vales came in. “I am glad,” said Miss Nell. “So am I,” said Miss "
+        "Vale. She took Nell by the hand. “Good,” said Nell Vale. Miss Vale sat.\n\n"
+    )
+    cast = cast_from(text * 4)
+
+    assert not is_one_person(cast, "Nell", "Miss Vale")
+
+
+def test_the_name_of_a_character_is_shown_before_a_description() -> None:
+    text = (
+        "“Sit,” said the Hatmaker. “Yes,” said Tom. The Hatmaker laughed. He sat. "
+        "“Well, Orrin?” said Tom. “Orrin is late,” said Tom, “my Orrin.”\n\n"
+        "“No,” said the Hatmaker.\n\n“Come, Orrin.”\n\n“I come,” said the Hatmaker.\n\n"
+    )
+    cast = cast_from(text * 5)
+
+    assert who(cast, "Orrin").name == "Orrin"
