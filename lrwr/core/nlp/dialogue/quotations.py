@@ -258,11 +258,45 @@ _NAMES_WORDS = re.compile(
     r"(?:\s+(?:is|was|it|him|her|them|read|a|an|the))?[\s,:]*$",
     re.IGNORECASE,
 )
+# Words of a sentence that leads to an inscription or a text that somebody reads
+_WRITTEN = re.compile(
+    r"\b(?:mottos?|inscriptions?|inscribed|finale|paragraph|page|volume|entry|label|"
+    r"heading|headed|handwriting|advertisement|placard|epitaph|tombstone|signature|"
+    r"postscript|date|plate|ran|engraved|printed|painted|written|addressed|directed)\b"
+    r"[^.!?\n]*[:—–-]+[\s*_]*$",
+    re.IGNORECASE,
+)
+_SPEAKS = re.compile(rf"\b(?:{_VERB})\b", re.IGNORECASE)
+# The quoted words are the subject of the sentence: "Let it" would sound well
+_IS_SUBJECT = re.compile(
+    r"\s+(?:would|will|might|could|must|may|should|sounds?|sounded|means?|meant)\b"
+    r"(?!\s+(?:say|ask|cry|reply|answer|add|have said|be (?:his|her|the)))"
+)
+_MENTIONED_AFTER = re.compile(
+    r"\b(?:of|all|the|a|an|this|that|these|those|his|her|their|its|my|your|our|as|"
+    r"than|for|no|such|all that)\s*$",
+    re.IGNORECASE,
+)
+_PART_OF_SENTENCE = re.compile(r"[^.!?]*$")
+_CAPITALS = re.compile(r"[^a-z]*[A-Z]{2,}[^a-z]*")
+# A second speaker in the narration between two quoted pieces
+_ANSWERS = "answered|replied|rejoined|retorted|returned|responded|asked|inquired|enquired"
+_REPLIES = "reply|answer|rejoinder|response|remark|retort|question|declaration|language"
+_SECOND_SPEAKER = re.compile(
+    rf"(?:;|,|^|\s)\s*(?:and|but|while|when)\s[^;]*?"
+    rf"(?:\b(?:he|she|[A-Z][\w.]*(?:\s[A-Z]\w+)?)\s+(?:\w+ly\s+)?(?:{_ANSWERS})\b"
+    rf"|\b(?:his|her|[A-Z]\w+[’']s)\s+(?:\w+\s+)?(?:{_REPLIES})\s+was\b"
+    rf"|\bthus\s+(?:spoke|said|answered)\s+[A-Z]"
+    rf"|[A-Z]\w+\s+(?:said|cried|exclaimed|whispered|murmured|observed)\b)[^;]*$"
+)
+_FIRST_SPEAKER = re.compile(r"(?:said|cried|\w+ed|was)\s+(?:[a-z]+\s+)?(?P<who>[A-Z]\w+)")
 _SENTENCE_END = re.compile(r"[.!?…—–-][\"”’')*_]*\s*$")
 _SPOKEN_END = re.compile(r"(?:[.!?,;:…]|—|–|--)[*_]*$")
 _INNER_END = re.compile(r"[.!?…](?=\s+[^\W\d_a-z])")
 _LONG_SPEECH = 8
 """Words from which a quotation counts as speech without final punctuation."""
+_SHORT_CAPITALS = 12
+"""Characters up to which words in capitals may be shouted."""
 _LONG_RUN = 3
 """Paragraphs of one speech from which a tag signals a forgotten closing mark."""
 _LONGEST_TAG = 220
@@ -334,17 +368,30 @@ def _is_separated_by_tag(text: str, before: Span, after: Span) -> bool:
         return False
     if _INNER_END.search(gap) or gap[-1] not in _TAG_ENDS:
         return False
+    if _has_second_speaker(gap):
+        return False
     if gap[0].islower() or gap[0] in ",;—–-":
         return bool(_TAG_AFTER.match(gap)) or gap[-1] in ",;:—–-"
     broken = gap[-1] in ",;:—–-" and text[before.end - 1] in ",;—–-"
     return broken or bool(_TAG_AFTER.match(gap) and text[before.end - 1] == ",")
 
 
+def _has_second_speaker(gap: str) -> bool:
+    """Return whether the narration `gap` has a tag of one person for the words before
+    it, and of another for those after it.
+    """
+    second = _SECOND_SPEAKER.search(gap)
+    if second is None:
+        return False
+    first = _FIRST_SPEAKER.match(gap)
+    return first is None or first["who"] not in gap[second.start() :]
+
+
 def _is_speech(text: str, span: Span, paragraph: Span) -> bool:
     """Return whether a quotation is speech, not a title, a mentioned word or irony."""
     quoted = text[span.start : span.end].strip()
     before = text[max(paragraph.start, span.start - _LOOKS_BACK) : span.start - 1]
-    if not quoted:
+    if not quoted or _is_text_shown(text, span, paragraph):
         return False
     is_sentence = (
         bool(_SPOKEN_END.search(quoted)) or len(quoted.split()) >= _LONG_SPEECH
@@ -358,6 +405,27 @@ def _is_speech(text: str, span: Span, paragraph: Span) -> bool:
         return is_sentence or _has_tag_after(text, span, paragraph)
     return _is_independent_sentence(quoted) or (
         is_sentence and _has_tag_after(text, span, paragraph)
+    )
+
+
+def _is_text_shown(text: str, span: Span, paragraph: Span) -> bool:
+    """Return whether quoted words are read, mentioned or inscribed, not said."""
+    if _has_tag_after(text, span, paragraph):
+        return False
+    if _CAPITALS.fullmatch(text, span.start, span.end) and len(span) > _SHORT_CAPITALS:
+        return True
+    if _IS_SUBJECT.match(text, span.end + 1, paragraph.end):
+        return True
+    before = text[max(0, span.start - _LOOKS_BACK) : span.start - 1].rstrip("\n >*_")
+    sentence = _PART_OF_SENTENCE.search(before)
+    lead = sentence[0] if sentence else ""
+    if _SPEAKS.search(lead):
+        return False
+    if _WRITTEN.search(lead):
+        return True
+    words = text[span.start : span.end].split()
+    return len(words) < _LONG_SPEECH and bool(
+        lead.strip() and "\n" not in before[-1:] and _MENTIONED_AFTER.search(lead)
     )
 
 

@@ -27,10 +27,10 @@ _NEAR_TURNS = 6
 # probabilities; bench/inside/quotes.py measures attribution with them.
 _IN_PARAGRAPH = 3.0  # mentioned in the narration of the turn's paragraph
 _RECENT = (1.8, 1.2, 0.8, 0.5, 0.3, 0.2)  # mentioned 1, 2, … paragraphs before
-_TAGGED_NEAR = 0.3  # in a tag or vocative of a turn nearby, by 1/sqrt(distance)
+_TAGGED_NEAR = 0.15  # in a tag or vocative of a turn nearby, by 1/sqrt(distance)
 _TALKS_NEAR = 0.3  # speaks nearby according to the previous pass
 _CALLED_HERE = -6.0  # addressed by name in this turn: not the speaker
-_NAMED_HERE = -2.0  # named in the words of this turn
+_NAMED_HERE = -3.5  # named in the words of this turn
 _CALLED_NEXT_TO = 2.0  # addressed by name in an adjacent turn
 _WRONG_GENDER = -7.0  # the tag's pronoun or noun has the other gender
 _UNSURE_GENDER = -0.7  # the gender of the tag or of the candidate is unknown

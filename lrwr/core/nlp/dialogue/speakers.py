@@ -55,7 +55,7 @@ def find_addressees(
     """
     return [
         _addressee_from_tag(cues[number], speakers[number])
-        or _addressee_from_vocative(cues[number], speakers[number])
+        or _addressee_from_vocative(cues, speakers, number)
         or _addressee_nearby(cues, speakers, number, scorer)
         for number in range(len(cues))
     ]
@@ -69,10 +69,21 @@ def _addressee_from_tag(turn_cues: SpeakerCues, speaker: str) -> Addressee | Non
     return None
 
 
-def _addressee_from_vocative(turn_cues: SpeakerCues, speaker: str) -> Addressee | None:
-    for name in turn_cues.address.called:
-        if name != speaker:
-            return Addressee(name, Certainty.VERIFIED)
+def _addressee_from_vocative(
+    cues: Sequence[SpeakerCues], speakers: Sequence[str], number: int
+) -> Addressee | None:
+    """Return the person whom the words address, first of all one who speaks nearby.
+
+    That is certain only if the person speaks nearby, or nobody else does, and the words
+    cannot merely be about that person ("Nell! She is ill").
+    """
+    address = cues[number].address
+    called = [name for name in address.called if name != speakers[number]]
+    near = _neighbouring_speakers(cues, speakers, number)
+    for name in [*(n for n in called if n in near), *address.clearly]:
+        if name != speakers[number]:
+            clear = name in address.clearly and (name in near or not near)
+            return Addressee(name, Certainty.VERIFIED if clear else Certainty.PROBABLE)
     return None
 
 

@@ -15,7 +15,7 @@ from lrwr.core.nlp.dialogue.lexicon import (
 from lrwr.core.nlp.dialogue.turns import MASKED_NAME_CHARACTER
 
 _TOKEN = re.compile(
-    rf"{MASKED_NAME_CHARACTER}+|(?:Mr|Mrs|Ms|Dr|St|Rev|Prof|M|Mme|Capt|Col)\.|[^\W\d_][\w’'-]*|--|[^\w\s]"
+    rf"{MASKED_NAME_CHARACTER}+|(?:Mr|Mrs|Ms|Dr|St|Rev|Prof|M|Mme|Capt|Col)\.|[^\W\d_][\w’']*(?:-[\w’']+)*|--|[^\w\s]"
 )
 _HE_SHE = {"he": Gender.MALE, "she": Gender.FEMALE}
 _DETERMINERS = frozenset(

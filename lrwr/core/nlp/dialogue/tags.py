@@ -305,7 +305,17 @@ def _find_speech_verb(tokens: Sequence[TextToken], start: int) -> int | None:
 
 
 # The sentence leads to the quotation: it ends with a colon, comma, dash or "that"
-_LEADS_TO_QUOTATION = re.compile(r"(?:[:,—–-]|\b(?:that|said|was))[\s*_(]*$")
+_LEADS_TO_QUOTATION = re.compile(
+    r"(?:[:,—–-]|\b(?:that|said|was)|\b(?:interposed|interrupted|resumed|burst out|"
+    r"broke in|began again|spoke again)\b[^.!?\n]{0,40}\.)[\s*_(]*$"
+)
+_INFINITE = (
+    "saying whispering exclaiming adding crying asking replying answering observing "
+    "remarking murmuring muttering whisper exclaim add cry ask reply answer observe "
+    "remark murmur mutter call shout"
+)
+_INFINITE_VERBS = frozenset(_INFINITE.split())
+"""Forms such as in "she heard Nell whisper," and "Nell left, saying,"."""
 _MAX_TAIL_TOKENS = 14
 _HELPING = (
     "had has would could did at last only then thus never always immediately "
@@ -319,7 +329,7 @@ def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
     """Return the tag in the last sentence of `span`, the narration before quoted words;
     None without a tag.
     """
-    sentence = find_last_sentence(page.masked, span)
+    sentence = find_last_sentence(page.masked, _after_quotation(page.text, span))
     words = page.masked[sentence.start : sentence.end]
     if not words.strip(" \t\n>*_"):
         return None
@@ -338,6 +348,15 @@ def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
         tokens[verb].lower() in CONTINUATION_VERBS,
         parse_tag_addressee(tokens, verb + 1, page.who),
     )
+
+
+def _after_quotation(text: str, span: Span) -> Span:
+    """Return the part of `span` after the last quotation in it: its names speak there,
+    not in the words before the next quotation.
+    """
+    last = max(text.rfind(mark, span.start, span.end) for mark in "\"”")
+    rest = Span(last + 1, span.end) if last >= 0 else span
+    return rest if text[rest.start : rest.end].strip() else span
 
 
 def _parse_verbless_tag(
@@ -421,7 +440,7 @@ def _ends_clause(tokens: Sequence[TextToken], at: int) -> bool:
 
 def _find_last_speech_verb(tokens: Sequence[TextToken]) -> int | None:
     for at in range(len(tokens) - 1, -1, -1):
-        if tokens[at].lower() in SPEECH_VERBS:
+        if tokens[at].lower() in SPEECH_VERBS or tokens[at] in _INFINITE_VERBS:
             return at
     return None
 

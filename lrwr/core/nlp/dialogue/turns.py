@@ -13,7 +13,12 @@ from lrwr.core.nlp.text.prose import find_paragraphs
 
 MASKED_NAME_CHARACTER = "\ue000"
 """Replaces every character of a name in `DialoguePage.masked`."""
-_LEADS = re.compile(r"(?::|,|—|–|--?)[\s*_>]*$")
+# A paragraph that leads to a quotation: "Nell said,", "Then Nell interposed."
+_LEADS = re.compile(
+    r"(?::|,|—|–|--?)[\s*_>]*$"
+    r"|\b(?:interposed|interrupted|resumed|burst out|broke in|"
+    r"began again|spoke again)\b[^.!?\n]{0,40}\.[\s*_>]*$"
+)
 _MARKUP = " \t>*_#—–-\"“‘'"
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b")
 
@@ -259,13 +264,15 @@ class VocativeCues:
     """People named within the words of a turn, each once.
 
     `named` are all characters named, `called` those addressed by name ("Nell, …"), in
-    text order. `gender` is that of a form of address such as "sir", unknown without
+    text order; `clearly` are those of `called` whom the words cannot merely mention.
+    `gender` is that of a form of address such as "sir", unknown without
     one.
     """
 
     named: tuple[str, ...]
     called: tuple[str, ...]
     gender: Gender
+    clearly: tuple[str, ...] = ()
 
 
 def find_vocatives(
@@ -277,15 +284,21 @@ def find_vocatives(
     """
     names: list[str] = []
     called: list[str] = []
+    clearly: list[str] = []
     for span in turn.raw.spans:
         first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
         for mention in page.mentions[first:last]:
             names.append(mention.who)
             if _is_vocative(page.text, mention, span.start, span.end):
                 called.append(mention.who)
+                if _is_clear_vocative(page.text, mention, span):
+                    clearly.append(mention.who)
     unique = tuple(dict.fromkeys(called))
     return VocativeCues(
-        tuple(dict.fromkeys(names)), unique, _address_gender(page, turn)
+        tuple(dict.fromkeys(names)),
+        unique,
+        _address_gender(page, turn),
+        tuple(dict.fromkeys(clearly)),
     )
 
 
@@ -296,6 +309,49 @@ def _is_vocative(text: str, mention: Mention, start: int, end: int) -> bool:
     after = text[mention.span.end : min(end, mention.span.end + 4)]
     opens = _BEFORE_VOCATIVE.search(before) if before.strip() else True
     return bool(opens and _AFTER_VOCATIVE.match(after))
+
+
+# What may precede a name that is certainly in address: a sentence start or a comma,
+# interjections and "my dear"
+_BEFORE_CLEAR = re.compile(
+    r"(?:(?P<start>^|[.!?…(]|[—–]|--)|[,;:])[\s\"“‘'*_]*"
+    r"(?:(?:oh|o|ah|well|yes|no|but|now|come|and|why|good-bye|good-night|thank you|"
+    r"hush|nay|pray|my|dear|dearest|poor)\b[\s,!]*)*$",
+    re.IGNORECASE,
+)
+# "his cousin, Nell," and "with Tom, Nell, and Corin" name a person, and address nobody
+_APPOSITION = re.compile(
+    r"\b(?:his|her|their|the|a|an|our|my|your|that|this)\s+(?:[\w’'-]+\s+){0,2}[\w’'-]+,\s*$"
+    r"|,\s+[A-Z][\w.]*,\s*$|\b(?:is|was|be|named|called|and|of|with|to|by|from|for)[\s,:]+$"
+)
+_SENTENCE = re.compile(r"[^.!?…]*[.!?…]*")
+_SECOND_PERSON = re.compile(
+    r"\b(?:you|your|yours|yourself|you['’]\w+|thou|thee|thy|let)\b", re.IGNORECASE
+)
+_PREDICATE = re.compile(
+    r"\s*,?\s*(?:who|whom|whose|with|is|was|has|had|will|would|can|could|did|does|"
+    r"i (?:imagine|suppose|believe|think|fancy|am sure)|too|and|or|of|in)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_clear_vocative(text: str, mention: Mention, span: Span) -> bool:
+    """Return whether the name of `mention`, which looks like a vocative within the
+    quoted words at `span`, is certainly one, and not the topic of the words.
+    """
+    before = text[max(span.start, mention.span.start - 60) : mention.span.start]
+    opening = _BEFORE_CLEAR.search(before)
+    if opening is None or _APPOSITION.search(before):
+        return False
+    rest = text[mention.span.end : span.end]
+    if not rest.strip(" ,.!?…—-_*"):
+        return bool(before.strip()) or rest.strip()[:1] == ","
+    if _PREDICATE.match(rest):
+        return False
+    if opening["start"] is None:
+        return True
+    sentence = _SENTENCE.match(rest.lstrip(",!?— "))
+    return bool(sentence and _SECOND_PERSON.search(sentence[0]))
 
 
 def _address_gender(page: DialoguePage, turn: DialogueTurn) -> Gender:

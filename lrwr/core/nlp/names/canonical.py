@@ -201,6 +201,12 @@ def sum_name_pairs(
     return total
 
 
+_PLAIN_TITLES = frozenset({"", "mr", "miss"})
+"""Titles that say nothing which the full name does not."""
+_FEW = 3
+"""Mentions from which a full name may be the display name."""
+_FAIR_SHARE = 0.08
+"""Minimum share of a full name in the mentions of the most frequent name."""
 _DESCRIPTION_WEIGHT = 0.25
 """Weight of "the Hatmaker" beside a name without article as the display name."""
 _PARTIAL_NAME_REASON = "part of the full name"
@@ -317,12 +323,31 @@ def _rank_key(person: PersonCluster) -> tuple[int, tuple[int, int], str]:
 
 def _free_name(person: PersonCluster, taken_names: Collection[str]) -> str:
     ranked = sorted(person.forms.values(), key=_fame_key)
+    full = _find_full_name(person, ranked[0])
+    if full is not None:
+        ranked.insert(0, full)
     display_names = [format_display_name(form) for form in ranked]
     free = [name for name in display_names if name not in taken_names]
     if free:
         return free[0]
     numbered = (f"{display_names[0]} ({number})" for number in count(2))
     return next(name for name in numbered if name not in taken_names)
+
+
+def _find_full_name(person: PersonCluster, famous: NameForm) -> NameForm | None:
+    """Return "Corin Vale" for a man who is mostly "Mr. Vale" or Vale; None for others.
+
+    The full name must have a fair share of the mentions of `famous`.
+    """
+    last = famous.words[-1].lower() if len(famous.words) == 1 else ""
+    if last not in person.lasts or last in person.givens:
+        return None
+    if famous.title not in _PLAIN_TITLES:
+        return None
+    full = [f for f in person.forms.values() if f.given_name and not f.title]
+    best = max(full, key=lambda form: (form.n, form.name), default=None)
+    fair = best is not None and best.n >= max(_FEW, famous.n * _FAIR_SHARE)
+    return best if fair else None
 
 
 def _fame_key(form: NameForm) -> tuple[float, int, str]:
