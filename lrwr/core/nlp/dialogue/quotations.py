@@ -280,7 +280,9 @@ _MENTIONED_AFTER = re.compile(
 _PART_OF_SENTENCE = re.compile(r"[^.!?]*$")
 _CAPITALS = re.compile(r"[^a-z]*[A-Z]{2,}[^a-z]*")
 # A second speaker in the narration between two quoted pieces
-_ANSWERS = "answered|replied|rejoined|retorted|returned|responded|asked|inquired|enquired"
+_ANSWERS = (
+    "answered|replied|rejoined|retorted|returned|responded|asked|inquired|enquired"
+)
 _REPLIES = "reply|answer|rejoinder|response|remark|retort|question|declaration|language"
 _SECOND_SPEAKER = re.compile(
     rf"(?:;|,|^|\s)\s*(?:and|but|while|when)\s[^;]*?"
@@ -289,7 +291,9 @@ _SECOND_SPEAKER = re.compile(
     rf"|\bthus\s+(?:spoke|said|answered)\s+[A-Z]"
     rf"|[A-Z]\w+\s+(?:said|cried|exclaimed|whispered|murmured|observed)\b)[^;]*$"
 )
-_FIRST_SPEAKER = re.compile(r"(?:said|cried|\w+ed|was)\s+(?:[a-z]+\s+)?(?P<who>[A-Z]\w+)")
+_FIRST_SPEAKER = re.compile(
+    r"(?:said|cried|\w+ed|was)\s+(?:[a-z]+\s+)?(?P<who>[A-Z]\w+)"
+)
 _SENTENCE_END = re.compile(r"[.!?…—–-][\"”’')*_]*\s*$")
 _SPOKEN_END = re.compile(r"(?:[.!?,;:…]|—|–|--)[*_]*$")
 _INNER_END = re.compile(r"[.!?…](?=\s+[^\W\d_a-z])")

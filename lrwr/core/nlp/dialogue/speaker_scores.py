@@ -21,7 +21,7 @@ _MOST = 7
 """Maximum candidates of a turn besides those named in its tags."""
 _BACK = 6
 """Paragraphs, including the turn's, that are searched for names."""
-_NEAR_TURNS = 6
+_NEAR_TURNS = 12
 """Turns on each side whose speakers and vocatives count."""
 # Score contributions, added up per candidate. They are relative weights, no
 # probabilities; bench/inside/quotes.py measures attribution with them.

@@ -354,7 +354,7 @@ def _after_quotation(text: str, span: Span) -> Span:
     """Return the part of `span` after the last quotation in it: its names speak there,
     not in the words before the next quotation.
     """
-    last = max(text.rfind(mark, span.start, span.end) for mark in "\"”")
+    last = max(text.rfind(mark, span.start, span.end) for mark in '"”')
     rest = Span(last + 1, span.end) if last >= 0 else span
     return rest if text[rest.start : rest.end].strip() else span
 

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.cast import Gender, Mention
@@ -282,24 +282,26 @@ def find_vocatives(
 
     `starts` are the start offsets of `page.mentions`, ascending.
     """
-    names: list[str] = []
-    called: list[str] = []
-    clearly: list[str] = []
+    named: list[tuple[Mention, Span]] = []
     for span in turn.raw.spans:
         first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
-        for mention in page.mentions[first:last]:
-            names.append(mention.who)
-            if _is_vocative(page.text, mention, span.start, span.end):
-                called.append(mention.who)
-                if _is_clear_vocative(page.text, mention, span):
-                    clearly.append(mention.who)
-    unique = tuple(dict.fromkeys(called))
+        named += [(mention, span) for mention in page.mentions[first:last]]
+    addressed = [
+        (mention, span)
+        for mention, span in named
+        if _is_vocative(page.text, mention, span.start, span.end)
+    ]
+    clear = [m for m, span in addressed if _is_clear_vocative(page.text, m, span)]
     return VocativeCues(
-        tuple(dict.fromkeys(names)),
-        unique,
+        _unique_names(mention for mention, _ in named),
+        _unique_names(mention for mention, _ in addressed),
         _address_gender(page, turn),
-        tuple(dict.fromkeys(clearly)),
+        _unique_names(clear),
     )
+
+
+def _unique_names(mentions: Iterable[Mention]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(mention.who for mention in mentions))
 
 
 def _is_vocative(text: str, mention: Mention, start: int, end: int) -> bool:
