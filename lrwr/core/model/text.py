@@ -309,6 +309,24 @@ def parse_numeral(numeral: str) -> int | None:
     return None
 
 
+_REFERENCE = LazyPattern(
+    rf"(?i:(?:volume|vol\.?|book|part)\s+(?:the\s+)?(?P<volume>{NUMERAL_PATTERN})[\s,.;:–—-]+)?"
+    rf"(?i:(?P<word>chapter|chap\.?|ch\.?)\s+)?(?P<chapter>{NUMERAL_PATTERN})"
+    r"(?P<rest>(?i:[\s,:]+scene\s+\d+)?)$"
+)
+
+
+def spell_reference_in_figures(text: str) -> str:
+    """Return a reference to a chapter, such as "Book II, XIX" or "Part One, chapter
+    three", in figures: "vol2.ch19", "vol1.ch3". Other texts are unchanged.
+    """
+    match = _REFERENCE.match(text, 0)
+    if not match or not (match["volume"] or match["word"]):
+        return text
+    volume = f"vol{parse_numeral(match['volume'])}." if match["volume"] else ""
+    return f"{volume}ch{parse_numeral(match['chapter'])}{match['rest']}"
+
+
 def _parse_roman(numeral: str) -> int:
     values = [_ROMAN_VALUES[letter] for letter in numeral]
     following = [*values[1:], 0]

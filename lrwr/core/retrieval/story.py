@@ -18,12 +18,12 @@ from lrwr.core.model.documents import (
     Horizon,
 )
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import Span, spell_reference_in_figures
 from lrwr.core.ports.stores import PassageStore
 
 _DIGITS = re.compile(r"(\d+)")
 _HORIZON = re.compile(
-    r"(?:(?:vol|volume)\W*(?P<volume>\d{1,6})(?!\d)\W*)?"
+    r"(?:(?:vol|volume|book|part)\W*(?P<volume>\d{1,6})(?!\d)\W*)?"
     r"(?:(?:ch|chap|chapter)\W*)?(?P<chapter>\d{1,6})"
     r"(?:\W+(?:s|sc|scene)\W*(?P<scene>\d{1,6}))?",
     re.IGNORECASE,
@@ -267,13 +267,14 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
     """Parse a horizon that the user types.
 
     `ch12` is the 12th chapter in story order, `ch12:s2` its second scene, `vol3.ch6`
-    the chapter headed 6 of the volume headed 3. The path of a file means its end; `:s2`
-    after it selects a scene of its last chapter.
+    the chapter headed 6 of the volume headed 3, as are "Book III, VI" and "Part Three,
+    6". The path of a file means its end; `:s2` after it selects a scene of its last
+    chapter.
 
     Raises:
         NotFound: There is no such chapter, scene or file.
     """
-    match = _HORIZON.fullmatch(text.strip())
+    match = _HORIZON.fullmatch(spell_reference_in_figures(text.strip()))
     if match is None:
         return _parse_path_horizon(text.strip(), order)
     number = int(match["chapter"])

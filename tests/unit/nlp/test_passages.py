@@ -3,6 +3,7 @@ import pytest
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, ContentType, Fact
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.facts.life_events import find_life_event_facts
 from lrwr.core.nlp.text.prose import annotate_prose, ends_in_speech
 from lrwr.core.nlp.text.scenes import (
     classify_passage,
@@ -150,3 +151,22 @@ def test_a_scene_of_nothing_but_talk_has_no_key_sentence() -> None:
         )
         is None
     )
+
+
+def test_a_turning_point_is_a_key_sentence_even_in_dialogue() -> None:
+    text = "# One\n\n" + "Nell climbed the tower and lit the lamp. " * 9
+    text += "“Corin is dead,” said Hob. " + "Nell sat down by the window again. " * 9
+    prose = annotate_prose(text, find_sentence_spans, ("Nell", "Hob", "Corin"))
+    events = list(find_life_event_facts(prose))
+    fact = select_key_sentences(prose, Span(5, len(text)), events)
+    assert fact is not None
+    assert "“Corin is dead,” said Hob." in [text[s.start : s.end] for s in fact.spans]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Nell turned, and she said softly:", "A house is never well kept by a lady."],
+)
+def test_what_says_nothing_of_what_somebody_did_is_no_key_sentence(text: str) -> None:
+    prose = annotate_prose(text, find_sentence_spans)
+    assert select_key_sentences(prose, Span(0, len(text))) is None

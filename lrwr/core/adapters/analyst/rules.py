@@ -68,14 +68,15 @@ class RulesAnalyst:
         scenes.
         """
         prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
+        events = list(find_life_event_facts(prose))
         facts = chain(
             find_kinship_facts(prose),
             find_relation_cues(prose),
             find_attribute_facts(prose),
             find_place_facts(prose),
             find_reported_speech_facts(prose),
-            find_life_event_facts(prose),
-            _scenes(prose),
+            events,
+            _scenes(prose, events),
         )
         return ExcerptFinding(_placed(facts, excerpt)), Usage()
 
@@ -88,11 +89,11 @@ class RulesAnalyst:
         return ExcerptFinding(_placed(facts, excerpt))
 
 
-def _scenes(prose: AnnotatedProse) -> Iterator[Fact]:
+def _scenes(prose: AnnotatedProse, events: Sequence[Fact]) -> Iterator[Fact]:
     for scene in split_scene_spans(prose.text):
         for fact in (
             infer_point_of_view(prose, scene),
-            select_key_sentences(prose, scene),
+            select_key_sentences(prose, scene, events),
         ):
             if fact:
                 yield fact

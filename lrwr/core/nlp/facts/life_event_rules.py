@@ -148,7 +148,7 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.ENGAGED,
-        "engaged betrothed accepted affianced engagement consent hand wife",
+        "marry engaged betrothed accepted affianced engagement consent hand wife",
         rf"(?:is|are|was|were|am|became|become|been) (?:\w+ly |now |already |actually )?(?:engaged|betrothed|affianced)(?: to (?:{_PERSON}|be married|marry)|(?=[.;!]))|"
         rf"(?:had |has )?accepted (?:{_PERSON}(?=[,.;!])|h\w+ (?:hand|proposals?|offer of marriage))|"
         rf"(?:is|am|are|was|were) (?:to be married|to marry {_PERSON})|"

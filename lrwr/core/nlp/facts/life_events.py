@@ -65,7 +65,7 @@ _CONDITION = re.compile(
 )
 _HYPOTHESIS = re.compile(
     r"\b(?:(?<!as )if|unless|whether|dream\w*|dreamt|imagin\w+|suppos\w+|pretend\w*|would|might|"
-    r"had (?:I|he|she|it|they|we|you)|what|why|how)\b[^.]{0,60}$",
+    r"had (?:I|he|she|it|they|we|you)|what|why|how|thought|believed|fancied|hoped)\b[^.]{0,60}$",
     re.I,
 )
 _SUBORDINATE = re.compile(
@@ -139,7 +139,8 @@ def _with_context(
     `sentence`, short and in dialogue, and nothing separates the two.
     """
     (span,) = fact.spans
-    if before is None or len(span) > _SHORT or len(before.span) > _LONG:
+    is_clear = fact.detail("told") and fact.detail("involved")
+    if before is None or is_clear or len(span) > _SHORT or len(before.span) > _LONG:
         return fact
     joint = Span(before.span.start, span.end)
     gap = prose.text[before.span.end - 3 : sentence.span.start]

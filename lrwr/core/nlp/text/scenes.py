@@ -14,6 +14,7 @@ from lrwr.core.model.facts import (
     ContentType,
     Fact,
     FactAbout,
+    LifeEventKind,
     PassageField,
 )
 from lrwr.core.model.text import STOP_WORDS, LazyPattern, Span
@@ -179,33 +180,105 @@ _SHORTEST, _LONGEST = 6, 45
 _PER_KEY_SENTENCE = 12
 """One more key sentence for this many sentences of the scene."""
 _MAX_KEY_SENTENCES = 3
-"""Maximum number of key sentences."""
+"""Maximum number of key sentences of a scene of ordinary length."""
+_LONG_SCENE = 80
+"""One more key sentence for each time that a scene has so many sentences."""
+_MOST_KEY_SENTENCES = 6
+_TURNING_POINTS = frozenset(
+    {
+        LifeEventKind.DIED,
+        LifeEventKind.MARRIED,
+        LifeEventKind.ENGAGED,
+        LifeEventKind.PARTED,
+        LifeEventKind.PROPOSED,
+        LifeEventKind.REFUSED,
+        LifeEventKind.ELOPED,
+        LifeEventKind.ACCIDENT,
+        LifeEventKind.ARRESTED,
+        LifeEventKind.CONFESSED,
+        LifeEventKind.WOUNDED,
+        LifeEventKind.BORN,
+        LifeEventKind.TAKEN,
+    }
+)
+"""Events that a recap always shows, as far as there is room."""
+_NOT_DONE = re.compile(
+    r"\b(?:would|must|could|might|should|never|not|no|had (?:been|\w+ed)|seemed|perhaps)\b"
+)
+_ENDS_OPEN = re.compile(r"(?:--|—|[:,;-])[\s\x01]*$")
+_ACTS_IN_PAST = re.compile(
+    r"\b(?:[Hh]e|[Ss]he|[Tt]hey|[Ww]e|I|[A-Z]\w+|who|and|then|[a-z]+ly) (?:[a-z]+ly |then |at last )?"
+    r"(?:[a-z]{2,}ed|was|were|had|[a-z]*(?:came|went|took|gave|saw|fell|told|left|met|found|"
+    r"made|led|ran|rose|sat|stood|began|brought|threw|got|held|heard|spoke|drew|set|wrote))\b"
+)
 
 
-def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
-    """Return a fact whose spans are the one to three sentences that best summarise the
+def select_key_sentences(
+    prose: AnnotatedProse, scene: Span, events: Sequence[Fact] = ()
+) -> Fact | None:
+    """Return a fact whose spans are the one to six sentences that best summarise the
     scene at the span `scene` of `prose`, in text order; None without narration.
 
-    Sentences score by words that recur in the scene, names of people, verbs of events,
-    and a position at the start or end of the scene.
+    Turning points among `events`, the life events of `prose`, come first. Other
+    sentences score by words that recur in the scene, names of people, verbs of events,
+    and a position at the start or end of the scene; they must say what somebody did.
     """
     inside = [s for s in prose.sentences if scene.holds(s.span)]
     able = [(at, s) for at, s in enumerate(inside) if _is_candidate(s)]
-    if not able:
+    told = sorted(
+        (fact for fact in events if scene.holds(fact.spans[0])), key=_rank_event
+    )
+    if not able and not told:
         return None
     weights = _weights(inside)
     edges = {0, 1, len(inside) - 2, len(inside) - 1}
-    scores = [(-_score(s, at in edges, weights, prose), at) for at, s in able]
+    scores = sorted((-_score(s, at in edges, weights, prose), at) for at, s in able)
     count = min(_MAX_KEY_SENTENCES, 1 + len(inside) // _PER_KEY_SENTENCE)
-    spans = [inside[at].span for at in sorted(at for _, at in sorted(scores)[:count])]
+    count = min(_MOST_KEY_SENTENCES, count + len(inside) // _LONG_SCENE)
+    spans = {fact.spans[0] for fact in told if _is_turning_point(fact)}
+    spans = (
+        set(sorted(spans)[:count])
+        if len(spans) <= count
+        else {fact.spans[0] for fact in told[:count]}
+    )
+    ranked = [inside[at].span for _, at in scores]
+    for fact in told:
+        ranked.insert(min(len(ranked), 1), fact.spans[0])
+    for span in ranked:
+        if len(spans) < count and not any(_overlap(span, other) for other in spans):
+            spans.add(span)
     return Fact(
-        FactAbout.SCENE, "", "recap", "", tuple(spans), RULES_KEEPER, Certainty.PROBABLE
+        FactAbout.SCENE,
+        "",
+        "recap",
+        "",
+        tuple(sorted(spans)),
+        RULES_KEEPER,
+        Certainty.PROBABLE,
     )
 
 
+def _is_turning_point(fact: Fact) -> bool:
+    return fact.detail("kind") in _TURNING_POINTS and not fact.detail("earlier")
+
+
+def _rank_event(fact: Fact) -> tuple[bool, bool, Span]:
+    """Return a sort key: turning points of the scene first, those told later."""
+    return not _is_turning_point(fact), bool(fact.detail("told")), fact.spans[0]
+
+
+def _overlap(span: Span, other: Span) -> bool:
+    return span.start < other.end and other.start < span.end
+
+
 def _is_candidate(sentence: ProseSentence) -> bool:
-    is_narration = sentence.narration.count(MASK_CHARACTER) == 0
-    return is_narration and _SHORTEST <= sentence.narration.count(" ") + 1 <= _LONGEST
+    words = sentence.narration
+    return (
+        words.count(MASK_CHARACTER) == 0
+        and _SHORTEST <= words.count(" ") + 1 <= _LONGEST
+        and not _ENDS_OPEN.search(words)
+        and bool(_ACTS_IN_PAST.search(words))
+    )
 
 
 def _weights(sentences: list[ProseSentence]) -> dict[str, float]:
@@ -228,7 +301,9 @@ def _score(
     theme = sum(weights.get(word, 0.0) for word in words) / (4 + len(words))
     name_count = len({w for w in _NAME.findall(sentence.narration) if w in prose.names})
     deeds = len(words & EVENT_VERBS)
-    return theme + 0.6 * min(name_count, 3) + 0.5 * min(deeds, 2) + 0.5 * at_edge
+    vague = min(2, len(_NOT_DONE.findall(sentence.narration)))
+    base = theme + 0.6 * min(name_count, 3) + 0.5 * min(deeds, 2) + 0.5 * at_edge
+    return base - 0.4 * vague
 
 
 _WORD = re.compile(r"\w+(?:'\w+)?")
