@@ -20,7 +20,6 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteBiblePartStore,
     SqliteStoryStore,
 )
-from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.chunks import Pipeline
@@ -50,9 +49,9 @@ if TYPE_CHECKING:
         FileStore,
         KnowledgeStore,
         PassageStore,
-        ThreadStore,
     )
     from lrwr.core.ports.story_stores import CastStore, StoryStore
+    from lrwr.core.ports.threads import ThreadStore
     from lrwr.core.retrieval.service import PassageFinder
     from lrwr.core.settings.model import Settings
 
@@ -142,6 +141,8 @@ class LocalStores:
     @cached_property
     def threads(self) -> "ThreadStore":
         """The threads (saved conversations)."""
+        from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
+
         return SqliteThreadStore(self.database)
 
 

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from lrwr.core.ports.indexes import LexicalIndex
     from lrwr.core.ports.models import ChatModel, Reranker
     from lrwr.core.ports.sources import WebSearch
-    from lrwr.core.ports.stores import PassageStore, ThreadStore
+    from lrwr.core.ports.stores import PassageStore
+    from lrwr.core.ports.threads import ThreadStore
     from lrwr.core.retrieval.model_ranker import MeteredModel
     from lrwr.core.retrieval.service import PassageFinder
 

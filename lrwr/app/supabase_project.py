@@ -38,13 +38,9 @@ from lrwr.core.settings.library import Library
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.http.egress_log import EgressLogger
-    from lrwr.core.ports.stores import (
-        AnalysisStore,
-        FileStore,
-        KnowledgeStore,
-        ThreadStore,
-    )
+    from lrwr.core.ports.stores import AnalysisStore, FileStore, KnowledgeStore
     from lrwr.core.ports.story_stores import CastStore
+    from lrwr.core.ports.threads import ThreadStore
 
 SUPABASE_SERVICE = "supabase"
 

@@ -1,5 +1,6 @@
 """The command line: the list of all commands, and the entry point `run`."""
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -185,12 +186,22 @@ def build_command(name: str, module: str) -> TyperCommand | TyperGroup:
 
     Returns `app` itself, as a group, if it registers nothing of that name.
     """
-    app: typer.Typer = import_module(module).app
+    app: typer.Typer = _import_uncollected(module).app
     group = typer.main.get_group(app)
     command = group.commands.get(name, group)
     assert isinstance(command, TyperCommand | TyperGroup)
     _simplify_help(command)
     return command
+
+
+def _import_uncollected(module: str) -> Any:
+    """Import `module` without garbage collection, which would find nothing to free."""
+    gc.disable()
+    try:
+        return import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _simplify_help(command: Any) -> None:
@@ -280,7 +291,8 @@ def main(
     context.obj = {"output.color": color, "output.pager": False if no_pager else None}
     if context.invoked_subcommand is None:
         # Imported by name, as other commands are, to keep `lrwr --help` fast.
-        import_module("lrwr.cli.commands.status").show_overview(context)
+        status = _import_uncollected("lrwr.cli.commands.status")
+        status.show_overview(context)
 
 
 def run() -> None:

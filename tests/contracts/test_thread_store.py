@@ -17,7 +17,7 @@ from lrwr.core.model.turns import (
     Turn,
     TurnState,
 )
-from lrwr.core.ports.stores import RecordedGap, TurnCitations
+from lrwr.core.ports.threads import RecordedGap, TurnCitations
 from tests.fakes.conversations import (
     OTHER,
     QUOTED,

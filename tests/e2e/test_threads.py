@@ -24,7 +24,7 @@ from lrwr.core.model.turns import (
     ThreadId,
     TurnState,
 )
-from lrwr.core.ports.stores import ThreadStore
+from lrwr.core.ports.threads import ThreadStore
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.conversations import QUOTED, a_turn
 

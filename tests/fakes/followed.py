@@ -13,7 +13,7 @@ from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.adapters.storage.supabase.thread_rows import load_thread_record
 from lrwr.core.model.turns import Thread, ThreadId, Turn
-from lrwr.core.ports.stores import ThreadStore
+from lrwr.core.ports.threads import ThreadStore
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import Machine, Writer, asking, machine
 from tests.fakes.hosted_records import told_whole

@@ -28,18 +28,14 @@ from lrwr.core.model.chunks import Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.jobs import JobQueue
-from lrwr.core.ports.stores import (
-    AnalysisStore,
-    KnowledgeStore,
-    PassageStore,
-    ThreadStore,
-)
+from lrwr.core.ports.stores import AnalysisStore, KnowledgeStore, PassageStore
 from lrwr.core.ports.story_stores import (
     BiblePartStore,
     CastStore,
     StatedStore,
     StoryStore,
 )
+from lrwr.core.ports.threads import ThreadStore
 from tests.fakes.records import (
     Clock,
     a_document,

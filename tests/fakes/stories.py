@@ -21,7 +21,7 @@ from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.stores import DocumentText, LibraryCounts, RecordedGap
+from lrwr.core.ports.stores import DocumentText, LibraryCounts
 from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
@@ -29,6 +29,7 @@ from lrwr.core.ports.story_stores import (
     DocumentQuotation,
     FirstMention,
 )
+from lrwr.core.ports.threads import RecordedGap
 from lrwr.core.retrieval.story import build_story_order
 
 

@@ -5,19 +5,23 @@ are in the state folder: one JSON document per line, compressed with bzip2; thos
 earlier versions with gzip.
 """
 
-import bz2
-import gzip
 import json
 import os
 import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
+from lrwr.app.maintenance.library_state import (
+    BACKUP_FOLDER,
+    COMPRESSIONS,
+    MAX_BACKUP_BYTES,
+    list_backup_files,
+    load_newest_backup,
+)
 from lrwr.core.adapters.storage.sqlite.row_replacement import (
     find_lost_threads,
     keep_sound_rows,
@@ -32,29 +36,15 @@ from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.turns import KEPT_DAYS
 from lrwr.core.settings.library import Library
 
-FOLDER = "backups"
 KEPT_FILES = 7
 """Backups that are kept, each of another day."""
 _LEAST_FILES = 2
 _LIBRARY_SHARE = 0.01
 """Older backups are deleted when all take more than this share of the library's size."""
-_PATTERN = "????-??-??.jsonl.*"
-_COMPRESSIONS = {".bz2": bz2, ".gz": gzip}
 _FORMAT = 1
-_MAX_BYTES = 1024**3
-"""Uncompressed size up to which a backup is read."""
 _TABLES = ("thread", "turn", "reply", "sent", "sent_since")
 """Job records are left out: they change with every ingestion."""
 _DAY_SECONDS = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class AutomaticBackup:
-    """An automatic backup: its file, its day, and a hash of its rows."""
-
-    file: Path
-    day: date
-    digest: str
 
 
 def back_up_if_due(library: Library, *, now: float) -> str:
@@ -64,7 +54,7 @@ def back_up_if_due(library: Library, *, now: float) -> str:
     `now` is in seconds since 1970. Returns a sentence for the user if it failed, else
     an empty text. Costs one look into a folder if it is not due.
     """
-    folder = library.state_dir / FOLDER
+    folder = library.state_dir / BACKUP_FOLDER
     try:
         files = list_backup_files(library)
         today = datetime.fromtimestamp(now).date()
@@ -93,30 +83,6 @@ def back_up_if_due(library: Library, *, now: float) -> str:
     return ""
 
 
-def list_backup_files(library: Library) -> list[Path]:
-    """Return the files of the automatic backups, oldest first."""
-    folder = library.state_dir / FOLDER
-    if folder.is_symlink() or not folder.is_dir():
-        return []
-    files = sorted(folder.glob(_PATTERN))
-    return [
-        file
-        for file in files
-        if file.suffix in _COMPRESSIONS and file.is_file() and not file.is_symlink()
-    ]
-
-
-def load_newest_backup(library: Library) -> AutomaticBackup | None:
-    """Return the newest automatic backup that can be read; None if there is none."""
-    for file in reversed(list_backup_files(library)):
-        with suppress(OSError, EOFError, zlib.error, ValueError, KeyError, TypeError):
-            with _COMPRESSIONS[file.suffix].open(file) as lines:
-                header = json.loads(lines.readline(_MAX_BYTES))
-            day = date.fromisoformat(file.name.partition(".")[0])
-            return AutomaticBackup(file, day, str(header["digest"]))
-    return None
-
-
 def describe_lost_threads(library: Library) -> str:
     """Return a sentence if the library has no threads and an automatic backup has some.
 
@@ -132,7 +98,7 @@ def describe_lost_threads(library: Library) -> str:
         if newest is not None and load_backup_rows(newest.file)["thread"]:
             return (
                 f"Saved conversations of {newest.day} are in"
-                f" {library.state_dir.name}/{FOLDER}. Run `lrwr restore --latest` to bring them back."
+                f" {library.state_dir.name}/{BACKUP_FOLDER}. Run `lrwr restore --latest` to bring them back."
             )
     return ""
 
@@ -162,10 +128,10 @@ def load_backup_rows(file: Path) -> UserRows:
     """
     rows: dict[str, list[Row]] = {table: [] for table in _TABLES}
     try:
-        with _COMPRESSIONS[file.suffix].open(file) as stream:
-            content = stream.read(_MAX_BYTES + 1)
+        with COMPRESSIONS[file.suffix].open(file) as stream:
+            content = stream.read(MAX_BACKUP_BYTES + 1)
         header, *lines = content.splitlines()
-        if len(content) > _MAX_BYTES or json.loads(header)["format"] != _FORMAT:
+        if len(content) > MAX_BACKUP_BYTES or json.loads(header)["format"] != _FORMAT:
             raise ValueError("made by a newer version of lrwr")
         for line in lines:
             table, row = json.loads(line)
@@ -213,7 +179,7 @@ def _rewrite_or_raise(library: Library, change: Callable[[UserRows], UserRows]) 
     except OSError as error:
         raise StoreProblem(
             f"The automatic backups cannot be changed: {error.strerror}",
-            hint=f"Delete the folder {library.state_dir / FOLDER} yourself.",
+            hint=f"Delete the folder {library.state_dir / BACKUP_FOLDER} yourself.",
         ) from error
 
 
@@ -268,7 +234,7 @@ def _decode_damaged(value: object) -> str:
 def _write(file: Path, digest: str, lines: list[bytes], now: float) -> None:
     """Write a backup atomically; only its owner can read it."""
     header = json.dumps({"format": _FORMAT, "digest": digest}).encode() + b"\n"
-    content = _COMPRESSIONS[file.suffix].compress(b"".join((header, *lines)))
+    content = COMPRESSIONS[file.suffix].compress(b"".join((header, *lines)))
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as opened:
@@ -283,7 +249,7 @@ def _write(file: Path, digest: str, lines: list[bytes], now: float) -> None:
 
 
 def _rotate(library: Library) -> None:
-    for leftover in (library.state_dir / FOLDER).glob(".writing-*"):
+    for leftover in (library.state_dir / BACKUP_FOLDER).glob(".writing-*"):
         leftover.unlink(missing_ok=True)
     files = list_backup_files(library)
     most = library.database.stat().st_size * _LIBRARY_SHARE

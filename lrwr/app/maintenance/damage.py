@@ -7,13 +7,10 @@ from lrwr.app.presenters.text import format_count, sanitize_line
 from lrwr.app.presenters.threads import SHORTEST_ID
 from lrwr.core.adapters.storage.sqlite.checksums import (
     clear_damage_mark,
-    is_marked_damaged,
-    mark_damaged,
 )
 from lrwr.core.adapters.storage.sqlite.verification import (
     VerificationReport,
     discard_damaged_rows,
-    has_damaged_sample,
     mark_documents_without_states,
 )
 from lrwr.core.settings.library import Library
@@ -22,11 +19,6 @@ SHOWN_DOCUMENTS = 5
 """Damaged documents that are named; of others only the number is given."""
 
 
-KNOWN_DAMAGE = (
-    "Some stored data is damaged, and is left out or shown with a remark. Run"
-    " `lrwr ingest --verify`: it rebuilds what comes from your manuscript, and says what"
-    " to do about the rest."
-)
 RESTORE_LATEST = (
     "Run `lrwr restore --latest` to put back the copy in your automatic backups."
 )
@@ -90,24 +82,6 @@ def describe_lost_thread(id_: str, title: str) -> str:
         " can be read of it stays readable; `lrwr threads delete"
         f" {id_[:SHORTEST_ID]}` deletes it."
     )
-
-
-def describe_known_damage(library: Library, seed: float = 0) -> str:
-    """Return a sentence if a command has met damaged data since the last verification,
-    or if there is some in a sample of documents and threads, which `seed` selects.
-
-    Else an empty text. With seed 0, no sample is checked.
-
-    Raises:
-        StoreProblem: The library cannot be read, or only `lrwr repair` can heal it.
-    """
-    if not library.database.exists():
-        return ""
-    is_damaged = is_marked_damaged(library.database)
-    if seed and has_damaged_sample(library.database, seed):
-        is_damaged = True
-        mark_damaged(library.database)
-    return KNOWN_DAMAGE if is_damaged else ""
 
 
 def discard_damage(library: Library, states_space: str = "") -> list[str]:

@@ -19,7 +19,7 @@ from lrwr.cli.runtime.options import (
     AsOfOption,
     JsonOption,
     ModeNameOption,
-    parse_mode,
+    parse_optional_choice,
 )
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
@@ -36,6 +36,7 @@ from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import Usage
+from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
@@ -93,7 +94,7 @@ def ask_command(
     request = TurnRequest(
         text=_text(question, stdin=stdin),
         character=character,
-        mode=parse_mode(mode),
+        mode=parse_optional_choice(AnswerMode, mode, "--mode"),
         as_of=as_of,
         witnessed=witnessed,
     )

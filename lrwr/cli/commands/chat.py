@@ -16,7 +16,7 @@ from lrwr.cli.runtime.options import (
     AskThreadNameOption,
     AsOfOption,
     ModeNameOption,
-    parse_mode,
+    parse_optional_choice,
 )
 from lrwr.cli.runtime.output import Output, is_terminal, start_session
 from lrwr.core.model.errors import LrwrError
@@ -66,7 +66,7 @@ def chat_command(
     options = ChatOptions(
         character=character or "",
         as_of=as_of or "",
-        mode=_parse_optional_mode(mode),
+        mode=parse_optional_choice(AnswerMode, mode, "--mode"),
         thread=thread or "",
         watch=watch,
     )
@@ -79,13 +79,6 @@ def chat_command(
         for sentence in dict.fromkeys(messages):
             output.info(sentence)
         _warn_of_failures(output, failures)
-
-
-def _parse_optional_mode(name: str | None) -> AnswerMode | None:
-    if name is None:
-        return None
-
-    return parse_mode(name)
 
 
 def _is_piped(output: Output) -> bool:

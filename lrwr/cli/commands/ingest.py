@@ -18,7 +18,8 @@ from lrwr.app.ingestion import (
     ingest_manuscript,
 )
 from lrwr.app.maintenance.automatic_backup import describe_lost_threads
-from lrwr.app.maintenance.damage import describe_known_damage, discard_damage
+from lrwr.app.maintenance.damage import discard_damage
+from lrwr.app.maintenance.library_state import describe_known_damage
 from lrwr.app.pending_changes import (
     IngestTargets,
     load_identical_documents,

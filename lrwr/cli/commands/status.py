@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import end_with_full_stop
-from lrwr.app.maintenance.damage import describe_known_damage
+from lrwr.app.maintenance.library_state import describe_known_damage, load_newest_backup
 from lrwr.app.pending_changes import (
     create_scanner,
     has_pending_names,
@@ -34,7 +33,6 @@ from lrwr.core.model.facts import FactAbout, list_reader_models
 from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.ports.stores import LibraryCounts
-from lrwr.core.retrieval.retrievers import describe_missing_vectors
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.core.settings.library import MOVED_HINT, resolve_library
 from lrwr.core.settings.model import Settings
@@ -225,7 +223,7 @@ async def _collect_remarks(
         remarks = [remark for remark in (*others, shared) if remark]
         return {"embedded": counts.embedded, "remarks": remarks}
     space = embedder.space
-    missing = describe_missing_vectors(counts, space)
+    missing = counts.describe_missing_vectors(space)
     return {
         "embedded": counts.spaces.get(space, 0),
         "remarks": [remark for remark in (*others, shared, missing) if remark],

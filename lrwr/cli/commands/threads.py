@@ -35,7 +35,7 @@ from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import KEPT_DAYS, Thread, Turn, TurnId
-from lrwr.core.ports.stores import ThreadStore
+from lrwr.core.ports.threads import ThreadStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import check_output_file, write_output_file

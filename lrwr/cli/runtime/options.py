@@ -7,7 +7,6 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.turns import AnswerMode
 
 AsOfOption = Annotated[
     str | None,
@@ -85,14 +84,14 @@ def parse_choice(choices: type[ChoiceT], text: str, flag: str) -> ChoiceT:
     )
 
 
-def parse_mode(name: str | None) -> AnswerMode | None:
-    """Return the answer mode called `name`, or None for None.
-
-    "-" and "_" are equal, so "in-character" is accepted.
+def parse_optional_choice(
+    choices: type[ChoiceT], text: str | None, flag: str
+) -> ChoiceT | None:
+    """Return what `parse_choice` does, with "-" read as "_"; None for None.
 
     Raises:
-        SettingsProblem: There is no such mode.
+        SettingsProblem: There is no such choice.
     """
-    if name is None:
+    if text is None:
         return None
-    return parse_choice(AnswerMode, name.replace("-", "_"), "--mode")
+    return parse_choice(choices, text.replace("-", "_"), flag)

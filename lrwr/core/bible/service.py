@@ -26,8 +26,9 @@ from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import match_written_name, resolve_name
-from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
+from lrwr.core.ports.stores import DocumentText, PassageStore
 from lrwr.core.ports.story_stores import BiblePartStore, StoryStore
+from lrwr.core.ports.threads import RecordedGap
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_story_order,

@@ -57,7 +57,8 @@ from lrwr.core.model.turns import (
     TurnId,
 )
 from lrwr.core.ports.sources import WebSearch
-from lrwr.core.ports.stores import PassageStore, ThreadStore
+from lrwr.core.ports.stores import PassageStore
+from lrwr.core.ports.threads import ThreadStore
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder

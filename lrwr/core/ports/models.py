@@ -8,10 +8,10 @@ from lrwr.core.model.chunks import Chunk, TextHash
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.turns import Citation
 
 if TYPE_CHECKING:
     from lrwr.core.model.chunks import Vectors
+    from lrwr.core.model.turns import Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ class GroundedAnswer:
     """
 
     text: str
-    citations: tuple[Citation, ...]
+    citations: "tuple[Citation, ...]"
     contexts: tuple[str, ...]
     says_gap: bool
     seconds: float

@@ -15,12 +15,8 @@ from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import DamagedDocument, NotFound, StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
-from lrwr.core.ports.stores import (
-    DocumentText,
-    PassageStore,
-    ThreadStore,
-    TurnCitations,
-)
+from lrwr.core.ports.stores import DocumentText, PassageStore
+from lrwr.core.ports.threads import ThreadStore, TurnCitations
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
     Freshness,

@@ -14,7 +14,7 @@ from lrwr.core.model.text import (
 )
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder, Reranker
-from lrwr.core.ports.stores import LibraryCounts, PassageStore
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.query_words import (
     extract_adjacent_words,
     extract_quoted_phrases,
@@ -265,26 +265,6 @@ def compute_dense_weight(coverage: float, factor: float = 1.0) -> float:
     share = min(1.0, max(0.0, lacking))
     weight = DENSE_WEIGHT + share * (LOW_COVERAGE_DENSE_WEIGHT - DENSE_WEIGHT)
     return factor * weight
-
-
-def describe_missing_vectors(counts: LibraryCounts, space: str) -> str:
-    """Return a sentence on the passages without a vector in the embedding `space`.
-
-    It ends with what to do. Empty if all passages have one.
-    """
-    missing = counts.chunks - counts.spaces.get(space, 0)
-    if missing <= 0:
-        return ""
-    passages = "1 passage is" if missing == 1 else f"{missing:,} passages are"
-    text = f"{passages} not embedded yet."
-    if has_other_vectors(counts, space):
-        text = f"The embedding model changed; {passages} not embedded with it yet."
-    return f"{text} Run `lrwr ingest`."
-
-
-def has_other_vectors(counts: LibraryCounts, space: str) -> bool:
-    """Return whether passages have vectors of another embedding space than `space`."""
-    return any(name not in {"", space} for name in counts.spaces)
 
 
 @dataclass(frozen=True, slots=True)

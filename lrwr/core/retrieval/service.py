@@ -48,9 +48,7 @@ from lrwr.core.retrieval.retrievers import (
     WordWeights,
     add_phrase_bonus,
     choose_pool_size,
-    describe_missing_vectors,
     fuse_weighted_scores,
-    has_other_vectors,
     rank_chunks,
     rerank_chunks,
     scale_min_max,
@@ -333,9 +331,9 @@ class PassageFinder:
             return False
         counts = await self._store.counts(context.request.pipeline)
         space = await asyncio.to_thread(lambda: embedder.space)
-        missing = describe_missing_vectors(counts, space)
+        missing = counts.describe_missing_vectors(space)
         if missing and (
-            has_other_vectors(counts, space) or not counts.spaces.get(space)
+            counts.has_other_vectors(space) or not counts.spaces.get(space)
         ):
             context.leave_out_meaning(missing)
             return False

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -72,6 +72,9 @@ class ChatConnection:
 _CreateClient: TypeAlias = (
     "Callable[[str, str, DefaultAsyncHttpxClient, float], AsyncOpenAI]"
 )
+_ListModels: TypeAlias = (
+    "Callable[[AsyncOpenAI, HttpRequestInfo, float], Awaitable[tuple[str, ...] | None]]"
+)
 _TranslateError = Callable[[Exception, HttpRequestInfo, float], ServiceCallError]
 
 
@@ -99,6 +102,7 @@ class ModelServerClient:
         # Set when the connection is opened, which imports the `openai` package.
         self._create_client: _CreateClient | None = None
         self._translate: _TranslateError | None = None
+        self._list_models: _ListModels
 
     def new_log_entry(self, about: OutboundRequest) -> EgressLogEntry:
         """Return a new send log entry for the request `about`.
@@ -175,8 +179,6 @@ class ModelServerClient:
         http = await self.http(
             connection.base_url, seconds=timeout, is_local=connection.own
         )
-        from lrwr.core.adapters.chat.openai_sdk import list_models
-
         client = self.create_openai_client(
             connection.base_url, connection.key, http, timeout
         )
@@ -186,7 +188,7 @@ class ModelServerClient:
         )
         async with aclosing(self.new_log_entry(about)) as entry:
             with self.log_to(entry):
-                names = await list_models(
+                names = await self._list_models(
                     client, connection.request_info, self.clock.today()
                 )
             entry.record_usage(0, 0)
@@ -204,6 +206,7 @@ class ModelServerClient:
 
         self._create_client = openai_sdk.create_openai_client
         self._translate = openai_sdk.translate_chat_error
+        self._list_models = openai_sdk.list_models
         create = (
             openai_sdk.create_unlogged_http_client
             if self._request_logger is None

@@ -7,7 +7,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn, TurnState
-from lrwr.core.ports.stores import RecordedGap, TurnCitations
+from lrwr.core.ports.threads import RecordedGap, TurnCitations
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ from lrwr.core.model.turns import (
     TurnId,
     TurnState,
 )
-from lrwr.core.ports.stores import RecordedGap, TurnCitations
+from lrwr.core.ports.threads import RecordedGap, TurnCitations
 
 THREAD_COLUMNS = f"""
   thread.id, thread.title, thread.created_at, thread.updated_at,

@@ -28,7 +28,7 @@ from lrwr.core.adapters.storage.supabase.thread_rows import (
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
-from lrwr.core.ports.stores import RecordedGap, TurnCitations
+from lrwr.core.ports.threads import RecordedGap, TurnCitations
 
 ThreadProgressCallback = Callable[[int, int], None]
 """Receives the number of threads sent, and the total."""
