@@ -25,7 +25,7 @@ from lrwr.core.continuity.finder import ContradictionFinder
 from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.ports.stores import RecordedGap
+from lrwr.core.ports.threads import RecordedGap
 from tests.fakes.canons import a_service
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
