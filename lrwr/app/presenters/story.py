@@ -75,7 +75,7 @@ def list_world(elements: "Iterable[WorldElement]") -> Iterator[StyledTable]:
     """
     rows: list[list[LinePiece]] = [
         [
-            "  " * depth + element.name,
+            "  " * depth + element.name + (f" (in {element.part_of})" if depth else ""),
             describe_element(element),
             ", ".join(claim.value for claim in element.connected_characters),
             str(element.mentions or ""),

@@ -16,7 +16,6 @@ from lrwr.core.bible.horizon import (
     HorizonCast,
     HorizonView,
     VisibleCharacter,
-    normalize_character_name,
 )
 from lrwr.core.bible.kin_directory import KinDirectory
 from lrwr.core.bible.profiles import (
@@ -34,7 +33,11 @@ from lrwr.core.bible.timeline import (
     collect_quotes,
 )
 from lrwr.core.bible.values import Bible, BibleClaim, CharacterProfile, WorldElement
-from lrwr.core.bible.world import collect_world_elements
+from lrwr.core.bible.world import (
+    collect_world_elements,
+    may_be_same_place,
+    normalize_place_name,
+)
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.facts import (
@@ -271,7 +274,7 @@ def select_part_facts(
     _, cast = _view_story(knowledge, index, horizon)
     undefined = _collect_gap_subjects(knowledge, cast)
     keys = {
-        normalize_character_name(element.name)
+        normalize_place_name(element.name)
         for element in index.elements
         if element.name in parts.elements
     }
@@ -293,7 +296,7 @@ def select_part_facts(
                     parts.people.intersection(_display_names(fact, cast))
                 )
             case FactAbout.WORLD:
-                return normalize_character_name(fact.subject) in keys
+                return may_be_same_place(normalize_place_name(fact.subject), keys)
             case FactAbout.SCENE:
                 return parts.timeline or document_fact.document in parts.documents
             case _:

@@ -40,7 +40,7 @@ _TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
 """Facts that the bible uses; those about passages are many, and used for search only."""
 
 
-_INDEX_FORMAT = 1
+_INDEX_FORMAT = 2
 """Raise it when the same library gives another `BibleIndex`."""
 
 

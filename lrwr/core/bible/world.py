@@ -1,7 +1,7 @@
 """Builds the world elements of the story bible: places, objects, groups and rules."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.bible.claims import (
@@ -86,14 +86,88 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
     ("Gull Street"). Facts that take a character for a place are ignored; an element
     with such facts is skipped if no other fact gives its type.
     """
+    facts = [
+        f
+        for f in material.about(FactAbout.WORLD)
+        if f.fact.subject and material.view.contains_name(f.fact.subject)
+    ]
+    found = _build_elements(facts, {}, material)
+    same = _find_same_places(found)
+    if same:
+        found = _build_elements(facts, same, material)
+    return tuple(sorted(found.values(), key=lambda element: -element.mentions))
+
+
+def _build_elements(
+    facts: Iterable[SourcedFact], same: Mapping[str, str], material: VisibleFacts
+) -> dict[str, WorldElement]:
+    """Return the listed elements by normalized name; `same` maps normalized names to
+    those of the same place.
+    """
     groups: dict[str, list[SourcedFact]] = {}
-    for sourced_fact in material.about(FactAbout.WORLD):
-        subject = sourced_fact.fact.subject
-        if subject and material.view.contains_name(subject):
-            groups.setdefault(normalize_place_name(subject), []).append(sourced_fact)
-    elements = (_build_element(group, material) for group in groups.values())
-    found = [element for element in elements if element is not None]
-    return tuple(sorted(found, key=lambda element: -element.mentions))
+    for sourced_fact in facts:
+        key = normalize_place_name(sourced_fact.fact.subject)
+        groups.setdefault(same.get(key, key), []).append(sourced_fact)
+    elements = {
+        key: _build_element(
+            group, [f for f in group if _is_named(f, key)] or group, material
+        )
+        for key, group in groups.items()
+    }
+    return {key: found for key, found in elements.items() if found is not None}
+
+
+def _is_named(sourced_fact: SourcedFact, key: str) -> bool:
+    return normalize_place_name(sourced_fact.fact.subject) == key
+
+
+def _find_same_places(elements: Mapping[str, WorldElement]) -> dict[str, str]:
+    """Return the normalized names of places that are another's, with that name.
+
+    "The Lodge" is "Kellynch Lodge" if no other place is a Lodge, "Netherfield Park" is
+    "Netherfield" if that is its usual name and no other place begins with it, and "Mr.
+    Vale's house" is "Mr. Vale's".
+    """
+    same: dict[str, str] = {}
+    for key, element in elements.items():
+        words = key.split(" ")
+        if not element.mentions:
+            continue
+        if len(words) == 1 and not element.name.split(" ")[-1].islower():
+            longer = [k for k in elements if k != key and k.split(" ")[-1] == key]
+            if len(longer) == 1:
+                same[key] = longer[0]
+        elif len(words) > 1 and words[-1] in _HOUSES:
+            short = " ".join(words[:-1])
+            if short in elements and _is_by_name(key, short, elements):
+                same[key] = short
+    return {key: other for key, other in same.items() if other not in same}
+
+
+_HOUSES = frozenset({"house", "park", "court", "home"})
+_USUAL_SHARE = 3
+"""How much more often a place is called by its short name than by the full one."""
+
+
+def _is_by_name(full: str, short: str, elements: Mapping[str, WorldElement]) -> bool:
+    if short.endswith("s") and "'" in short[-2:]:
+        return True
+    longer = [key for key in elements if key.startswith(f"{short} ")]
+    mentions = elements[full].mentions, elements[short].mentions
+    return longer == [full] and mentions[1] >= _USUAL_SHARE * mentions[0]
+
+
+def may_be_same_place(name: str, others: Collection[str]) -> bool:
+    """Return whether the place `name` may be one of `others`, or decide whether another
+    one is: it shares the first or the last word. All names are normalized.
+    """
+    words = {word for other in others for word in _outer_words(other)}
+    return not words.isdisjoint(_outer_words(name))
+
+
+def _outer_words(name: str) -> tuple[str, ...]:
+    words = name.split() or [name]
+    return words[0], words[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +213,13 @@ class _PlaceCounts:
 
 
 def _build_element(
-    sourced_facts: Sequence[SourcedFact], material: VisibleFacts
+    sourced_facts: Sequence[SourcedFact],
+    naming: Sequence[SourcedFact],
+    material: VisibleFacts,
 ) -> WorldElement | None:
+    """Return the element that the facts are about; `naming` are those that use its own
+    name. None if the evidence is not enough.
+    """
     group = [f for f in sourced_facts if not material.cast.is_misread_place(f.fact)]
     types = _claims(group, WorldField.ELEMENT_TYPE)
     if len(group) < len(sourced_facts) and not types:
@@ -150,7 +229,8 @@ def _build_element(
     if not _is_listed(group, counted, counts):
         return None
     written = [f for f in group if f.fact.keeper == WRITER_KEEPER]
-    spelled = counts.names.most_common(1)
+    own = _PlaceCounts.of_facts([f for f in counted if f in naming]).names
+    spelled = own.most_common(1)
     named = spelled[0][0] if spelled and not written else ""
     parents = Counter(filter(None, (f.fact.detail(PART_OF_DETAIL) for f in counted)))
     return WorldElement(

@@ -14,7 +14,10 @@ from lrwr.core.model.facts import (
 from tests.fakes.stories import Book, Stories
 
 ONE, TWO = "book/1.md", "book/2.md"
-WORDS = "# One\n\nHe came to Thole, to Barrow, to the Angel, to Gull Street.\n"
+WORDS = (
+    "# One\n\nHe came to Thole, to Barrow, to the Angel, to Gull Street. He saw the Lodge,"
+    " Thole Lodge. Barrow Park, Barrow Hall, Barrow Lodge, Hob's, Hob's house.\n"
+)
 
 
 def world(*counts: tuple[str, str, int, int, str]) -> tuple[WorldElement, ...]:
@@ -66,3 +69,22 @@ def test_a_place_follows_the_place_that_it_is_part_of() -> None:
 def test_places_in_a_circle_are_all_shown() -> None:
     places = world((ONE, "Thole", 2, 2, "Barrow"), (ONE, "Barrow", 2, 2, "Thole"))
     assert [depth for _, depth in nest_places(places)] == [0, 0]
+
+
+def test_the_lodge_is_the_only_lodge_under_its_full_name() -> None:
+    one = (ONE, "Thole Lodge", 2, 2, ""), (ONE, "the Lodge", 5, 3, "")
+    assert [(p.name, p.mentions) for p in world(*one)] == [("Thole Lodge", 7)]
+    assert len(world(*one, (ONE, "Barrow Lodge", 2, 2, ""))) == 3
+
+
+def test_a_park_is_the_place_whose_name_it_has_if_that_is_its_usual_name() -> None:
+    full, short = (ONE, "Barrow Park", 2, 2, ""), (ONE, "Barrow", 9, 5, "")
+    assert [(p.name, p.mentions) for p in world(full, short)] == [("Barrow", 11)]
+    hall = (ONE, "Barrow Hall", 2, 2, "")
+    assert len(world(full, short, hall)) == 3
+    assert len(world(full, (ONE, "Barrow", 3, 3, ""))) == 2
+
+
+def test_a_house_of_somebody_has_one_entry() -> None:
+    places = world((ONE, "Hob's", 2, 2, ""), (ONE, "Hob's house", 2, 2, ""))
+    assert [(p.name, p.mentions) for p in places] == [("Hob's", 4)]

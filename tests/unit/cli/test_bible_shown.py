@@ -17,11 +17,11 @@ from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 from lrwr.cli.runtime.output import Output
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.service import find_profile_by_name
-from lrwr.core.bible.values import Bible
+from lrwr.core.bible.values import Bible, WorldElement
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import Horizon
-from lrwr.core.model.facts import CharacterField, FactAbout
+from lrwr.core.model.facts import Certainty, CharacterField, FactAbout
 from lrwr.core.settings.model import Settings
 from tests.unit.bible.marsh import ONE, TWO, marsh
 
@@ -183,6 +183,16 @@ def test_the_world_is_a_list_and_cards() -> None:
         "      book/2.md:3  “shut the Ledger House”",
         "  with: Corin Vale  verified",
         "      book/2.md:11  “burned in the Ledger House”",
+    ]
+
+
+def test_a_place_in_another_one_says_in_which() -> None:
+    thole = WorldElement("Thole", (), (), (), Certainty.VERIFIED)
+    street = replace(thole, name="Gull Street", part_of="Thole")
+    text = shown(lambda output: output.show(story.list_world((street, thole))))
+    assert [line.split("  ")[0] for line in text.splitlines()] == [
+        "Thole",
+        "Gull Street (in Thole)",
     ]
 
 

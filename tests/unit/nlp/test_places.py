@@ -39,6 +39,7 @@ def test_mentions_and_locative_uses_are_counted() -> None:
         ("They met near Half House. Then it rained.", "Half House"),
         ("He had rooms in Gull-street, above a shop.", "Gull-street"),
         ("They walked to Vale Lodge.", "Vale Lodge"),
+        ("It was an hour to walk, Abbey Farm being far.", "Abbey Farm"),
         ("It lies beside the village of Thole.", "Thole"),
     ],
 )
@@ -82,6 +83,10 @@ def test_houses_of_people_and_common_nouns_after_the(text: str, name: str) -> No
 )
 def test_people_months_gods_papers_capitals_are_no_places(text: str) -> None:
     assert places(text) == {}
+
+
+def test_the_house_of_somebody_by_given_name_is_no_place() -> None:
+    assert places("They had gone down to Edward's. She was often at Edward's.") == {}
 
 
 def test_a_name_without_a_locative_use_is_a_mention() -> None:

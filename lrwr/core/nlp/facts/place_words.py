@@ -74,7 +74,7 @@ _WORKS_AND_PAPERS_TEXT = (
     "Times Gazette Herald Chronicle Standard Globe Courier Journal Guide Calendar "
     "Book Books Magazine Review Sermons Post Mail Telegraph Observer Mercury Tribune "
     "News Advertiser Examiner Spectator Tales Poems Sonata Symphony Act Bill Law "
-    "Company Committee Society Army Navy Ministry Office Press"
+    "Company Committee Society Army Navy Ministry Office Press Murder Inquest"
 )
 WORKS_AND_PAPERS = frozenset(_WORKS_AND_PAPERS_TEXT.split())
 """Last words of titles of works, of newspapers and of organisations."""

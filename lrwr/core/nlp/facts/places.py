@@ -209,7 +209,8 @@ def _find_use_at(prose: AnnotatedProse, words: str, start: int) -> _Use | None:
             if name := check(match, prose):
                 located = _is_located(words, start, weak=pattern is not _NAME)
                 noun = pattern is _NAMED
-                sure = (noun and located) or _follows_kind(words, start)
+                sure = noun and (located or _is_unlike_surname(name))
+                sure = sure or _follows_kind(words, start)
                 return _Use(name, match, located or noun or sure, sure)
     return None
 
@@ -220,6 +221,12 @@ def _complete_saint(prose: AnnotatedProse, sentence: ProseSentence, use: _Use) -
         return use
     rest = _SAINTED.match(prose.text, sentence.span.start + use.match.end("name"))
     return replace(use, name=f"{use.name}. {rest[1]}") if rest else use
+
+
+def _is_unlike_surname(name: str) -> bool:
+    """Return whether the place noun of a name is hardly a surname's: "Abbey Farm"."""
+    words = name.removeprefix("the ").removeprefix("The ").split(" ")
+    return len(words) > 1 and words[-1] in PLACE_NOUNS - SURNAME_NOUNS
 
 
 def _follows_kind(words: str, start: int) -> bool:
@@ -263,6 +270,8 @@ def _check_plain(match: re.Match[str], prose: AnnotatedProse) -> str:
     name = clean_name(match["name"], prose)
     if not name or is_known_person(name, prose) or _is_excluded(name):
         return ""
+    if match.string.startswith("'s", match.end()) and is_given_name(name):
+        return ""  # "down to Nell's"
     if " " not in name and name not in prose.names:
         return ""  # capitalised only as the first word of sentences
     return name
