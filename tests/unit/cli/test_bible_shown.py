@@ -190,10 +190,8 @@ def test_a_place_in_another_one_says_in_which() -> None:
     thole = WorldElement("Thole", (), (), (), Certainty.VERIFIED)
     street = replace(thole, name="Gull Street", part_of="Thole")
     text = shown(lambda output: output.show(story.list_world((street, thole))))
-    assert [line.split("  ")[0] for line in text.splitlines()] == [
-        "Thole",
-        "Gull Street (in Thole)",
-    ]
+    names = [line.split("  ")[0] for line in text.splitlines()]
+    assert names == ["Name", "Thole", "Gull Street (in Thole)"]
 
 
 def test_the_timeline_and_the_recap_go_by_chapters() -> None:
