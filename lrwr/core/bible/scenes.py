@@ -16,7 +16,7 @@ from lrwr.core.canon.model import (
     normalize_canon_text,
 )
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
-from lrwr.core.model.facts import PRESENT_FIELD, Certainty, FactAbout
+from lrwr.core.model.facts import PRESENT_FIELD, Certainty, FactAbout, LifeEventKind
 from lrwr.core.model.text import LazyPattern, Span
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
@@ -44,6 +44,10 @@ class _Presence:
         return self.roles[AppearanceRole.PRESENT] > 0
 
 
+_TITLE_PAGE_WORDS = 40
+_SENTENCE_END = re.compile(r"[a-z\w][.!?…][”’\"')*_]*\s*$|[.!?…][”’\"']", re.M)
+"""The end of a sentence; a title page has none."""
+
 SceneKey = tuple[DocumentId, int, int]
 """Document, index of the chapter, index of the scene in the chapter."""
 
@@ -67,12 +71,17 @@ def build_scene_summaries(
         home = horizon_view.locate_scene(evidence.document, evidence.spans[0])
         facts_by_scene.setdefault((evidence.document, *home), []).append(sourced_fact)
     people_by_scene = _count_presence(material, appearances)
+    deaths = _find_deaths(material)
     scenes = []
     for document, chapter, number, index in horizon_view.scenes():
         if documents is not None and document not in documents:
             continue
         outline = horizon_view.order.outlines[document]
         span = chapter.scenes[index].span
+        if _is_title_page(horizon_view.texts[document].text[span.start : span.end]):
+            continue
+        start = horizon_view.sort_key(document, span.start)
+        dead = {name for name, died in deaths.items() if died < start}
         at = (document, *horizon_view.locate_scene(document, span))
         decided = find_decided_point_of_view(canon, outline, chapter, index)
         scenes.append(
@@ -92,6 +101,7 @@ def build_scene_summaries(
                     facts_by_scene.get(at, ()),
                     people_by_scene.get(at, {}),
                     material,
+                    dead,
                 ),
             )
         )
@@ -196,8 +206,10 @@ def _merge_presence(
     scene_facts: Iterable[SourcedFact],
     counts: Mapping[str, _Presence],
     material: VisibleFacts,
+    dead: Collection[str],
 ) -> tuple[str, ...]:
-    """Return who is present in a scene, most frequent first.
+    """Return who is present in a scene, most frequent first; of the `dead` only those
+    who speak.
 
     If a language model read the scene, these are whom it found there and who speaks:
     rules cannot tell a person who is only thought of.
@@ -208,13 +220,42 @@ def _merge_presence(
     )
     found = set(filter(None, named))
     speakers = {name for name, presence in counts.items() if presence.speaks}
-    there = {name for name, presence in counts.items() if presence.is_there}
+    there = {
+        name
+        for name, presence in counts.items()
+        if presence.is_there and (presence.speaks or name not in dead)
+    }
     present = found | speakers if found else there
 
     def count(name: str) -> int:
         return counts[name].count if name in counts else 0
 
     return tuple(sorted(present, key=lambda name: (-count(name), name)))
+
+
+def _find_deaths(material: VisibleFacts) -> dict[str, tuple[int, str, int]]:
+    """Return where in the story each character is first said to be dead.
+
+    Only events with a single person count: of two, one may have killed the other.
+    """
+    deaths: dict[str, tuple[int, str, int]] = {}
+    for sourced_fact in material.about(FactAbout.EVENT):
+        involved = tuple(sourced_fact.fact.all_details("involved"))
+        if (
+            sourced_fact.fact.detail("kind") == LifeEventKind.DIED
+            and len(involved) == 1
+        ):
+            name = material.cast.display_name(involved[0])
+            evidence = sourced_fact.evidence
+            place = material.view.sort_key(evidence.document, evidence.spans[0].start)
+            deaths[name] = min(place, deaths.get(name, place))
+    return deaths
+
+
+def _is_title_page(text: str) -> bool:
+    """Return whether `text` has only a few words and no sentence, as a title page."""
+    words = len(text.split())
+    return 0 < words <= _TITLE_PAGE_WORDS and not _SENTENCE_END.search(text)
 
 
 def _chapter_names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:

@@ -385,3 +385,33 @@ def test_those_whom_the_rules_saw_in_the_flesh_are_present(
     stories.appears("chapters/01.md", "Corin Vale slept.", "Corin Vale", role, 1)
     (scene,) = project_bible(stories.knowledge()).scenes
     assert scene.present == present
+
+
+@pytest.mark.parametrize(
+    ("role", "present"),
+    [(AppearanceRole.MENTIONED, ()), (AppearanceRole.SPEAKS, ("Corin Vale",))],
+)
+def test_the_dead_are_present_only_if_they_speak(
+    role: AppearanceRole, present: tuple[str, ...]
+) -> None:
+    text = "# One\n\nCorin Vale died.\n\n# Two\n\nCorin Vale lay in the church."
+    stories = Stories(Book({"chapters/01.md": text}))
+    stories.name("Corin Vale", gender=Gender.MALE)
+    stories.fact(
+        "chapters/01.md", "Corin Vale died.", FactAbout.EVENT, "event", "", "he died",
+        details=(("kind", "dies"), ("involved", "Corin Vale")),
+    )  # fmt: skip
+    for part in (AppearanceRole.PRESENT, role):
+        words = "Corin Vale lay in the church."
+        stories.appears("chapters/01.md", words, "Corin Vale", part, 1)
+    *_, last = project_bible(stories.knowledge()).scenes
+    assert last.present == present
+
+
+def test_a_title_page_is_no_scene() -> None:
+    pages = {
+        "00.md": "# The Lamp\n\nThe Lamp\n\nby\n\nA. Writer\n\n(1818)",
+        "01.md": "# One\n\nIt rained.",
+    }
+    stories = Stories(Book(pages))
+    assert [s.document for s in project_bible(stories.knowledge()).scenes] == ["01.md"]
