@@ -127,10 +127,12 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.PARTED,
-        "broke broken engagement released deserted jilted separated parted ended",
+        "broke broken engagement released deserted jilted separated parted ended persuaded gave",
         rf"(?:broke|broken) (?:off|with) (?:the|h\w+|their|{_PERSON})(?: engagement| match)?|"
         r"(?:ended|broke|dissolved|gave up) (?:the|their|h\w+) (?:engagement|match|betrothal)|"
-        rf"(?:jilted|deserted|cast off) {_PERSON}|parted from {_PERSON} for ever",
+        rf"(?:jilted|deserted|cast off) {_PERSON}|parted from {_PERSON} for ever|"
+        r"(?:was|were) persuaded to (?:believe the (?:engagement|match)|give (?:him|her) up|break)|"
+        r"put an end to (?:the|their|h\w+) (?:engagement|match)|released (?:him|her) from (?:the|h\w+) engagement|gave (?:him|her) up for ever",
         spoken=True,
     ),
     LifeEventRule(
@@ -233,7 +235,7 @@ LIFE_EVENT_RULES = (
         rf"(?:moved|removed) (?:in)?to {_PLACE}|settled (?:down )?(?:in|at|near) {_PLACE}|"
         r"(?:went|gone|came|come) to live|took up (?:h\w+|their) (?:abode|residence|quarters)|"
         rf"(?:took|bought|rented) (?:a )?(?:house|cottage|lodgings|rooms)|"
-        rf"(?:was|were|been) (?:\w+ly |then |at once )?(?:sent|carried|conveyed|taken|removed|led|brought) (?:away(?: by| from| to)|back to|home|to {_PLACE}(?= |[.,;])|from {_PLACE}|to live)|"
+        rf"(?:was|were|been) (?:\w+ly |then |at once )?(?:(?:sent|conveyed|taken|removed|led|brought) away(?: by| from| to)|(?:sent|carried|conveyed|taken|removed|led|brought) (?:back to|home|to {_PLACE}(?= |[.,;])|from {_PLACE}|to live))|"
         rf"(?:took|carried|brought|conveyed|sent) {_PERSON} (?:home|back to {_PLACE}|to live|to {_PLACE})|"
         r"(?:was|were) (?:apprenticed|bound) to",
     ),

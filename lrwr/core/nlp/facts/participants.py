@@ -79,13 +79,25 @@ class ParticipantTracker:
         continues = bool(match and _GENDERS.get(match["who"].lower(), "her") == gender)
         if continues and self._subjects[gender]:
             self._ages[gender] = 0
-        elif len(people) == 1 or (fitting and fitting[0][0] == opening):
+        elif fitting and (
+            fitting[0][0] == opening
+            or (len(people) == 1 and not self._is_mixed(gender, words, fitting[0][0]))
+        ):
             self._subjects[gender] = fitting[0][1]
             self._ages[gender] = 0
         elif people or self._ages[gender] >= _MEMORY:
             self._subjects[gender] = ""
         else:
             self._ages[gender] += 1
+
+    def _is_mixed(self, gender: str, words: str, at: int) -> bool:
+        """Return whether a pronoun before offset `at` may mean somebody else than the
+        name there.
+        """
+        return any(
+            _GENDERS.get(match.group().lower(), "her") == gender
+            for match in _PRONOUN.finditer(words, 0, at)
+        )
 
     def gender_of(self, name: str) -> str:
         """Return "his" or "her" for the gender of `name`; "" if unknown."""

@@ -175,7 +175,7 @@ def _point_of_view_fact(
 
 
 _NAME = re.compile(r"(?<![\w'])[A-ZÀ-ÖØ-Þ]\w+")
-_SHORTEST, _LONGEST = 6, 45
+_SHORTEST, _LONGEST = 7, 45
 """Allowed length of a key sentence, in words."""
 _PER_KEY_SENTENCE = 12
 """One more key sentence for this many sentences of the scene."""
@@ -206,8 +206,11 @@ _NOT_DONE = re.compile(
     r"\b(?:would|must|could|might|should|never|not|no|had (?:been|\w+ed)|seemed|perhaps)\b"
 )
 _ENDS_OPEN = re.compile(r"(?:--|—|[:,;-])[\s\x01]*$")
+_SOMEBODY = re.compile(
+    r"\b(?:[Hh]e|[Ss]he|[Tt]hey|[Ww]e|I|[a-z,;]+ [A-Z]\w+|[A-Z]\w+ [A-Z]\w+|[A-Z]\w+ [a-z]+ed)\b"
+)
 _ACTS_IN_PAST = re.compile(
-    r"\b(?:[Hh]e|[Ss]he|[Tt]hey|[Ww]e|I|[A-Z]\w+|who|and|then|[a-z]+ly) (?:[a-z]+ly |then |at last )?"
+    r"\b(?:[Hh]e|[Ss]he|[Tt]hey|[Ww]e|I|[A-Z]\w+|who|and|then) (?:[a-z]+ly |then |at last )?"
     r"(?:[a-z]{2,}ed|was|were|had|[a-z]*(?:came|went|took|gave|saw|fell|told|left|met|found|"
     r"made|led|ran|rose|sat|stood|began|brought|threw|got|held|heard|spoke|drew|set|wrote))\b"
 )
@@ -278,6 +281,7 @@ def _is_candidate(sentence: ProseSentence) -> bool:
         and _SHORTEST <= words.count(" ") + 1 <= _LONGEST
         and not _ENDS_OPEN.search(words)
         and bool(_ACTS_IN_PAST.search(words))
+        and bool(_SOMEBODY.search(words))
     )
 
 
