@@ -17,6 +17,7 @@ from lrwr.cli.commands.canon import (
     canon_undo_command,
     make_decision,
 )
+from lrwr.cli.commands.name_review import REVIEW_EPILOG, characters_review_command
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 from lrwr.cli.runtime.output import Output, start_session
@@ -183,6 +184,7 @@ def characters_confirm_command(
 
 
 characters_app.command("merge", epilog=MERGE_EPILOG)(canon_merge_command)
+characters_app.command("review", epilog=REVIEW_EPILOG)(characters_review_command)
 characters_app.command("split", epilog=SPLIT_EPILOG)(canon_split_command)
 characters_app.command("rename", epilog=RENAME_EPILOG)(canon_rename_command)
 characters_app.command("ignore", epilog=IGNORE_EPILOG)(canon_ignore_command)

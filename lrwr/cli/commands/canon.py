@@ -50,6 +50,7 @@ from lrwr.core.canon.resolver import (
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import ExitCode, NotFound, SettingsProblem
+from lrwr.core.nlp.names.lookup import match_written_name, suggest_names
 from lrwr.core.retrieval.locations import (
     find_orphaned_locations,
     parse_manuscript_location,
@@ -293,12 +294,20 @@ def canon_merge_command(
     known_as: Annotated[
         str,
         typer.Option(
-            "--as", metavar="NAME", help="The name to use; the first one if left out."
+            "--as",
+            metavar="NAME",
+            help="The name to use. Default: the one most mentioned in the text.",
         ),
     ] = "",
 ) -> None:
     """Treat several names as one character."""
-    _decide(context, lambda _: NamesMerged(tuple(names), known_as))
+    settings, output = start_session(context)
+
+    async def merge() -> None:
+        main = known_as or await _find_most_mentioned(settings, output, names)
+        await make_decision(settings, output, lambda _: NamesMerged(tuple(names), main))
+
+    run_async(merge())
 
 
 @app.command("split", epilog=SPLIT_EPILOG)
@@ -367,6 +376,28 @@ def _decide(
 ) -> None:
     settings, output = start_session(context)
     run_async(make_decision(settings, output, choose))
+
+
+async def _find_most_mentioned(
+    settings: Settings, output: Output, names: Sequence[str]
+) -> str:
+    """Return the character's name with the most mentions among those of `names`; empty
+    if no character has any of them.
+
+    Prints a notice about each name that nobody has, with the nearest names.
+    """
+    async with open_workspace(settings) as workspace:
+        cast = await workspace.stories.cast()
+    mentions = {character.name: character.mentions for character in cast.characters}
+    people: list[str] = []
+    for name in names:
+        fits = match_written_name(name, cast)
+        people += fits
+        if cast.characters and not fits:
+            nearest = suggest_names(name, cast)
+            offer = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+            output.info(f"No character is called {name}.{offer}")
+    return max(people, key=lambda name: mentions.get(name, 0), default="")
 
 
 def _new_order(decision_context: DecisionContext, files: Sequence[str]) -> Decision:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import CanonNames, normalize_canon_text, resolve_canon_person
@@ -107,12 +107,14 @@ class HorizonView:
         spans: Sequence[Span],
         keeper: str,
         certainty: Certainty,
-        joint: str = OMISSION_MARK,
+        *,
+        speech: bool = False,
     ) -> TextEvidence:
         """Return the words at `spans` of `document`, with their location, as evidence.
 
-        `spans` must be visible. With a horizon, author's comments are cut out. `joint`
-        is inserted between the words of two spans, and where a comment was cut out.
+        `spans` must be visible. With a horizon, author's comments are cut out. `speech`
+        means that the spans are one utterance: where only a paragraph ends between two
+        of them, nothing was left out.
         `keeper` (the source) and `certainty` are those of the fact; they are copied
         into the result.
         """
@@ -127,7 +129,7 @@ class HorizonView:
         return TextEvidence(
             document=document,
             spans=stretches,
-            text=joint.join(document_text.text[s.start : s.end] for s in stretches),
+            text=_join_stretches(document_text.text, stretches, speech=speech),
             lines=document_text.lines.lines_of(
                 Span(stretches[0].start, stretches[-1].end)
             ),
@@ -479,3 +481,13 @@ def _index_by_name(identity: lookup.CastIdentity) -> Mapping[str, tuple[str, ...
             if character.name not in others:
                 index[normalize_character_name(name)] = (*others, character.name)
     return index
+
+
+def _join_stretches(text: str, stretches: Sequence[Span], *, speech: bool) -> str:
+    """Join the words at `stretches` of `text`, with a mark where words were left out."""
+    pieces = [text[stretches[0].start : stretches[0].end]]
+    for before, after in pairwise(stretches):
+        gap = text[before.end : after.start]
+        whole = speech and not any(character.isalnum() for character in gap)
+        pieces += [" " if whole else OMISSION_MARK, text[after.start : after.end]]
+    return "".join(pieces)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from hashlib import sha256
 
 from lrwr.core.bible.index import (
@@ -25,8 +24,13 @@ from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import GapFlag
+<<<<<<< HEAD
 from lrwr.core.nlp.names.lookup import match_written_name, resolve_name
 from lrwr.core.ports.stores import DocumentText, PassageStore
+=======
+from lrwr.core.nlp.names.lookup import match_written_name, suggest_names
+from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
+>>>>>>> 30a56036 (characters: review names that may be one character or two; merge keeps the most mentioned name; quotes: mark words left out)
 from lrwr.core.ports.story_stores import BiblePartStore, StoryStore
 from lrwr.core.ports.threads import RecordedGap
 from lrwr.core.retrieval.story import (
@@ -288,11 +292,7 @@ def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
     if fits:
         names = " or ".join(profile.name for profile in fits[:4])
         raise NotFound(f"{name} may mean several characters", hint=f"Use {names}.")
-    nearest = (
-        *resolve_name(name, cast),
-        *get_close_matches(name, list(people), n=2, cutoff=0.5),
-    )
-    similar_names = list(dict.fromkeys(nearest))[:2]
+    similar_names = suggest_names(name, cast)
     raise NotFound(
         f"No character is called {name}"
         f"{' up to this point of the story' if bible.bounded else ''}",

@@ -200,7 +200,11 @@ def _quote(
         quotation.addressee, quotation.addressee_certainty, material
     )
     words = material.view.evidence(
-        document_quotation.document, quotation.spans, RULES_KEEPER, certainty, joint=" "
+        document_quotation.document,
+        quotation.spans,
+        RULES_KEEPER,
+        certainty,
+        speech=True,
     )
     return AttributedQuote(speaker, addressee, sureness, words)
 

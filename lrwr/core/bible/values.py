@@ -21,7 +21,8 @@ from lrwr.core.model.text import LineRange, Span, format_chapter_title
 class TextEvidence:
     """A quotation that supports a claim, with its location.
 
-    `text` are the words at `spans`, verbatim, joined by " … " (in dialogue by a space).
+    `text` are the words at `spans`, verbatim, joined by " … " (by a space where one utterance
+    merely begins a new paragraph).
     `chapter` is the number in story order: 0 before the first chapter, None in a note.
     `scene` counts from 1 within the chapter, None in a note. `keeper` is the source of
     the claim: rules, the author's notes, or a language model (see `Fact`).

@@ -14,7 +14,7 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lookup import (
     find_names_in_question,
     match_written_name,
-    resolve_name,
+    suggest_names,
 )
 from lrwr.core.ports.story_stores import AppearanceRole, FirstMention
 from lrwr.core.retrieval.story import is_within_scope
@@ -204,7 +204,7 @@ class ScopedCast:
         people = self.to_whole_cast_names(match_written_name(name, self.cast))
         if people:
             return people
-        nearest = resolve_name(name, self.cast)[:2]
+        nearest = suggest_names(name, self.cast)
         raise NotFound(
             f"No character is called {name}",
             hint=f"Did you mean {' or '.join(nearest)}?"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -53,6 +54,20 @@ def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
 def match_written_name(name: str, cast: Cast) -> tuple[str, ...]:
     """Return what `resolve_name` does, without those whose name is spelled otherwise."""
     return _index_names(cast).match(name)
+
+
+def suggest_names(name: str, cast: Cast) -> list[str]:
+    """Return at most two names of characters that are spelled like `name`, which nobody
+    has; the likeliest first.
+    """
+    people: dict[str, str] = {}
+    for character in reversed(cast.characters):
+        for form in list_name_forms(character):
+            for part in (form.casefold(), *split_bare_words(form)):
+                people[part] = character.name
+    close = get_close_matches(name.casefold(), list(people), n=4, cutoff=0.6)
+    found = [*resolve_name(name, cast), *(people[match] for match in close)]
+    return list(dict.fromkeys(found))[:2]
 
 
 def is_character_name(name: str, cast: Cast) -> bool:

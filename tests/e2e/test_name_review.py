@@ -1,0 +1,124 @@
+"""`lrwr characters review` and `merge`: the writer decides who is who."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lrwr.cli.commands import name_review
+from lrwr.cli.main import app
+from lrwr.cli.runtime.output import Output
+
+TALK = (
+    "“Come here, Sophy,” said Admiral Croft. He sat down.\n\n"
+    "“I come,” said Mrs. Croft. Mrs. Croft smiled at the Admiral.\n\n"
+    "“It is late, Sophy.”\n\n“It is, Admiral,” said Mrs. Croft.\n\n"
+)
+FILES = {
+    "lrwr.toml": '[embedding]\nmodel = "off"\n',
+    "1.md": f"# One\n\n{TALK}“Sophy is my wife,” said Admiral Croft.\n",
+    "2.md": "# Two\n\n“I will,” said Nell, taking the lamp, “go alone.” Nell went.\n\n"
+    "“Go, Nell,” said Mrs. Croft.\n\n“I go,” said Nell.\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = tmp_path / "novel"
+    folder.mkdir()
+    for name, text in FILES.items():
+        folder.joinpath(name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    run("ingest", ".")
+    yield folder
+
+
+def run(*args: str, keys: str = "") -> str:
+    result = CliRunner().invoke(app, args, input=keys, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def proposed() -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(run("characters", "review", "--json"))
+    return found
+
+
+@pytest.fixture
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Review with these keys, as on a terminal."""
+    monkeypatch.setattr(Output, "interactive", True)
+
+    def press(keys: str) -> str:
+        rest = iter(keys)
+        monkeypatch.setattr(name_review, "getchar", lambda: next(rest, "q"))
+        return run("characters", "review")
+
+    return press
+
+
+def test_a_review_lists_two_names_that_may_be_one_with_their_lines() -> None:
+    (proposal,) = proposed()
+
+    assert proposal["kind"] == "merge"
+    assert {proposal["first"], proposal["second"]} == {"Mrs. Croft", "Sophy"}
+    assert proposal["reason"] == "Mrs. Croft answers when somebody says Sophy"
+    assert {line["file"] for line in proposal["lines"]} == {"1.md"}  # type: ignore[attr-defined]
+
+
+def test_a_review_is_a_list_of_questions_without_a_terminal() -> None:
+    shown = run("characters", "review")
+
+    assert "one character?" in shown
+    assert "1.md:3" in shown
+
+
+def test_an_accepted_proposal_merges_and_can_be_undone(
+    on_a_terminal: Callable[[str], str],
+) -> None:
+    assert "are one character: Mrs. Croft" in on_a_terminal("y")
+    assert proposed() == []
+    run("canon", "undo")
+    assert len(proposed()) == 1
+
+
+def test_a_declined_proposal_is_not_made_again(
+    on_a_terminal: Callable[[str], str],
+) -> None:
+    assert "are not the same character" in on_a_terminal("n")
+    assert proposed() == []
+    assert "No names to review." in run("characters", "review")
+
+
+def test_a_skipped_proposal_stays_and_a_wrong_key_does_nothing(
+    on_a_terminal: Callable[[str], str],
+) -> None:
+    on_a_terminal("xs")
+
+    assert len(proposed()) == 1
+
+
+def test_merge_keeps_the_most_mentioned_name() -> None:
+    assert ": Mrs. Croft." in run("characters", "merge", "Sophy", "Mrs. Croft")
+
+
+def test_merge_uses_the_name_given_with_as() -> None:
+    command = ("characters", "merge", "Sophy", "Mrs. Croft", "--as", "Sophia Croft")
+
+    assert ": Sophia Croft." in run(*command)
+
+
+def test_merge_says_that_nobody_has_a_name_and_offers_the_nearest() -> None:
+    result = CliRunner().invoke(app, ["characters", "merge", "Sofy", "Mrs. Croft"])
+
+    assert "No character is called Sofy. Did you mean Sophy?" in result.stderr
+
+
+def test_words_left_out_of_an_utterance_are_marked() -> None:
+    texts = [one["text"] for one in json.loads(run("quotes", "--json"))]
+
+    assert "I will, … go alone." in texts
