@@ -24,13 +24,8 @@ from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import GapFlag
-<<<<<<< HEAD
-from lrwr.core.nlp.names.lookup import match_written_name, resolve_name
-from lrwr.core.ports.stores import DocumentText, PassageStore
-=======
 from lrwr.core.nlp.names.lookup import match_written_name, suggest_names
-from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
->>>>>>> 30a56036 (characters: review names that may be one character or two; merge keeps the most mentioned name; quotes: mark words left out)
+from lrwr.core.ports.stores import DocumentText, PassageStore
 from lrwr.core.ports.story_stores import BiblePartStore, StoryStore
 from lrwr.core.ports.threads import RecordedGap
 from lrwr.core.retrieval.story import (
