@@ -19,7 +19,7 @@ from lrwr.app.presenters.canon import (
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
+from lrwr.cli.runtime.services import find_most_mentioned_name, run_async
 from lrwr.core.canon.decision import (
     CanonChange,
     Decision,
@@ -50,7 +50,6 @@ from lrwr.core.canon.resolver import (
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import ExitCode, NotFound, SettingsProblem
-from lrwr.core.nlp.names.lookup import match_written_name, suggest_names
 from lrwr.core.retrieval.locations import (
     find_orphaned_locations,
     parse_manuscript_location,
@@ -304,7 +303,7 @@ def canon_merge_command(
     settings, output = start_session(context)
 
     async def merge() -> None:
-        main = known_as or await _find_most_mentioned(settings, output, names)
+        main = known_as or await find_most_mentioned_name(settings, output, names)
         await make_decision(settings, output, lambda _: NamesMerged(tuple(names), main))
 
     run_async(merge())
@@ -376,28 +375,6 @@ def _decide(
 ) -> None:
     settings, output = start_session(context)
     run_async(make_decision(settings, output, choose))
-
-
-async def _find_most_mentioned(
-    settings: Settings, output: Output, names: Sequence[str]
-) -> str:
-    """Return the character's name with the most mentions among those of `names`; empty
-    if no character has any of them.
-
-    Prints a notice about each name that nobody has, with the nearest names.
-    """
-    async with open_workspace(settings) as workspace:
-        cast = await workspace.stories.cast()
-    mentions = {character.name: character.mentions for character in cast.characters}
-    people: list[str] = []
-    for name in names:
-        fits = match_written_name(name, cast)
-        people += fits
-        if cast.characters and not fits:
-            nearest = suggest_names(name, cast)
-            offer = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
-            output.info(f"No character is called {name}.{offer}")
-    return max(people, key=lambda name: mentions.get(name, 0), default="")
 
 
 def _new_order(decision_context: DecisionContext, files: Sequence[str]) -> Decision:
