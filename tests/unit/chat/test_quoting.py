@@ -9,6 +9,7 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.claims import check_citations
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
+from lrwr.core.chat.extractive.gap_flags import find_asked_attribute
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import TextHash
@@ -356,8 +357,32 @@ async def test_nothing_found_of_a_character_is_a_gap(story: Stories) -> None:
     assert said.text == "Your text does not mention this."
     assert said.gaps == ()
     plan = replace(a_plan(), entities=(QuestionEntity("Mags", 1.0),))
+    said = await answer(story, "Has Mags a bicycle?", plan, RetrievalResult())
+    assert said.gaps == (GapFlag("Mags", "bicycle"),)
     said = await answer(story, "Why does Mags hum?", plan, RetrievalResult())
-    assert said.gaps == (GapFlag("Mags", "hum"),)
+    assert said.gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "attribute"),
+    [
+        ("How old is Nell?", "age"),
+        ("What colour are Nell’s eyes?", "eye colour"),
+        ("What is the colour of her hair?", "hair colour"),
+        ("What is Nell's favourite song?", "favourite song"),
+        ("What is the name of Nell's dog?", "name of dog"),
+        ("Who is Nell's mother?", "mother"),
+        ("Where does Nell live?", "home"),
+        ("Does Nell own a horse?", "horse"),
+        ("How did Nell die?", ""),
+        ("Who is Nell?", ""),
+        ("Nell sister", ""),
+        ("What is Nell's plan?", ""),
+        ("Did Nell take a boat?", ""),
+    ],
+)
+def test_only_an_attribute_becomes_a_gap(question: str, attribute: str) -> None:
+    assert find_asked_attribute(question) == attribute
 
 
 async def test_a_gap_of_the_ledger_is_flagged_with_what_it_implies(

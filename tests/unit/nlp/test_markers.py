@@ -32,6 +32,7 @@ def test_what_the_writer_marked_is_a_gap_in_the_writers_words(
     [
         "He had a todo list.",
         "# XXX",
+        "# Chapter 30: XXX",
         "Chapter XXX",
         "What?? Really?!",
         "I [am] sure, see [1] and [[Thole]].",

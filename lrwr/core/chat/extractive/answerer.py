@@ -20,6 +20,10 @@ from lrwr.core.chat.context.items import (
     load_result_texts,
 )
 from lrwr.core.chat.extractive.answer_types import describe_missing_value
+from lrwr.core.chat.extractive.gap_flags import (
+    build_gap_from_ledger,
+    find_question_gap,
+)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     iter_profile_names,
@@ -36,8 +40,6 @@ from lrwr.core.chat.extractive.writer import (
     AnswerPieces,
     AnswerWriter,
     NotFoundLevel,
-    build_gap_from_ledger,
-    build_gap_from_question,
     classify_not_found,
     find_unknown_words,
     format_not_found,
@@ -80,7 +82,7 @@ _GREETING = re.compile(
 MAX_NEAREST_LINES = 2
 """Lines shown at most if none answers the question."""
 
-__all__ = ["build_gap_from_question", "stream_extractive_answer"]
+__all__ = ["stream_extractive_answer"]
 MIN_ANSWERED_COVERAGE = 0.9
 """Share of the part's term weight that a fact must cover to answer it completely."""
 
@@ -278,8 +280,9 @@ class _ExtractiveAnswer:
             async for event in events:
                 yield event
         if not self.writer.lines:
-            if self._nothing_found_level is NotFoundLevel.SURE and self._may_record_gap:
-                yield GapFound(self._question_gap)
+            gap = self._question_gap
+            if self._nothing_found_level is NotFoundLevel.SURE and gap is not None:
+                yield GapFound(gap)
             for line in self._iter_not_found(self._nothing_found_level, nearest=False):
                 yield line
 
@@ -304,7 +307,7 @@ class _ExtractiveAnswer:
         gaps = [build_gap_from_ledger(gap) for gap in self._select_open_gaps(facets)]
         outward = self.plan.intent is AnswerIntent.EXTERNAL_REFERENCE
         is_silent = silence in (NotFoundLevel.SURE, NotFoundLevel.UNDEFINED)
-        if is_silent and self._may_record_gap and not (gaps or outward):
+        if is_silent and self._question_gap and not (gaps or outward):
             gaps = [self._question_gap]
         for gap in gaps:
             yield GapFound(gap)
@@ -386,15 +389,11 @@ class _ExtractiveAnswer:
         return f"There are no open questions{about}."
 
     @property
-    def _question_gap(self) -> GapFlag:
-        return build_gap_from_question(self.question, self.result, self.plan)
-
-    @property
-    def _may_record_gap(self) -> bool:
-        """Whether what is not in the text may become a gap: it was asked of a known
-        character, over the whole story.
+    def _question_gap(self) -> GapFlag | None:
+        """The attribute of a known character that was asked for over the whole story;
+        None if the question asks for something else.
         """
-        return self.question.horizon is None and bool(self._question_gap.about)
+        return find_question_gap(self.question, self.result, self.plan)
 
     def _select_facts(self, facets: frozenset[StoryFacet]) -> list[list[AnswerLine]]:
         """Return the lines of facts for each part, each line once."""

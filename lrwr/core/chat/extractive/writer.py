@@ -12,7 +12,7 @@ from lrwr.core.attribution.citations import (
     cite_evidence,
     differs_only_in_typography,
 )
-from lrwr.core.bible.values import Gap, TextEvidence, list_gap_implications
+from lrwr.core.bible.values import TextEvidence
 from lrwr.core.chat.context.items import (
     PROBABLY,
     UNNAMED,
@@ -23,7 +23,6 @@ from lrwr.core.chat.context.items import (
 from lrwr.core.chat.extractive.question_parts import (
     ASPECT_WORDS,
     QuestionPart,
-    extract_question_words,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import (
@@ -39,9 +38,7 @@ from lrwr.core.model.turns import (
     AnswerSpeaker,
     AnswerToken,
     Citation,
-    GapFlag,
     PassageCited,
-    QuestionPlan,
     WebPageCited,
 )
 from lrwr.core.nlp.facts.note_layout import strip_note_markdown
@@ -469,31 +466,3 @@ def format_not_found(
         yield f"{NO_CLEAR_ANSWER}{so_far}."
     else:
         yield f"{NOT_MENTIONED}{so_far}."
-
-
-def build_gap_from_question(
-    question: TurnQuestion, result: RetrievalResult, plan: QuestionPlan | None = None
-) -> GapFlag:
-    """Return a gap for what `question` asks, which the text leaves undefined.
-
-    Its subject is the character who is talked to, else the only character of `result`
-    or the only entity of `plan`, else empty. Its attribute is the words that say what
-    is asked.
-    """
-    names = [profile.name for profile in result.character_profiles]
-    if not names and plan is not None:
-        names = [entity.name for entity in plan.entities]
-    about = question.character or (names[0] if len(names) == 1 else "")
-    subject_words = extract_content_words(about)
-    question_words = extract_question_words(question.text, plan, result)
-    words = [word for word in question_words if word not in subject_words]
-    return GapFlag(about, " ".join(words) or " ".join(question.text.split()))
-
-
-def build_gap_from_ledger(gap: Gap) -> GapFlag:
-    """Return `gap`, of the story bible, in the form that answers use.
-
-    Of its suggestions only the first is included.
-    """
-    implied = "; ".join(list_gap_implications(gap))
-    return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))

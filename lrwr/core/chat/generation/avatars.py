@@ -22,7 +22,8 @@ from lrwr.core.chat.context.material import (
     number_material,
 )
 from lrwr.core.chat.extractive.answerer import stream_extractive_answer
-from lrwr.core.chat.extractive.writer import build_gap_from_question, quote_web_pages
+from lrwr.core.chat.extractive.gap_flags import find_question_gap
+from lrwr.core.chat.extractive.writer import quote_web_pages
 from lrwr.core.chat.generation.prompts import (
     build_avatar_messages,
     collect_story_name_words,
@@ -310,10 +311,9 @@ class ModelAvatar:
             model=self.model,
             is_silent=is_silent,
         )
-        if is_empty or asks_for_gap or is_silent:
-            return replace(
-                answer, gaps=(build_gap_from_question(question, result, plan),)
-            )
+        gap = find_question_gap(question, result, plan)
+        if gap is not None and (is_empty or asks_for_gap or is_silent):
+            return replace(answer, gaps=(gap,))
         return answer
 
 

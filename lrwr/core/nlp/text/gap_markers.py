@@ -111,6 +111,8 @@ def _is_roman_numeral(match: re.Match[str]) -> bool:
         return False
     text = match.string
     line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    if line.lstrip().startswith("#"):
+        return True  # "# Chapter 30: XXX"
     return bool(_NUMBERED.fullmatch(line)) and not _SAYS_MORE.match(match["rest"])
 
 
