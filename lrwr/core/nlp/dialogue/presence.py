@@ -83,7 +83,7 @@ _LEAST_NARRATED = 2
 # Weights of a logistic model over the signs below, fitted on forty chapters of four
 # novels whose people were marked as present or spoken of (decision 040). The score is
 # log odds: from 0 on, presence is the likelier.
-_BIAS = -0.4
+_BIAS = -0.3
 _CAPPED: Sequence[tuple[str, int, float]] = (
     ("says", 1, 2.0),
     ("says", 4, 1.0),

@@ -137,9 +137,11 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.PARTED,
-        "engagement match",
-        r"(?:[Tt]he|[Tt]heir|[Hh]\w+) (?:engagement|betrothal|match) (?:was|is) (?:\w+ly )?(?:over|broken off|at an end|broken|dissolved)",
+        "engagement match betrothal between",
+        r"(?:[Tt]he|[Tt]heir|[Hh]\w+) (?:engagement|betrothal|match) (?:was|is) (?:\w+ly )?(?:over|broken off|at an end|broken|dissolved)|"
+        r"(?:[Ee]very ?thing|[Aa]ll) (?:is|was) (?:\w+ )?(?:at an end|over) between \w+",
         impersonal=True,
+        spoken=True,
     ),
     LifeEventRule(
         _K.ENGAGED,
@@ -151,7 +153,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.ENGAGED,
         "marry engaged betrothed accepted affianced engagement consent hand wife",
-        rf"(?:is|are|was|were|am|became|become|been) (?:\w+ly |now |already |actually )?(?:engaged|betrothed|affianced)(?: to (?:{_PERSON}|be married|marry)|(?=[.;!]))|"
+        rf"(?:is|are|was|were|am|became|become|been) (?:\w+ly |now |already |actually )?(?:engaged|betrothed|affianced)(?: to (?:{_PERSON}|be married|marry)|(?<!am engaged)(?=[.!]))|"
         rf"(?:had |has )?accepted (?:{_PERSON}(?=[,.;!])|h\w+ (?:hand|proposals?|offer of marriage))|"
         rf"(?:is|am|are|was|were) (?:to be married|to marry {_PERSON})|"
         rf"(?:had |has )?(?:promised|agreed|consented) to (?:marry|be h\w+ wife|become h\w+ wife)|"
@@ -167,7 +169,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.PROPOSED,
         "proposed marry wife hand proposals proposal",
-        rf"proposed (?:to {_PERSON}(?! that)|marriage)|"
+        rf"proposed (?:to {_PERSON}(?: [A-Z]\w+)?(?=[.,;!]| (?:again|in|at|on|last|yesterday)\b|$)|marriage)|"
         r"(?:made|renewed|repeated) (?:\w+ )?(?:an offer of (?:marriage|h\w+ hand)|(?:a )?proposals? (?:of marriage|to))|"
         rf"(?:asked|begged|implored|entreated|besought|urged|wanted) {_PERSON} to (?:marry|be h\w+ wife|become h\w+ wife)|"
         rf"asked (?:for )?(?:h\w+|[A-Z][\w.]+'s) hand(?! (?:in|and))|offered {_PERSON} (?:his|her) hand (?:in marriage|and (?:heart|fortune))",
@@ -210,9 +212,9 @@ LIFE_EVENT_RULES = (
         _K.ARRIVED,
         "arrived returned came come descended landed alighted punctual received welcomed ushered descended got home back",
         r"(?:arrived(?: (?:at|in|from) (?:the (?:house|village|town|city|inn|castle|island|farm|cottage|station|workhouse)|home|(?!God)[A-Z][\w'-]+)|(?=[.;!]| (?:at last|the next|that|on (?:\w+day|the)|late|early)))|"
-        r"(?:returned|came|come|got|gone) (?:back )?(?:home|to (?:London|town|the (?:house|village|city|town|island|castle|farm)))|"
+        r"(?:returned|came|come|got|gone) (?:back )?(?:home (?:from|after|at last)|to (?:London|town|the (?:house|village|city|town|island|castle|farm)))|"
         r"(?:returned|came|come|came back|come back|got back) (?:from|to) (?!God|Heaven)[A-Z][\w'-]+(?!\w|[\w']* (?:and|said|with|for|at))|"
-        r"reached (?:home|London|the (?:village|town|city|island|castle)|(?!God)[A-Z][\w'-]+)|"
+        r"reached (?:London|the (?:village|town|city|island|castle)|(?!God)[A-Z][\w'-]+)|"
         rf"(?:alighted|descended|got (?:down|out)) (?:from|of) the (?:train|coach|carriage|boat|ship) (?:at|in)|landed (?:at|in|on) [A-Z]\w+|"
         rf"came to (?:stay|live|visit) (?:with|at|in|{_PERSON})|(?:was|were) (?:\w+ )?punctual to (?:his|her|their) time|"
         r"(?:is|are) (?:come|come back|arrived|returned)(?=[.,;!]))",
@@ -220,7 +222,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.LEFT,
         "left departed fled escaped sailed quitted farewell away abandoned deserted set started bade leave drove",
-        rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady){_PLACE}(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
+        rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady){_PLACE}(?<!the house)(?<!the place)(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
         rf"left for {_PLACE}|(?:set out|set off|started|departed|sailed|embarked|started off)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
         r"departed(?=[.,;])|fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|to|with|together))|"
         rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of {_PERSON}|"
@@ -386,7 +388,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.LEARNED,
         "discovered learned learnt overheard revealed informed found heard told disclosed secret truth betrayed knew realised realized understood",
-        r"(?:discovered|learned|learnt|found out|overheard)(?: that (?:he|she|[A-Z]\w+|h\w+ \w+) (?:was|were|had|is) |(?: the (?:whole )?(?:truth|secret|murder\w*))| who (?:he|she|[A-Z]\w+) (?:was|is)|(?=[.;]))|"
+        r"(?:discovered|learned|learnt|found out|overheard)(?: that (?:he|she|[A-Z]\w+|h\w+ \w+) (?:was|were|had|is) |(?: the (?:whole )?(?:truth|secret|murder\w*))| who (?:he|she|[A-Z]\w+) (?:was|is)\b)|"
         rf"(?:informed|told) {_PERSON} (?:of (?:h\w+|the) (?:\w+ )?(?:death|marriage|engagement|elopement|murder|arrest|illness|secret)|everything|the (?:whole|truth|whole truth|secret)(?=[.,;])|h\w+ (?:secret|whole history|history))|"
         rf"(?:was|were) (?:\w+ly )?(?:informed|told|apprised) of (?:h\w+|the|[A-Z]\w+'s) (?:\w+ )?(?:death|marriage|engagement|arrival|elopement|murder|arrest|illness)|"
         rf"(?:revealed|disclosed|betrayed|related|recounted) (?:the (?:secret|truth|whole)|h\w+ (?:secret|story|history)|to {_PERSON})|"
@@ -416,7 +418,7 @@ SPEECH_ACT_RULES = (
         "marry wife love hand heart",
         r"[Mm]arry me(?=[,!])|(?:[Ww]ill|[Ww]ould|[Ww]on't|[Cc]ould) you (?:not )?(?:marry me|be my wife|become my wife|have me)|"
         r"how (?:ardently|dearly|deeply|much) I (?:\w+ and )?love you|"
-        r"I (?:have )?(?:(?!not|never|don)\w+ )?loved? you(?=[.;,!]| with| dearly| and| more than (?:I|words))|(?:ask|asked|beg) you to (?:marry me|be my wife)|"
+        r"I (?:have )?(?:(?!not|never|don)\w+ )?loved? you(?=[.;,!]| with| and| more than (?:I|words))|(?:ask|asked|beg) you to (?:marry me|be my wife)|"
         r"(?:offer|offering) you my (?:hand|heart)|I want (?:to marry you|you to marry me)",
     ),
     LifeEventRule(
@@ -451,7 +453,7 @@ SPEECH_ACT_RULES = (
         _K.LEARNED,
         "son daughter brother sister father mother half-brother aunt uncle niece nephew child",
         r"(?:[Yy]ou are|[Hh]e is|[Ss]he is|is) (?:his|her|my|your|the|[A-Z]\w+'s) (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|half-brother|sister|child|aunt|uncle|niece|nephew) of [A-Z]\w+|"
-        r"(?:[Yy]ou are|[Hh]e is|[Ss]he is|is) (?:my|your) (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|half-brother|sister|father|mother|child|niece|nephew)(?=[,.;!])",
+        r"(?<!because )(?:[Yy]ou are|He is|She is) (?:my|your) (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|half-brother|sister|father|mother|child|niece|nephew)(?=[,.;!])",
     ),
     LifeEventRule(
         _K.ARRESTED,

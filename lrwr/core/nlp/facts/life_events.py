@@ -40,6 +40,7 @@ _SUBJECT = LazyPattern(
 )
 # A second predicate of the same subject: "Nell rose, took the lamp, and left"
 _COORDINATED = LazyPattern(rf"(?:\band|\bbut|,|\bthen|^) ?{_ADVERBS}$")
+_ASIDE = LazyPattern(r", (?:however|indeed|therefore|too|of course|then|at last),? $")
 # A subject with its verb anywhere before: "Nell started up; overthrew the table; …"
 _EARLIER_SUBJECT = LazyPattern(
     rf"(?:^|[,;\x01\n—] ?|\band |\bbut |\bthen |“|\")(?P<who>(?:{_PRONOUNS})\b|{_NOUN}|{_NAME}) (?=[a-z])"
@@ -318,7 +319,7 @@ def _find_subject(clause: str, words: str, tracker: ParticipantTracker) -> str:
         return ""
     if match:
         who = match["who"].strip()
-    elif _COORDINATED.search(clause):
+    elif _COORDINATED.search(clause) and not _ASIDE.search(clause):
         subjects = (m["who"].strip() for m in _EARLIER_SUBJECT.finditer(words))
         who = next(filter(tracker.is_actor, subjects), "")
     else:
