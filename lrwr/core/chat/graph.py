@@ -28,7 +28,6 @@ from lrwr.core.chat.nodes import (
     plan_and_search,
     read_story_outline,
     read_turn_bible,
-    select_turn_gaps,
 )
 from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import RetrievalResult, StoryOutline, TurnQuestion
@@ -240,21 +239,13 @@ async def _web(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphSta
 
 
 async def _answer(state: TurnGraphState, turn_context: TurnContext) -> TurnGraphState:
-    """Answer, and look for gaps at the same time, because the answer does not need
-    them.
-    """
+    """Answer, then look for gaps, of which the answer is the best sign."""
     question, plan, bible = state["question"], state["plan"], state["bible"]
     dependencies, emit = turn_context.dependencies, turn_context.emit
-    finding = asyncio.create_task(
-        find_turn_gaps(question, plan, state["result"], bible, dependencies)
+    result, answer = await _answer_with_lookups(
+        question, plan, state["result"], bible, dependencies, emit
     )
-    try:
-        result, answer = await _answer_with_lookups(
-            question, plan, state["result"], bible, dependencies, emit
-        )
-        gaps = select_turn_gaps(plan, await finding, answer)
-    finally:
-        finding.cancel()
+    gaps = await find_turn_gaps(question, plan, result, bible, answer, dependencies)
     for gap in gaps.gaps:
         emit(GapFound(gap))
     return {"result": result, "answer": answer, "gaps": gaps}

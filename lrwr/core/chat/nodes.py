@@ -21,6 +21,7 @@ from lrwr.core.chat.context.lookups import (
     BoundedLookupTools,
     LookupRequest,
     add_planned_searches,
+    add_whole_chapters,
     merge_passages,
 )
 from lrwr.core.chat.context.outline import read_outline
@@ -33,7 +34,6 @@ from lrwr.core.chat.state import (
 )
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import (
-    AnswerIntent,
     AnswerSource,
     Citation,
     GapFlag,
@@ -64,9 +64,10 @@ WebLookupRunner = Callable[
 """Searches the web for a question, after emitting what will be sent."""
 
 GapFinderRunner = Callable[
-    [TurnQuestion, RetrievalResult, Bible], Coroutine[None, None, GapFinderResult]
+    [TurnQuestion, QuestionPlan, RetrievalResult, Bible, str],
+    Coroutine[None, None, GapFinderResult],
 ]
-"""Finds what a question shows to be undefined."""
+"""Finds what a question and the text of its answer show to be undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +238,10 @@ async def gather_turn_context(
     if dependencies.lookup_tools is None or not has_chapters:
         return result
     tools = dependencies.lookup_tools(question, bible)
-    chapters = [await tools.chapter(number) for number in plan.chapters]
-    passages = merge_passages(*chapters, result.ranked_chunks)
-    return replace(result, ranked_chunks=passages)
+    chapters = [(number, await tools.chapter(number)) for number in plan.chapters]
+    passages = merge_passages(*(p for _, p in chapters), result.ranked_chunks)
+    sizes = add_whole_chapters(result.whole_chapters, chapters)
+    return replace(result, ranked_chunks=passages, whole_chapters=sizes)
 
 
 async def read_story_outline(
@@ -282,27 +284,20 @@ async def find_turn_gaps(
     plan: QuestionPlan,
     result: RetrievalResult,
     bible: Bible,
+    answer: AvatarAnswer,
     dependencies: TurnDependencies,
 ) -> GapFinderResult:
     """Return what the question needs and the text leaves undefined.
 
-    Empty without asking a model if that step is off or there is no sign of a gap.
+    Empty without asking a model if that step is off, if the model did not answer, or if
+    neither the answer nor the question speaks of something undefined.
     """
-    if dependencies.find_gaps is None or not may_reveal_gap(question, plan, result):
+    is_silent = answer.is_silent or bool(answer.gaps)
+    has_model = bool(answer.model) and not answer.is_cut
+    find_gaps = dependencies.find_gaps if has_model else None
+    if find_gaps is None or not may_reveal_gap(plan, result, is_silent=is_silent):
         return GapFinderResult()
-    return await dependencies.find_gaps(question, result, bible)
-
-
-def select_turn_gaps(
-    plan: QuestionPlan, gaps: GapFinderResult, answer: AvatarAnswer
-) -> GapFinderResult:
-    """Return `gaps` without those that the answer contradicts: it has citations, does
-    not say that the text is silent, and the question does not ask for open questions.
-    """
-    is_answered = bool(answer.citations) and not answer.is_silent
-    if is_answered and plan.intent is not AnswerIntent.GAP_PROBE:
-        return replace(gaps, gaps=())
-    return gaps
+    return await find_gaps(question, plan, result, bible, answer.text)
 
 
 def assemble_output(
@@ -316,7 +311,8 @@ def assemble_output(
 ) -> SupervisorOutput:
     """Combine the results of all steps of a turn into its output.
 
-    Duplicate gaps and remarks are dropped. The confidence of the search is None if the
+    Duplicate gaps and remarks are dropped, and the gaps of the answer if the model that
+    looks for gaps named some: these are the same in better words. The confidence of the search is None if the
     answer cites only story data, not passages.
     """
     places = [
@@ -338,7 +334,7 @@ def assemble_output(
         intent=plan.intent,
         resolved_characters=people,
         citations=answer.citations,
-        gap_flags=_drop_duplicate_gaps((*gaps.gaps, *answer.gaps)),
+        gap_flags=_drop_duplicate_gaps(gaps.gaps or answer.gaps),
         narrative_state_delta=_build_state_after(question, tuple(entities)),
         low_confidence=_select_low_confidence(result, answer),
         unsupported=tuple(finding.span for finding in answer.findings),

@@ -75,7 +75,8 @@ class RetrievalResult:
     what a model looked up after the first search. `by_words_only` says that the search
     left meaning out although an embedding model is configured; then nothing may be said
     to be missing from the text. `max_note_share` is the share of the prompt's material
-    that passages of notes may use, 0.0 to 1.0.
+    that passages of notes may use, 0.0 to 1.0. `whole_chapters` are pairs of the number
+    of a chapter that is to be read whole and the number of its passages.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -95,6 +96,7 @@ class RetrievalResult:
     lookups: tuple[str, ...] = ()
     by_words_only: bool = False
     max_note_share: float = 1.0
+    whole_chapters: tuple[tuple[int, int], ...] = ()
 
 
 def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:

@@ -152,6 +152,28 @@ def test_a_character_speaks_as_themselves_and_knows_nothing_later(
     assert "what you were there for" not in alone
 
 
+def test_a_character_is_told_to_know_only_what_they_could_know(story: Stories) -> None:
+    result = everything(story, Horizon(1))
+    _, material, _ = told(story.book, result, AS_NELL)
+    disagreeing = replace(material, conflicts=("rungs: nineteen [1]; twenty-one [2]",))
+    for question, knows_all in ((AS_NELL, False), (ASKED, True)):
+        messages = build_avatar_messages(
+            question, a_plan(), result, disagreeing, "aa11"
+        )
+        assert ("or could hear in these passages" in messages[0].text) != knows_all
+        assert ("Quote word for word" in messages[0].text) == knows_all
+        assert ("rungs: nineteen" in messages[-1].text) == knows_all
+
+
+def test_a_chapter_that_does_not_fit_is_given_in_part_and_says_so(
+    story: Stories,
+) -> None:
+    result = replace(everything(story), whole_chapters=((1, 40), (2, 1)))
+    closing = told(story.book, result)[0][-1].text
+    assert "of its 40 passages" in closing
+    assert "Chapter 2 " not in closing
+
+
 def test_the_analyst_is_nobody_of_the_story(story: Stories) -> None:
     system = told(story.book, everything(story))[0][0].text
     assert "You are Nell" not in system
@@ -196,7 +218,7 @@ def test_a_model_may_look_up_only_where_something_is_left(story: Stories) -> Non
     ("intent", "words"),
     [
         (AnswerIntent.SCENARIO, ("Fits:", "Strains:", "Unknown:")),
-        (AnswerIntent.GAP_PROBE, ("does not define", "suggestions")),
+        (AnswerIntent.GAP_PROBE, ("If it does, say", "If not", "suggestions")),
         (AnswerIntent.JUDGEMENT, ("as an editor", "In my opinion")),
     ],
 )

@@ -19,6 +19,7 @@ from lrwr.core.chat.context.gap_finder import (
     may_reveal_gap,
     parse_gaps_reply,
 )
+from lrwr.core.chat.nodes import AvatarAnswer, assemble_output
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import MalformedReply
@@ -43,7 +44,7 @@ def told(*gaps: dict[str, str]) -> str:
 
 async def find(bible: Bible, reply: str | ServiceUnavailable) -> GapFinderResult:
     finder = GapFinder(ScriptedChat(reply), 60.0)
-    return await finder.find(WHAT, RetrievalResult(), bible)
+    return await finder.find(WHAT, a_plan(), RetrievalResult(), bible, "Silent.")
 
 
 async def test_a_gap_is_of_somebody_known_by_their_name(marsh_bible: Bible) -> None:
@@ -102,7 +103,7 @@ class Sleeper(ScriptedChat):
 
 async def test_a_model_that_takes_too_long_finds_none(marsh_bible: Bible) -> None:
     finder = GapFinder(Sleeper(), 0.01)
-    found = await finder.find(WHAT, RetrievalResult(), marsh_bible)
+    found = await finder.find(WHAT, a_plan(), RetrievalResult(), marsh_bible, "")
     assert found.remarks == (
         "Open questions were not analysed: the model took more than 0.01 seconds"
         " (`model.plan_timeout`).",
@@ -116,30 +117,58 @@ async def test_all_that_anybody_wrote_is_fenced(marsh_bible: Bible) -> None:
     )
     asked_of_pink = TurnQuestion("What colour does Pink like?")
     model = ScriptedChat(told())
-    await GapFinder(model, 60.0).find(asked_of_pink, result, marsh_bible)
+    plan = replace(a_plan(), question="What colour does Pink like best?")
+    answer = "The text is silent on pink."
+    await GapFinder(model, 60.0).find(asked_of_pink, plan, result, marsh_bible, answer)
     ((messages, shape),) = model.asked
     assert shape == build_gaps_shape()
     asked = messages[-1].text
     assert BOOK[ONE].split("\n\n")[1] in asked
     for label, words in (
-        ("question", asked_of_pink.text),
+        ("question", plan.question),
+        ("passages", "[chapter 1] "),
+        ("answer", answer),
         ("names that stand nowhere", "pink"),
     ):
         inside = asked.split(f"<{label} ")[1].split(f"</{label} ")[0]
         assert words in inside
-    assert asked_of_pink.text not in messages[0].text
+    assert plan.question not in messages[0].text
 
 
-def test_a_model_is_asked_where_something_may_be_open() -> None:
-    plain, sure = a_plan(), RetrievalResult(low_confidence=False)
-    old = TurnQuestion("How old is Mags, and what age has Nell?")
+def test_a_model_is_asked_if_the_answer_or_the_question_speaks_of_a_gap() -> None:
+    plain, found = a_plan(), RetrievalResult(low_confidence=True)
     probe = a_plan(intent=AnswerIntent.GAP_PROBE)
-    assert not may_reveal_gap(WHAT, plain, sure)
-    assert not may_reveal_gap(WHAT, plain, RetrievalResult())
-    assert not may_reveal_gap(WHAT, plain, RetrievalResult(gaps=(AGE,)))
-    assert may_reveal_gap(old, plain, RetrievalResult(gaps=(AGE,)))
-    assert may_reveal_gap(WHAT, probe, sure)
-    assert may_reveal_gap(WHAT, plain, RetrievalResult(low_confidence=True))
+    assert not may_reveal_gap(plain, found, is_silent=False)
+    assert may_reveal_gap(plain, found, is_silent=True)
+    assert may_reveal_gap(probe, found, is_silent=False)
+    by_words = RetrievalResult(by_words_only=True)
+    assert not may_reveal_gap(probe, by_words, is_silent=True)
+
+
+async def test_a_gap_about_a_thing_that_the_passages_name_is_kept(
+    marsh_bible: Bible,
+) -> None:
+    story = a_story()
+    result = RetrievalResult(ranked_chunks=tuple(paragraphs(story.book, ONE)))
+    word = next(w for w in BOOK[ONE].split() if w.islower() and len(w) > 4).strip(".,")
+    model = ScriptedChat(told({**COLOUR, "about": f"the {word}"}))
+    finder = GapFinder(model, 60.0)
+    found = await finder.find(WHAT, a_plan(), result, marsh_bible, "Silent.")
+    assert [gap.about for gap in found.gaps] == [f"the {word}"]
+
+
+def test_the_gap_of_an_answer_is_named_by_the_model_if_it_names_one() -> None:
+    by_words = GapFlag("PurpleFrog", "favourite colour have")
+    by_model = GapFlag("PurpleFrog", "favourite colour", "Purple, perhaps.")
+    answer = AvatarAnswer("The text is silent.", gaps=(by_words,), is_silent=True)
+
+    def flags(*found: GapFlag) -> tuple[GapFlag, ...]:
+        gaps = GapFinderResult(found)
+        plan, result = a_plan(), RetrievalResult()
+        return assemble_output(WHAT, plan, (), Bible(), result, gaps, answer).gap_flags
+
+    assert flags(by_model) == (by_model,)
+    assert flags() == (by_words,)
 
 
 @given(st.text())

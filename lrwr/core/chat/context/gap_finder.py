@@ -1,8 +1,8 @@
 """Finds gaps: asks a language model what a question needs and the story leaves
 undefined.
 
-The model is asked only if the search is unsure, the user asks for open questions, or a
-known gap shares a word with the question.
+The model is asked after the answer, and only if that says that the text is silent, or if
+the user asks for open questions.
 """
 
 import asyncio
@@ -13,9 +13,11 @@ from functools import cache
 
 from lrwr.core.bible.name_lookup import match_elements_exactly, match_people_exactly
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.items import ContextItem, collect_context_items
+from lrwr.core.chat.context.fact_selection import MaterialFocus, select_facts
+from lrwr.core.chat.context.items import ContextItem
 from lrwr.core.chat.context.material import estimate_material_tokens
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import (
     FENCE_RULE,
@@ -27,12 +29,9 @@ from lrwr.core.model.language_model import (
     wrap_in_fence,
 )
 from lrwr.core.model.text import (
-    WORD_PATTERN,
     extract_capitalized_words,
     extract_content_words,
     format_seconds,
-    normalize_word,
-    stem_lightly,
 )
 from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionPlan
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
@@ -48,10 +47,13 @@ MAX_GAP_TEXT_CHARS = 240
 
 MAX_ATTRIBUTE_CHARS = 80
 
+MAX_ANSWER_CHARS = 1_200
+"""Characters of the answer in the prompt."""
+
 _GAP_PROMPT = f"""\
-A novelist asks about their unfinished book. Below is all that was found for it. List \
-what the question needs and the book leaves undefined, at most {MAX_GAPS_PER_QUESTION}, none if all is \
-defined:
+A novelist asks about their unfinished book. Below is what was found for it, and the \
+answer. List what the question needs and the book leaves undefined, at most \
+{MAX_GAPS_PER_QUESTION}, none if the answer or the text has it:
 about: the character or thing it is an attribute of, as named below, else empty.
 undefined_attribute: two to five words, as "favourite colour".
 what_is_implied: what the text found lets one infer, empty if nothing.
@@ -82,22 +84,27 @@ class GapFinder:
         self._timeout = timeout
 
     async def find(
-        self, question: TurnQuestion, result: RetrievalResult, bible: Bible
+        self,
+        question: TurnQuestion,
+        plan: QuestionPlan,
+        result: RetrievalResult,
+        bible: Bible,
+        answer: str,
     ) -> GapFinderResult:
-        """Return the gaps that the model sees in `question` and the material of
-        `result`.
+        """Return the gaps that the model sees in `question`, as `plan` rewrites it, the
+        material of `result` and the `answer`.
 
-        Gaps about characters that `bible` does not know are dropped. If the model
+        Gaps about what neither `bible` nor the material names are dropped. If the model
         fails, there are no gaps and a remark says why.
         """
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await self._model.fill(
-                    _build_messages(question, result), build_gaps_shape()
+                    _build_messages(question, plan, result, answer), build_gaps_shape()
                 )
-            return GapFinderResult(
-                tuple(_resolve_characters(parse_gaps_reply(reply.text), bible))
-            )
+            gaps = parse_gaps_reply(reply.text)
+            texts = (question.text, *(p.chunk.text for p in result.ranked_chunks))
+            return GapFinderResult(tuple(_resolve_subjects(gaps, bible, texts)))
         except TimeoutError:
             why = f"the model took more than {format_seconds(self._timeout)} (`model.plan_timeout`)"
         except MalformedReply:
@@ -108,25 +115,17 @@ class GapFinder:
 
 
 def may_reveal_gap(
-    question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
+    plan: QuestionPlan, result: RetrievalResult, *, is_silent: bool
 ) -> bool:
     """Return whether it is worth asking a model for gaps.
 
-    True if the search has low confidence, `plan` says that the user asks for undefined
-    things, or the attribute of a gap in `result` shares a word with the question. False
-    if meaning was left out of the search, which may then have missed the answer.
+    True if the answer says that the text is silent, or if `plan` says that the user
+    asks for undefined things. False if meaning was left out of the search, which may
+    then have missed the answer.
     """
     if result.by_words_only:
         return False
-    if result.low_confidence or plan.intent is AnswerIntent.GAP_PROBE:
-        return True
-    question_stems = {
-        stem_lightly(word) for word in extract_content_words(question.text)
-    }
-    return any(
-        not question_stems.isdisjoint(_extract_stems(gap.attribute))
-        for gap in result.gaps
-    )
+    return is_silent or plan.intent is AnswerIntent.GAP_PROBE
 
 
 @cache
@@ -180,9 +179,11 @@ def _parse_gap(item: object) -> GapFlag:
     raise MalformedReply("a gap does not have its four fields")
 
 
-def _resolve_characters(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
-    """Yield gaps about known characters, under their full names, and gaps about known
-    things or nothing.
+def _resolve_subjects(
+    gaps: Iterable[GapFlag], bible: Bible, texts: Sequence[str]
+) -> Iterator[GapFlag]:
+    """Yield gaps about known characters and things, under their full names, about
+    nothing, and about what one of `texts` names.
     """
     for gap in gaps:
         people = match_people_exactly(gap.about, bible) if gap.about else ()
@@ -191,22 +192,28 @@ def _resolve_characters(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFl
             yield replace(gap, about=people[0].name)
         elif elements and not people:
             yield replace(gap, about=elements[0].name)
-        elif not gap.about:
+        elif not gap.about or (
+            not people and any(_names_words(text, gap.about) for text in texts)
+        ):
             yield gap
 
 
+def _names_words(text: str, words: str) -> bool:
+    return set(extract_content_words(words)) <= set(extract_content_words(text))
+
+
 def _build_messages(
-    question: TurnQuestion, result: RetrievalResult
+    question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult, answer: str
 ) -> Sequence[ChatMessage]:
+    items = select_facts(result, MaterialFocus.of(question, plan, result))
     blocks = {
-        "question": question.text,
-        "known": "\n".join(
-            _take_fitting(map(_format_item, collect_context_items(result)))
-        ),
+        "question": plan.question or question.text,
+        "known": "\n".join(_take_fitting(map(_format_item, items))),
         "passages": "\n\n".join(
-            _take_fitting(p.chunk.text for p in result.ranked_chunks)
+            _take_fitting(map(_format_passage, result.ranked_chunks))
         ),
         "names that stand nowhere": ", ".join(find_unknown_names(question, result)),
+        "answer": answer[:MAX_ANSWER_CHARS],
     }
     mark = generate_fence_mark(*blocks.values())
     fenced_blocks = [
@@ -216,6 +223,11 @@ def _build_messages(
         ChatMessage("system", _GAP_PROMPT),
         ChatMessage("user", "\n".join(fenced_blocks)),
     ]
+
+
+def _format_passage(passage: Passage) -> str:
+    place = f"chapter {passage.chapter}" if passage.chapter else "from the notes"
+    return f"[{place}] {passage.chunk.text}"
 
 
 def find_unknown_names(
@@ -234,7 +246,9 @@ def _format_item(item: ContextItem) -> str:
     quoted = " ".join(item.evidence[0].text.split()) if item.evidence else ""
     if not quoted or quoted in item.line:
         return item.line
-    return f"{item.line}: “{quoted[:MAX_GAP_TEXT_CHARS]}”"
+    if len(quoted) > MAX_GAP_TEXT_CHARS:
+        quoted = f"{quoted[:MAX_GAP_TEXT_CHARS].rpartition(' ')[0]} …"
+    return f"{item.line}: “{quoted}”"
 
 
 def _take_fitting(texts: Iterable[str]) -> Iterator[str]:
@@ -245,7 +259,3 @@ def _take_fitting(texts: Iterable[str]) -> Iterator[str]:
         if remaining_tokens < 0:
             return
         yield text
-
-
-def _extract_stems(text: str) -> set[str]:
-    return {stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)}

@@ -4,9 +4,17 @@ horizon.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 
+from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
@@ -66,8 +74,8 @@ def parse_lookup_request(reply: str) -> LookupRequest | None:
     """Return the request at the beginning of `reply`; None if it is none.
 
     A request is one or several lines such as `search: the lamp went out`, `read: 3` and
-    `keep: 1, 4`; several searches in a line are separated by `|`. Later lines are
-    ignored, and so are look-ups beyond `MAX_LOOKUPS_AT_ONCE`.
+    `keep: 1, 4`, also in a code block; several searches in a line are separated by `|`.
+    Later lines are ignored, and so are look-ups beyond `MAX_LOOKUPS_AT_ONCE`.
     """
     searches: list[str] = []
     chapters: list[int] = []
@@ -75,7 +83,7 @@ def parse_lookup_request(reply: str) -> LookupRequest | None:
     for line in reply.strip().splitlines():
         match = _LINE.match(line)
         if match is None:
-            if line.strip():
+            if line.strip(_LEADING_MARKS):
                 break
             continue
         match match["keyword"].lower():
@@ -186,41 +194,60 @@ async def look_up(
     look-up.
 
     The passages that contain the `kept_citations` come first, whole; then the new
-    chapters and passages. Other passages are dropped if anything was kept, else they
-    follow. Keeping something means that the model judged the passages, so that the
+    chapters and passages. Other passages are dropped if anything was kept, also if a
+    search finds them again, else they follow. Keeping something means that the model judged the passages, so that the
     confidence of the search no longer applies and becomes None. If it keeps a note, the
     share of notes is not limited any more.
 
     Raises:
         StoreProblem: The library cannot be read.
     """
-    finished_lookups: list[str] = []
-    new_passages: list[Passage] = []
+    chapters: list[tuple[int, Sequence[Passage]]] = []
     for number in request.chapters:
         emit(TurnStageStarted("read", f"Reading chapter {number}"))
-        passages = await lookup_tools.chapter(number)
-        new_passages += passages
-        finished_lookups.append(f"chapter {number}: {_count(passages)}")
+        chapters.append((number, await lookup_tools.chapter(number)))
+    searches: list[tuple[str, Sequence[Passage]]] = []
     for words in request.searches:
         emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
-        passages = await lookup_tools.search(words)
-        new_passages += passages
-        finished_lookups.append(f"“{words}”: {_count(passages)}")
+        searches.append((words, await lookup_tools.search(words)))
     first = [
         passage
         for passage in result.ranked_chunks
         if any(_contains(passage, citation) for citation in kept_citations)
     ]
+    shown_ids = {passage.chunk.id for passage in result.ranked_chunks}
     rest = () if first else result.ranked_chunks
+    found = [passage for _, passages in searches for passage in passages]
+    if first:
+        found = [passage for passage in found if passage.chunk.id not in shown_ids]
     return replace(
         result,
-        ranked_chunks=merge_passages(first, new_passages, rest),
+        ranked_chunks=merge_passages(first, *(p for _, p in chapters), found, rest),
         low_confidence=None if first else result.low_confidence,
         max_note_share=(
             1.0 if any(p.chapter is None for p in first) else result.max_note_share
         ),
-        lookups=(*result.lookups, *finished_lookups),
+        lookups=(
+            *result.lookups,
+            *(
+                f"chapter {number}: {'read' if passages else 'there is none'}"
+                for number, passages in chapters
+            ),
+            *(_describe_search(*search, shown_ids) for search in searches),
+        ),
+        whole_chapters=add_whole_chapters(result.whole_chapters, chapters),
     )
+
+
+def add_whole_chapters(
+    known: Sequence[tuple[int, int]],
+    chapters: Iterable[tuple[int, Sequence[Passage]]],
+) -> tuple[tuple[int, int], ...]:
+    """Return the numbers of chapters with their number of passages, for `known` and the
+    passages of `chapters`, each once.
+    """
+    sizes = {number: len(passages) for number, passages in chapters if passages}
+    return tuple({**dict(known), **sizes}.items())
 
 
 def merge_passages(*groups: Iterable[Passage]) -> tuple[Passage, ...]:
@@ -253,8 +280,8 @@ async def add_planned_searches(
     """Search for the rewritten question and the searches of `plan`, and return
     `search_result`, that of the user's words, with their passages by best rank.
 
-    Confidence and unknown words are those of the rewritten question, if there is one.
-    Rules rewrite a question before its first search, so theirs is not searched again.
+    Unknown words are those of the rewritten question, if there is one, and so is the
+    confidence, unless one of the planned searches is sure of what it found. Rules rewrite a question before its first search, so theirs is not searched again.
     """
     rewritten = "" if plan.planner == RULES_KEEPER else plan.question
     searches = tuple(filter(None, dict.fromkeys((rewritten, *plan.searches))))
@@ -267,11 +294,26 @@ async def add_planned_searches(
     results = [task.result() for task in tasks]
     rankings = (result.passages for result in results)
     passages = merge_by_best_rank(search_result.passages, *rankings)
-    return replace(results[0] if rewritten else search_result, passages=passages)
+    main_result = results[0] if rewritten else search_result
+    is_sure = any(result.low_confidence is False for result in results)
+    return replace(
+        main_result,
+        passages=passages,
+        low_confidence=False if is_sure else main_result.low_confidence,
+    )
 
 
-def _count(passages: Sequence[Passage]) -> str:
-    return "found" if passages else "nothing found"
+def _describe_search(
+    words: str, passages: Sequence[Passage], shown_ids: Collection[ChunkId]
+) -> str:
+    """Return what a search found, so that a model does not take a search for a proof."""
+    if not passages:
+        return f"“{words}”: nothing found"
+    if occurs_in(words, [passage.chunk.text for passage in passages]):
+        return f"“{words}”: found word for word"
+    new_count = sum(passage.chunk.id not in shown_ids for passage in passages)
+    other = f"{new_count} passages that are new" if new_count else "nothing new"
+    return f"“{words}”: not found word for word; {other}"
 
 
 def _contains(passage: Passage, citation: Citation) -> bool:

@@ -34,6 +34,7 @@ from lrwr.core.model.text import (
 )
 from lrwr.core.model.turns import (
     AnswerIntent,
+    AnswerMode,
     AnswerSpeaker,
     AnswerToken,
     Citation,
@@ -55,9 +56,12 @@ _EVIDENCE_PROMPT = f"""\
 Answer only from the numbered material. Never add what you know of this book or any \
 other. The lists of chapters and characters have no numbers: find your way by them, and \
 prove nothing with them.
-Quote word for word, in “…”, with the number directly after the closing mark, or do not \
-quote. Use no number that is not there.
+Use no number that is not there.
 The author's own text, and what the author decided, outrank everything else."""
+
+_QUOTING_PROMPT = """\
+Quote word for word, in “…”, with the number directly after the closing mark, or do not \
+quote."""
 
 _ANALYST_PROMPT = """\
 You are the close reader of a novelist's unfinished book, and answer the novelist's \
@@ -74,6 +78,9 @@ Speak as {name} does: take the manner from the lines and habits in the material,
 facts from the material alone.
 It is now {moment}. Whatever comes later has not happened: you have never heard of it, \
 and do not guess at it.{witnessed}
+You know what you did, saw, were told or could hear in these passages, and what all the \
+world knows. What happens where you are not, and what others think, write or keep \
+secret, you do not know: never tell it.
 Asked what you would do or feel, answer as {name} would, from what you value and have \
 done; invent no event, person or fact.
 What is from the author's notes is about you, and not known to you: take manner and \
@@ -94,8 +101,9 @@ Fits: what the material speaks for, with quotes and numbers.
 Strains: what it speaks against, with quotes and numbers.
 Unknown: what the text leaves open that would decide it.""",
         AnswerIntent.GAP_PROBE: """\
-The novelist asks what is undefined. Say what the text does not define, what it \
-implies, with numbers, and offer one or two ways to define it, called suggestions.""",
+The novelist asks whether the text defines something. If it does, say what it says. If \
+not, say that the text is silent on it, what it implies, with numbers, and offer one or \
+two ways to define it, called suggestions.""",
         AnswerIntent.EXTERNAL_REFERENCE: """\
 The novelist asks about something outside of the book. Say what the book itself makes \
 of it; what it does not say, leave open.""",
@@ -108,8 +116,10 @@ begins “In my opinion”, what works, what does not, and what you would try.""
 
 _LOOKUP_PROMPT = """\
 Only if the material lacks what the question needs: do not answer yet, and reply with \
-lines of this form alone, {lookups} look-ups at most. You will be asked again, with more.
-search: a line as the book itself might have it; no names, unless the line would have them
+lines of this form alone, {lookups} look-ups at most. You will be asked again, with more. \
+Not if passages that would say it are there and do not: then the text is silent.
+search: a line as the book itself or a note might have it; no names, unless the line \
+would have them
 read: the number of a chapter, to get all of it
 keep: the numbers of what you need of this material, as in 2, 5; the rest is dropped"""
 
@@ -129,6 +139,10 @@ _UNKNOWN_NAMES_PROMPT = (
 )
 _LOW_CONFIDENCE_PROMPT = (
     "The search was not sure of what it found: say so if it does not answer."
+)
+_PARTIAL_CHAPTER_PROMPT = (
+    "Chapter {number} is too long to be given whole: above are {given} of its {total}"
+    " passages."
 )
 _WORDS_ONLY_PROMPT = (
     "Only the words of the question were searched: never say that the text does not"
@@ -275,7 +289,7 @@ def describe_horizon(horizon: Horizon | None) -> str:
 def _build_system_prompt(
     question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
 ) -> str:
-    parts = [_ANALYST_PROMPT, _EVIDENCE_PROMPT]
+    parts = [_ANALYST_PROMPT, _EVIDENCE_PROMPT, _QUOTING_PROMPT]
     if speaker := find_answering_character(question, plan):
         name = " ".join(speaker.split())[:MAX_PROMPT_NAME_CHARS]
         witnessed = _WITNESSED_PROMPT if question.witnessed else ""
@@ -316,7 +330,8 @@ def _build_material_parts(
     ):
         if text:
             yield wrap_in_fence(label, text, mark)
-    yield from _format_material(material, mark)
+    speaks = question.mode is AnswerMode.IN_CHARACTER
+    yield from _format_material(material, mark, speaks=speaks)
     for page in select_prompt_pages(question, result):
         yield wrap_in_fence("from the web", _format_page(page), mark)
     if result.lookups:
@@ -342,6 +357,7 @@ def _build_question_parts(
         yield _UNKNOWN_NAMES_PROMPT.format(names=", ".join(names))
     if result.low_confidence:
         yield _LOW_CONFIDENCE_PROMPT
+    yield from _describe_partial_chapters(result, material)
     if result.by_words_only:
         yield _WORDS_ONLY_PROMPT
     if lookups:
@@ -351,12 +367,26 @@ def _build_question_parts(
     yield f"The novelist asks: {question.text.strip()}"
 
 
+def _describe_partial_chapters(
+    result: RetrievalResult, material: NumberedMaterial
+) -> Iterator[str]:
+    for number, total in result.whole_chapters:
+        given = sum(passage.chapter == number for passage in material.passages)
+        if given < total:
+            yield _PARTIAL_CHAPTER_PROMPT.format(
+                number=number, given=given, total=total
+            )
+
+
 def _is_decision(item: ContextItem) -> bool:
     """Return whether the author decided an item, if only to leave it open."""
     return item.decided or item.statement.startswith("left open on purpose")
 
 
-def _format_material(material: NumberedMaterial, mark: str) -> Iterator[str]:
+def _format_material(
+    material: NumberedMaterial, mark: str, *, speaks: bool
+) -> Iterator[str]:
+    """Yield the material in fences; a character who `speaks` knows of no conflicts."""
     for passage in material.passages:
         material_text = f"{_format_heading(passage)}\n{passage.text}"
         yield wrap_in_fence(f"passage {passage.number}", material_text, mark)
@@ -377,7 +407,7 @@ def _format_material(material: NumberedMaterial, mark: str) -> Iterator[str]:
                 _format_entry(entry, citations_by_number) for entry in entries
             )
             yield wrap_in_fence(label, material_text, mark)
-    if material.conflicts:
+    if material.conflicts and not speaks:
         conflicts = "\n".join(material.conflicts)
         yield wrap_in_fence("these disagree with each other", conflicts, mark)
 

@@ -49,12 +49,13 @@ confidence: from 0 to 1, how sure it is that the answer needs it; below {thresho
 is ignored.
 {tools}
 intent: scenario asks what somebody would do in a case that the story does not have; \
-gap_probe asks whether the text says a thing at all; judgement asks for your opinion on \
+gap_probe asks what the text leaves open, or whether it says a thing at all, and not \
+what it says of it; judgement asks for your opinion on \
 the book's craft, pacing, voice or consistency; external_reference asks about the craft \
 of writing in general or a named work by somebody else; in_character talks to a \
-character; any other question is analytical.
+character, also in a case that the story does not have; any other question is analytical.
 question: the question so that it can be understood without the earlier turns, with \
-names for pronouns; the same words if it already can.
+names for pronouns, but for you and I; the same words if it already can.
 searches: 0 to 3 texts to search for beside the question, each as a line of the book \
 might run. Leave names out unless the line itself would have them.
 chapters: numbers of chapters that must be read whole, as for a summary or a judgement \
