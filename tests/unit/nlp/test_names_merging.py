@@ -104,3 +104,22 @@ def test_the_name_of_a_character_is_shown_before_a_description() -> None:
     cast = cast_from(text * 5)
 
     assert who(cast, "Orrin").name == "Orrin"
+
+
+def test_a_title_alone_is_a_person_from_five_mentions() -> None:
+    times = (
+        "He sat, and the Inspector looked at it. We saw the Inspector again. They "
+        "told the Inspector so. “No,” said the Inspector. “Well?” asked Tom.\n\n"
+    )
+    more = "Tom followed the Inspector home. “Good,” said Tom.\n\n"
+
+    assert "the Inspector" in {one.name for one in cast_from(times, more).characters}
+
+
+def test_words_of_address_are_nobodys_name() -> None:
+    text = (
+        "“Yes, Monsieur,” said Tom. “No, Mother,” said Tom. “I see, Monsieur. My "
+        "poor Mother! Dear Mama, and Madame?” Tom sat. “So, Mama,” said Tom.\n\n"
+    )
+
+    assert {one.name for one in cast_from(text * 4).characters} == {"Tom"}

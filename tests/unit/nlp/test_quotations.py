@@ -152,3 +152,37 @@ def test_stretches_come_in_order_and_never_overlap(text: str) -> None:
 def test_every_marked_paragraph_is_found(words: list[str]) -> None:
     text = "\n\n".join(f"“{one}.”" for one in words)
     assert spoken(text) == [[f"{one}."] for one in words]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“I cannot go,” was Nell’s reasoning; and Vexa’s reply was, “Then stay.”",
+        "Hob smiled, as much as to say, “Do you?” and she answered him, “Yes.”",
+        "“Go on,” said Nell, and Corin answered, “I will.”",
+    ],
+)
+def test_two_speakers_in_one_paragraph_are_never_one_utterance(text: str) -> None:
+    assert all(len(spans) == 1 for spans in spoken(text))
+
+
+def test_the_same_speaker_may_go_on_after_the_tag() -> None:
+    text = "“Come in,” said Nell, and she added, “shut the door.”"
+    assert spoken(text) == [["Come in,", "shut the door."]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This was the page at which the book always opened:\n\n“TALLOW OF HALF HOUSE.”",
+        "It ended with the arms and the motto: “Keep the light as it was kept.”",
+        "“I have let my house to Hob” would sound extremely well.",
+        "There was no word of all that “This paper shows.”",
+    ],
+)
+def test_words_that_nobody_says_are_no_speech(text: str) -> None:
+    assert spoken(text) == []
+
+
+def test_words_after_a_verb_of_speech_are_speech_though_they_are_read_out() -> None:
+    assert spoken("Nell read the page and said: “Keep the light.”")

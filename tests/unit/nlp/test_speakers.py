@@ -234,3 +234,34 @@ def test_speakers_are_people_of_the_cast_or_nobody(text: str) -> None:
         assert {quotation.speaker, quotation.addressee} <= names
         known = quotation.certainty is not Certainty.NOT_EVALUATED
         assert known is bool(quotation.speaker)
+
+
+def test_the_topic_of_the_words_is_not_certainly_spoken_to() -> None:
+    text = (
+        "“Is he here?” said Nell.\n\n“Corin, I imagine, is at home,” said Hob.\n\n"
+        "“No,” said Corin.\n\n"
+    )
+    quotation = told(text)[1]
+
+    assert quotation.addressee_certainty is not Certainty.VERIFIED
+
+
+def test_a_wife_is_spoken_to_and_nobody_else() -> None:
+    gannet = person("Mr. Gannet", Gender.MALE)
+    cast = Cast((*CAST.characters, gannet))
+    text = (
+        "“Well,” said Hob.\n\nMr. Gannet observed to his wife, “It is late.”\n\n"
+        "“So it is,” said Hob.\n\n"
+    )
+    quotation = told(text, cast=cast)[1]
+
+    assert (quotation.speaker, quotation.addressee) == ("Mr. Gannet", "Mrs. Gannet")
+
+
+def test_the_paragraph_before_speaks_through_its_last_name() -> None:
+    text = (
+        "“What Hob says is true,” was Corin’s rejoinder; but Nell’s remark was--\n\n"
+        "“I do not think so.”\n\n"
+    )
+
+    assert told(text)[-1].speaker == "Nell"

@@ -89,6 +89,11 @@ class SpeakerScorer:
         )
         self._frequent = self._most_frequent()
         self._names_by_word = _index_name_words(cast)
+        self._titled = [
+            (alias.name.lower().replace(".", "").split(), character.name)
+            for character in cast.characters
+            for alias in character.aliases
+        ]
         ladies = {
             *self._names_by_word.get("mrs", ()),
             *self._names_by_word.get("lady", ()),
@@ -123,6 +128,23 @@ class SpeakerScorer:
         cast.
         """
         return self._gender.get(name, Gender.UNKNOWN)
+
+    def find_spouse(self, name: str) -> str:
+        """Return the only Mr. or Mrs. with the surname of the character `name`; "" if
+        there is none.
+        """
+        title = "mrs" if self.gender(name) is Gender.MALE else "mr"
+        surnames = {
+            words[-1]
+            for words, person in self._titled
+            if person == name and len(words) > 1
+        }
+        spouses = {
+            person
+            for words, person in self._titled
+            if words[0] == title and words[-1] in surnames and person != name
+        }
+        return spouses.pop() if len(spouses) == 1 else ""
 
     def _most_frequent(self) -> list[str]:
         """Return the most mentioned people: two of each gender."""

@@ -32,6 +32,7 @@ from lrwr.core.nlp.dialogue.turns import (
 
 _NEAR = 3
 """Turns on each side that are searched for the other speaker."""
+_SPOUSES = frozenset({"wife", "husband", "lady", "spouse"})
 _FAR_GAP = 2
 """Maximum paragraphs of narration inside one dialogue."""
 
@@ -54,18 +55,29 @@ def find_addressees(
     speakers; `cues` and `speakers` have one item per turn, in text order.
     """
     return [
-        _addressee_from_tag(cues[number], speakers[number])
+        _addressee_from_tag(cues[number], speakers[number], scorer)
         or _addressee_from_vocative(cues, speakers, number)
         or _addressee_nearby(cues, speakers, number, scorer)
         for number in range(len(cues))
     ]
 
 
-def _addressee_from_tag(turn_cues: SpeakerCues, speaker: str) -> Addressee | None:
+def _addressee_from_tag(
+    turn_cues: SpeakerCues, speaker: str, scorer: SpeakerScorer
+) -> Addressee | None:
+    """Return the person in "said Corin to Nell"; nobody for "to his wife" if the cast
+    does not show who that is, because it is none of those nearby for certain.
+    """
     for tag in turn_cues.tags:
         person = tag.addressee
-        if person and person.kind is PersonMentionKind.NAMED and person.name != speaker:
+        if person is None or person.name == speaker:
+            continue
+        if person.kind is PersonMentionKind.NAMED:
             return Addressee(person.name, Certainty.VERIFIED)
+        if person.kind is PersonMentionKind.DESCRIBED and person.noun in _SPOUSES:
+            spouse = scorer.find_spouse(speaker)
+            certainty = Certainty.PROBABLE if spouse else Certainty.NOT_EVALUATED
+            return Addressee(spouse, certainty)
     return None
 
 

@@ -312,18 +312,29 @@ def _build_fact(
     )
 
 
+_STATED_GENDER = re.compile(
+    r"\b(?:Gender|Pronouns?|Sex)\b[:*]+[ \t]*([^\n]+)", re.IGNORECASE
+)
+_QUOTED = re.compile(r"“[^”\n]*”|\"[^\"\n]*\"")
+
+
 def _infer_gender(document: Document, entry: NoteEntry) -> Gender:
     """Return the gender by the note's statement, then by kinship nouns, then by
-    pronouns.
+    pronouns. Quotations do not count: they may be about anybody.
     """
     if document.type is not DocumentType.CHARACTER:
         return Gender.UNKNOWN
     body = document.text[entry.body.start : entry.body.end]
     phrases = [
-        entry.fields[k][0] for k in ("gender", "pronouns", "sex") if k in entry.fields
+        entry.fields[k][0]
+        for k in ("gender", "pronouns", "pronoun", "sex")
+        if k in entry.fields
     ]
-    phrases += re.findall(r"\b(?:Gender|Pronouns|Sex)\b[:*]+[ \t]*([^\n]+)", body)
-    for words in (*phrases, *(m["kin"] for m in _KIN_OF.finditer(body))):
+    phrases += _STATED_GENDER.findall(body)
+    if phrases:
+        return _gender_of_words(re.findall(r"\w+", phrases[0].lower())[:2])
+    body = _QUOTED.sub("", body)
+    for words in (m["kin"] for m in _KIN_OF.finditer(body)):
         gender = _gender_of_words(re.findall(r"\w+", words.lower())[:2])
         if gender is not Gender.UNKNOWN:
             return gender

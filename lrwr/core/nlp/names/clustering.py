@@ -10,7 +10,12 @@ from lrwr.core.nlp.names.given_names import (
     is_given_name,
     is_same_given_name,
 )
-from lrwr.core.nlp.names.lexicon import GIVEN_TITLES, NEUTRAL_TITLES, SURNAME_TITLES
+from lrwr.core.nlp.names.lexicon import (
+    GIVEN_TITLES,
+    NEUTRAL_TITLES,
+    SURNAME_TITLES,
+    TITLES_OF_WORK,
+)
 from lrwr.core.nlp.names.name_form import (
     NameForm,
     infer_form_gender,
@@ -28,13 +33,6 @@ from lrwr.core.nlp.names.person import (
     may_share_given_name,
 )
 
-_TITLES_OF_WORK_TEXT = """dr prof captain colonel general major lieutenant sergeant corporal inspector
-    superintendent detective constable sheriff marshal judge reverend president mayor
-    admiral commodore commander chief bishop archbishop cardinal king queen prince
-    princess duke duchess earl count countess baron baroness knave keeper reeve widow
-    vicar parson squire abbot abbess"""
-TITLES_OF_WORK = frozenset(_TITLES_OF_WORK_TEXT.split())
-"""Titles that may stand alone for their bearer: the Captain."""
 _BESIDE_MR_TEXT = """dr prof inspector superintendent detective constable judge reverend mayor
     president master monsieur signor senor sheriff"""
 _BESIDE_MR = frozenset(_BESIDE_MR_TEXT.split())

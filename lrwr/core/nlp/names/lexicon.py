@@ -164,6 +164,20 @@ _MEN_TEXT = """captain colonel general major lieutenant sergeant corporal admira
     inspector constable sheriff bishop archbishop cardinal vicar parson squire"""
 DEFAULT_MALE_TITLES = frozenset(_MEN_TEXT.split())
 """Titles of men unless other evidence says otherwise (the usage of older fiction)."""
+_TITLES_OF_WORK_TEXT = """dr prof captain colonel general major lieutenant sergeant corporal inspector
+    superintendent detective constable sheriff marshal judge reverend president mayor
+    admiral commodore commander chief bishop archbishop cardinal king queen prince
+    princess duke duchess earl count countess baron baroness knave keeper reeve widow
+    vicar parson squire abbot abbess"""
+TITLES_OF_WORK = frozenset(_TITLES_OF_WORK_TEXT.split())
+"""Titles that may stand alone for their bearer: the Captain."""
+_ADDRESS_TEXT = """mother father mama mamma papa mum mom mummy mommy dad daddy pa ma granny
+    grandma grandpa grandmother grandfather aunt auntie aunty uncle sister brother cousin
+    son daughter wife husband monsieur madame mademoiselle mme mlle messieurs mesdames
+    signor signore signora signorina señor señora herr frau fräulein don donna dame sahib
+    memsahib"""
+ADDRESS_WORDS = frozenset(_ADDRESS_TEXT.split())
+"""Words by which people are addressed, which are hardly ever a name alone."""
 _EPITHETS_TEXT = """old young little poor dear dearest good big great honest gentle sweet darling
     kind mad"""
 NAME_EPITHETS = frozenset(_EPITHETS_TEXT.split())

@@ -13,8 +13,10 @@ from lrwr.core.nlp.names.given_names import (
     is_short_for,
 )
 from lrwr.core.nlp.names.lexicon import (
+    ADDRESS_WORDS,
     DEFAULT_MALE_TITLES,
     PLACE_NOUNS,
+    TITLES_OF_WORK,
     infer_title_gender,
 )
 from lrwr.core.nlp.names.name_form import (
@@ -195,6 +197,10 @@ def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
     return seldom and form.n > sum(other_form.n for other_form in full)
 
 
+_TITLE_MENTIONS = 5
+"""Mentions from which a title alone, "the Inspector", is a person."""
+_NARRATED_ADDRESS = 3
+"""Mentions in narration from which a word of address may be a name."""
 _SIZES = (3_000, 8_000, 20_000, 40_000)
 """Text lengths in words; each step raises the minimum number of mentions by one."""
 _OFTEN = 2
@@ -249,7 +255,23 @@ def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
         return False
     if _has_titled_surname(form, family):
         return True
+    if is_address_word(form):
+        return _has_two_signs(form)
+    if form.title in TITLES_OF_WORK and not (form.words or form.of):
+        return form.n >= _TITLE_MENTIONS or _looks_like_person(form)
     return _looks_like_person(form)
+
+
+def is_address_word(form: NameForm) -> bool:
+    """Return whether a form is only a word of address: "Mother", "Monsieur"."""
+    word = form.name.lower().rstrip(".")
+    return word in ADDRESS_WORDS
+
+
+def _has_two_signs(form: NameForm) -> bool:
+    """Return whether narration shows in two ways that the word is somebody's name."""
+    signs = sum(form.counts[cue] > 0 for cue in ("tag", "act", "who", "body"))
+    return form.narrated >= _NARRATED_ADDRESS and signs > 1
 
 
 def _looks_like_person(form: NameForm) -> bool:
@@ -318,6 +340,8 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
     forms = person.forms.values()
     titled = any(form.title and form.words for form in forms)
     has_given_name = any(is_given_name(form.words[0]) for form in forms if form.words)
+    if _is_office(person):
+        return person.n >= _TITLE_MENTIONS
     if person.n < least - (titled or has_given_name):
         return False
     if not titled and human < placed:
@@ -328,6 +352,12 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
     return (
         titled or has_given_name or (human >= 0.3 and human * person.n >= min(3, least))
     )
+
+
+def _is_office(person: PersonCluster) -> bool:
+    """Return whether a person is known by a title of work alone: the Inspector."""
+    forms = person.forms.values()
+    return all(f.title in TITLES_OF_WORK and not (f.words or f.of) for f in forms)
 
 
 def sum_person_cues(person: PersonCluster) -> Counter[str]:
