@@ -263,6 +263,27 @@ def collect_bible_names(bible: Bible) -> frozenset[str]:
     return frozenset(people) | {element.name for element in bible.world}
 
 
+def list_forms_of_known(whole: Bible, known_names: Collection[str]) -> frozenset[str]:
+    """Return the forms of the characters of `whole` that share a word, other than a
+    title, with a form of the same character in `known_names`.
+
+    "Miss Lydia Bennet" tells nothing new of "Lydia". A form without such a word may:
+    that two names are those of one character.
+    """
+    forms: set[str] = set()
+    for character in whole.characters:
+        names = frozenset(_all_names(character))
+        known_words = {
+            word for name in names & set(known_names) for word in _list_own_words(name)
+        }
+        forms |= {name for name in names if known_words & _list_own_words(name)}
+    return frozenset(forms)
+
+
+def _list_own_words(name: str) -> set[str]:
+    return {normalize_word(word) for word in WORD_PATTERN.findall(name)} - NAME_TITLES
+
+
 def list_cast_forms(bible: Bible) -> tuple[tuple[str, ...], ...]:
     """Return for each character all forms of its name, the display name first."""
     return tuple(

@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from lrwr.core.bible.index import BibleParts
-from lrwr.core.bible.name_lookup import collect_bible_names, list_cast_forms
+from lrwr.core.bible.name_lookup import (
+    collect_bible_names,
+    list_cast_forms,
+    list_forms_of_known,
+)
 from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import CanonChange, Decision
@@ -221,10 +225,12 @@ class AvatarSessionService:
         turn, horizon = turn_recorder.result, pending.question.horizon
         if horizon is None or turn is None or not turn.output.model:
             return ""
+        whole = await self._bible.names()
+        known = collect_bible_names(pending.bible)
         names = find_names_beyond_horizon(
             turn.output.response_text,
-            collect_bible_names(await self._bible.names()),
-            collect_bible_names(pending.bible),
+            collect_bible_names(whole),
+            known | list_forms_of_known(whole, known),
         )
         return await describe_later_names(names, self._passages, pending.order, horizon)
 

@@ -18,6 +18,7 @@ from lrwr.core.chat.context.lookups import (
     may_become_request,
     merge_by_best_rank,
     parse_lookup_request,
+    split_possible_request,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import Passage
@@ -135,6 +136,23 @@ def test_a_reply_asks_for_look_ups_or_it_is_an_answer(
 )
 def test_an_answer_is_not_held_back(answer: str) -> None:
     assert not may_become_request(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "begins_line", "answer", "rest"),
+    [
+        ("sear", True, "", "sear"),
+        ("sear", False, "sear", ""),
+        ("I would search: it\nNow.", True, "I would search: it\nNow.", ""),
+        ("Half [2].\nsearch: fog", True, "Half [2].\n", "search: fog"),
+        ("Half [2].\nse", False, "Half [2].\n", "se"),
+        ("Half [2].\n\nSeldom.", True, "Half [2].\n\nSeldom.", ""),
+    ],
+)
+def test_only_a_line_that_may_be_a_request_is_held_back(
+    text: str, begins_line: bool, answer: str, rest: str
+) -> None:
+    assert split_possible_request(text, begins_line=begins_line) == (answer, rest)
 
 
 @given(st.text(max_size=30))

@@ -117,6 +117,20 @@ async def test_a_model_that_repeats_its_request_must_answer(desk: StoryDesk) -> 
     assert "Nothing more can be looked up" in model.asked[-1][0][-1].text
 
 
+async def test_a_sentence_before_a_request_is_no_answer(desk: StoryDesk) -> None:
+    model = Planless("Let me see more.\nsearch: pony", "The pony drowned [1].")
+    turn = turn_of(await looking_up(desk, model, "What of the zinc?"))
+    assert turn.output.response_text == "The pony drowned [1]."
+
+
+async def test_a_request_after_an_answer_is_no_part_of_it(desk: StoryDesk) -> None:
+    model = Planless(["The pony drowned [1].", "\nsea", "rch: fog"])
+    events = await looking_up(desk, model, "What of the zinc?")
+    told = "".join(event.text for event in events if isinstance(event, AnswerToken))
+    assert told.strip() == "The pony drowned [1]."
+    assert turn_of(events).output.response_text.strip() == told.strip()
+
+
 async def test_there_are_only_so_many_look_ups(desk: StoryDesk) -> None:
     endless = Planless(*(f"search: fog {n} | lamp {n}" for n in range(20)))
     turn = turn_of(await looking_up(desk, endless, "What of the fog?", lookups=4))

@@ -6,12 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrwr.core.bible.name_lookup import list_forms_of_known
+from lrwr.core.bible.values import AliasForm, Bible, CharacterProfile
 from lrwr.core.chat.generation.prompts import (
     find_names_beyond_horizon,
     stream_model_answer,
 )
 from lrwr.core.chat.state import TurnQuestion, find_answering_character
+from lrwr.core.model.cast import Gender
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.turns import AnswerIntent, AnswerMode, AnswerSpeaker, AnswerToken
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
@@ -95,6 +99,23 @@ def test_names_that_nobody_knows_yet_are_noticed_once(
 def test_who_knows_everybody_betrays_nobody() -> None:
     assert find_names_beyond_horizon("Corin Vale of Gull Post", WHOLE, WHOLE) == ()
     assert find_names_beyond_horizon("Corin Vale", [], []) == ()
+
+
+def person(name: str, *others: str) -> CharacterProfile:
+    sure = Certainty.CONFIRMED
+    forms = tuple(AliasForm(form, 3, sure) for form in (name, *others))
+    return CharacterProfile(name, forms, Gender.UNKNOWN, sure, sure)
+
+
+def test_another_form_of_a_known_name_betrays_nobody() -> None:
+    whole = Bible(
+        characters=(
+            person("Lydia", "Miss Lydia Bennet", "Mrs. Wickham"),
+            person("Mrs. Gray", "Anna Gray"),
+        )
+    )
+    known = {"Lydia", "Mrs. Long"}
+    assert list_forms_of_known(whole, known) == {"Lydia", "Miss Lydia Bennet"}
 
 
 @given(st.lists(st.sampled_from([*WHOLE, "and", "the lamp", "“"])).map(" ".join))

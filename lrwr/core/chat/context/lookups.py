@@ -70,6 +70,21 @@ def may_become_request(beginning: str) -> bool:
     )
 
 
+def split_possible_request(text: str, *, begins_line: bool) -> tuple[str, str]:
+    """Split the end of a reply so far into what is no request, and the rest, which
+    begins with a line that is or may become one.
+
+    `begins_line` says that `text` begins a line.
+    """
+    start = 0 if begins_line else text.find("\n") + 1
+    while begins_line or start:
+        if may_become_request(text[start:]):
+            return text[:start], text[start:]
+        start = text.find("\n", start) + 1
+        begins_line = False
+    return text, ""
+
+
 def parse_lookup_request(reply: str) -> LookupRequest | None:
     """Return the request at the beginning of `reply`; None if it is none.
 

@@ -7,14 +7,15 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from lrwr.core.attribution.answer_sentences import states_silence
+from lrwr.core.attribution.citations import ANY_MARK
 from lrwr.core.attribution.claims import StoryContext, check_citations
 from lrwr.core.chat.context.fact_selection import MaterialFocus
 from lrwr.core.chat.context.items import load_result_texts
 from lrwr.core.chat.context.lookups import (
     MAX_REQUEST_CHARS,
     LookupRequest,
-    may_become_request,
     parse_lookup_request,
+    split_possible_request,
 )
 from lrwr.core.chat.context.material import (
     MATERIAL_TOKEN_BUDGET,
@@ -219,7 +220,7 @@ class ModelAvatar:
             request = await self._stream_answer(prompt, pieces, emit)
             if request is not None and lookups:
                 return _build_request_answer(request, prompt, self.model)
-            if not "".join(pieces).strip():
+            if request is not None or not "".join(pieces).strip():
                 why = (
                     "asked for more to read" if request else "returned an empty answer"
                 )
@@ -238,8 +239,9 @@ class ModelAvatar:
     ) -> LookupRequest | None:
         """Append the model's tokens to `pieces` and emit them, preceded by the sources.
 
-        A reply that asks for look-ups is returned instead. A beginning that may become
-        such a request is emitted when it has become something else.
+        A line that may become a request for look-ups is emitted when it has become
+        something else. Lines that do are returned as a request if no answer with a
+        citation stands before them, else left out.
         """
         buffered = ""
         async with aclosing(stream_model_answer(self.chat, prompt.messages)) as tokens:
@@ -247,13 +249,16 @@ class ModelAvatar:
                 buffered += token.text
                 if len(buffered) > MAX_REQUEST_CHARS:
                     break
-                if pieces or not may_become_request(buffered):
-                    _emit_piece(buffered, prompt, pieces, emit)
-                    buffered = ""
+                begins_line = not pieces or pieces[-1].endswith("\n")
+                ready, buffered = split_possible_request(
+                    buffered, begins_line=begins_line
+                )
+                if ready:
+                    _emit_piece(ready, prompt, pieces, emit)
         request = parse_lookup_request(buffered) if buffered else None
         if buffered.strip() and request is None:
             _emit_piece(buffered, prompt, pieces, emit)
-        return request
+        return None if ANY_MARK.search("".join(pieces)) else request
 
     async def _answer_with_quotations(
         self,
