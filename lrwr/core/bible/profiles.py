@@ -103,7 +103,11 @@ def _build_profile(
         build_name_profile(visible_character, bounded=horizon_view.bounded),
         first_seen=first,
         relationships=tuple(r for r in relations if r.source == character.name),
-        open_gaps=tuple(gap for gap in own_gaps if gap.state is GapState.OPEN),
+        open_gaps=tuple(
+            gap
+            for gap in own_gaps
+            if gap.state is GapState.OPEN and not gap.asked_in_thread
+        ),
     )
     return _with_claims(profile, sourced_facts, own_gaps)
 
