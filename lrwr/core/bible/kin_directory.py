@@ -112,8 +112,8 @@ EXCLUSIVE = frozenset(
 )
 """Relations of which one pair has only one, apart from "spouse" beside "engaged"."""
 FAMILY = EXCLUSIVE | {"cousin"}
-TRANSIENT = frozenset({"companion", "partner"})
-"""Nouns that in a story mostly say who walks or dances with whom."""
+TRANSIENT = frozenset({"companion", "partner", "neighbour", "neighbor"})
+"""Nouns that in a story mostly say who walks, dances or sits with whom."""
 
 
 @cache

@@ -32,6 +32,7 @@ from lrwr.core.bible.kin_directory import (
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import (
+    ALONE_DETAIL,
     RULES_KEEPER,
     Certainty,
     CueParty,
@@ -224,11 +225,13 @@ def _cue_tie(
     fact = sourced_fact.fact
     source, target = pair
     kind = fact.detail("kind")
-    if source != target and _fits(source, target, kind, people):
+    if kind not in TRANSIENT and _fits(source, target, kind, people):
         sign, is_sure = fact.detail("sign"), fact.certainty is Certainty.VERIFIED
         if sign in (RelationCue.NAMED, RelationCue.UNNAMED):
             # "Your cousin": who is spoken to is less certain than who speaks.
             is_sure &= CueParty.ADDRESSEE not in fact.all_details("party")
+        if sign == RelationCue.NAMED:
+            is_sure |= ALONE_DETAIL in fact.details
         if sign == RelationCue.UNION:
             is_sure |= len(list(fact.all_details("possible"))) == 1
         weight = _CUE_WEIGHTS[sign][0 if is_sure else 1]
@@ -294,9 +297,17 @@ def _is_supported(group: _Group, people: KinDirectory) -> bool:
         is_unsure = base == "spouse" and not people.are_sure(senior, junior)
         is_unsure |= base == "parent" and people.may_be_wife(senior, junior)
         kinds = {tie.kind for tie in group.ties if tie.sign}
-        if is_unsure and len(kinds) < 2:
+        if is_unsure and len(kinds) < 2 and not _has_wife(group):
             return False
     return group.weight >= ENOUGH
+
+
+def _has_wife(group: _Group) -> bool:
+    """Return whether "his wife" alone suffices: of a man with a mother of the same
+    name, the wife has it, too.
+    """
+    wives = [tie.weight for tie in group.ties if tie.sign and tie.kind == "wife"]
+    return round(sum(wives), 6) >= ENOUGH
 
 
 def _is_known_couple(group: _Group) -> bool:

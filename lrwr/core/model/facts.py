@@ -32,6 +32,8 @@ DIRECTED_DETAIL = ("direction", "target is kind of subject")
 """Detail of a relationship from a language model that was asked who is what of whom.
 Models were once asked a question that can be read both ways; those relationships lack
 it, and most of them are reversed."""
+ALONE_DETAIL = ("alone", "yes")
+"""Detail of a relation cue with a pronoun: its paragraph names only one before it."""
 RELATION_CUE_FIELD = "relation"
 """`Fact.field` of the cues to a relationship."""
 PRESENT_FIELD = "present"

@@ -11,6 +11,7 @@ from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import CharacterRelation, format_relation
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import (
+    ALONE_DETAIL,
     RELATION_CUE_FIELD,
     RULES_KEEPER,
     WRITER_KEEPER,
@@ -128,6 +129,29 @@ def test_kin_without_a_name_confirm_a_name_said_once() -> None:
     assert family.shown() == [("Hob Tallow", "nephew", "Mrs. Gannet")]
 
 
+def test_a_name_after_the_pronoun_of_the_only_one_in_a_paragraph_suffices() -> None:
+    family = Family("Miss Vale", "Hob Tallow")
+    one = (("possible", "Miss Vale"), ("pronoun", "her"), ALONE_DETAIL)
+    family.hints("named", "Hob Tallow", "cousin", "", *one)
+    assert family.shown() == [("Hob Tallow", "cousin", "Miss Vale")]
+
+
+def test_a_wife_has_her_husbands_name_although_he_has_a_brother() -> None:
+    family = Family("Mr. Tallow", "Mrs. Tallow", "Hob Tallow")
+    for _ in range(3):
+        family.hints("unnamed", "", "wife", "Mr. Tallow")
+    assert family.shown() == []
+    family.hints("unnamed", "", "wife", "Mr. Tallow")
+    assert family.shown() == [("Mrs. Tallow", "wife", "Mr. Tallow")]
+
+
+def test_a_companion_is_no_relation() -> None:
+    family = Family("Miss Vale", "Hob Tallow")
+    for _ in range(3):
+        family.hints("named", "Hob Tallow", "companion", "Miss Vale", sure=VERIFIED)
+    assert family.shown() == []
+
+
 def test_kin_without_a_name_are_those_whom_the_text_states() -> None:
     family = Family("Nell Tallow", "Mrs. Gannet", "Hob Tallow", "Mr. Vale")
     family.states("Mr. Vale", "nephew", "Mrs. Gannet")
@@ -199,11 +223,11 @@ def test_mr_and_mrs_of_a_surname_are_a_couple_if_he_is_its_only_man() -> None:
     assert family.shown() == [("Mrs. Vale", "wife", "Mr. Vale")]
 
 
-def test_a_mother_does_not_become_a_wife() -> None:
+def test_a_mother_does_not_stay_a_wife() -> None:
     family = Family("Hob Tallow", "Mrs. Tallow")
     for _ in range(4):
         family.hints("unnamed", "", "wife", "Hob Tallow")
-    assert family.shown() == []
+    assert family.shown() == [("Mrs. Tallow", "wife", "Hob Tallow")]
     family.hints("address", "Mrs. Tallow", "mother", "Hob Tallow", sure=VERIFIED)
     for _ in range(3):
         family.hints("unnamed", "", "mother", "Hob Tallow")

@@ -96,3 +96,17 @@ def test_the_narrators_own_people_need_the_narrators_name() -> None:
 
 def test_her_own_sister_is_that_of_somebody_else() -> None:
     assert claims("Mrs. Vale was away, and her own sister, Mags, at school.") == []
+
+
+def test_a_knight_and_a_lady_are_a_couple() -> None:
+    assert claims("There came Sir Hob and Lady Gannet.") == [
+        ("Sir Hob", "wife", "Lady Gannet", PROBABLE)
+    ]
+
+
+def test_a_child_of_two_has_both_as_parents() -> None:
+    text = "It was Mags, the daughter of Mr. Vale, of Thole, and Lady Anne."
+    assert claims(text)[-2:] == [
+        ("Mr. Vale", "daughter", "Mags", VERIFIED),
+        ("Lady Anne", "daughter", "Mags", VERIFIED),
+    ]

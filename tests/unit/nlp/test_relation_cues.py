@@ -1,7 +1,14 @@
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.model.facts import Certainty, CueParty, Fact, FactAbout, RelationCue
+from lrwr.core.model.facts import (
+    ALONE_DETAIL,
+    Certainty,
+    CueParty,
+    Fact,
+    FactAbout,
+    RelationCue,
+)
 from lrwr.core.nlp.facts.relation_cues import find_relation_cues
 from lrwr.core.nlp.text.prose import annotate_prose
 
@@ -89,6 +96,14 @@ def test_the_names_of_kin_are_not_whom_the_same_pronoun_means_again() -> None:
     text = "Corin Vale came. His aunt, Mrs. Vale, slept; but his friend Mags sang."
     (cue,) = [cue for cue in cues(text) if cue.detail("target") == "Mags"]
     assert list(cue.all_details("possible")) == ["Corin Vale"]
+
+
+def test_a_cue_says_if_its_paragraph_names_only_one() -> None:
+    text = "Corin Vale was rich. It rained. His cousin Mags sang."
+    (cue,) = cues(text)
+    assert ALONE_DETAIL in cue.details
+    (cue,) = cues(f"Hob Gannet slept. {text}")
+    assert ALONE_DETAIL not in cue.details
 
 
 def test_a_pronoun_may_mean_a_name_some_sentences_before() -> None:

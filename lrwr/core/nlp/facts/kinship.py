@@ -90,6 +90,12 @@ _OF = LazyPattern(
     rf"(?P<kin>{_KIN}) (?:of|to) (?P<one>{NAME_PATTERN}){_WHOLE}"
     r"(?! (?:and|or) [A-Z])"
 )
+# "Mags, the daughter of Hob Vale, of Thole, and Ada"
+_OF_BOTH = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN})(?:,| {_IS}|, who {_IS}) (?:the |an? )?"
+    rf"{KINSHIP_ADJECTIVES}(?P<kin>son|daughter|child) of (?P<one>{NAME_PATTERN})"
+    rf"(?:,? of [A-Z]\w+,?)? and (?:of )?(?P<other>{NAME_PATTERN}){_WHOLE}"
+)
 # "Nell's sister was called Mags"
 _CALLED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|"
@@ -113,6 +119,7 @@ _COUPLE = LazyPattern(
     r"\b(?P<his>Mr|Dr|Doctor|Colonel|Col|Captain|Capt|General|Major|Admiral|Professor|"
     r"Monsieur|Lord|Squire)\.? and (?P<her>Mrs|Madame|Mme|Lady)\.? (?P<name>(?:[A-Z]\. )*[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
 )
+_KNIGHT = LazyPattern(r"\b(?P<sir>Sir [A-Z]\w+) and (?P<lady>Lady [A-Z][\w-]+)\b")
 _ABBREVIATIONS = frozenset({"Mr", "Mrs", "Dr", "Col", "Capt", "Mme"})
 _MARRIED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) (?:had |has )?(?:married|wed) (?P<two>{NAME_PATTERN}){_WHOLE}"
@@ -133,6 +140,7 @@ _IN_PASSING = frozenset(
     [
         *(_POSSESSED.pattern, _BESIDE.pattern, _PRONOUN.pattern),
         *(_PRONOUN_BESIDE.pattern, _NARRATORS.pattern, _COUPLE.pattern),
+        _KNIGHT.pattern,
     ]
 )
 """Patterns that mention a relationship without asserting it."""
@@ -147,7 +155,7 @@ _SIGNS = (
 """Substrings, and the patterns to try on sentences that contain them."""
 
 _PLURALS = "s ".join([*RELATIONSHIP_WORDS, ""]).split()
-_TRIGGERS = RELATIONSHIP_WORDS | {"married", "wed", "adopted", "mrs"} | set(_PLURALS)
+_TRIGGERS = RELATIONSHIP_WORDS | {"married", "wed", "adopted", "mrs", "lady"} | set(_PLURALS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +202,9 @@ def _match_sentence(
         for pattern in patterns if sign in words else ():
             for match in find_matches_at(pattern, words, starts):
                 yield from _build_match(prose, match, is_spoken)
+    if " and " in words:
+        for match in find_matches_at(_OF_BOTH, words, starts):
+            yield from _build_parents(prose, match, is_spoken)
     yield from _match_couples(prose, words, starts, is_spoken)
     if not is_spoken and _POSSESSIVE_KIN.search(words):
         yield from _match_pronouns(prose, place, words)
@@ -209,6 +220,16 @@ def _build_match(
         yield _KinshipMatch(
             first, match["kin"], second, match, rate_rule_certainty(is_spoken)
         )
+
+
+def _build_parents(
+    prose: AnnotatedProse, match: re.Match[str], is_spoken: bool
+) -> Iterator[_KinshipMatch]:
+    child = clean_name(match["two"], prose)
+    for parent in (clean_name(match[group], prose) for group in ("one", "other")):
+        if child and parent and parent != child:
+            certainty = rate_rule_certainty(is_spoken)
+            yield _KinshipMatch(parent, match["kin"], child, match, certainty)
 
 
 def _is_list(match: re.Match[str]) -> bool:
@@ -234,6 +255,9 @@ def _match_couples(
             match,
             Certainty.PROBABLE,
         )
+    for match in _KNIGHT.finditer(words) if " and Lady " in words else ():
+        names = match["sir"], match["lady"]
+        yield _KinshipMatch(names[0], "wife", names[1], match, Certainty.PROBABLE)
     for pattern, kin in _VERBS:
         for match in find_matches_at(pattern, words, starts):
             names = clean_name(match["one"], prose), clean_name(match["two"], prose)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from lrwr.core.model.facts import (
+    ALONE_DETAIL,
     RELATION_CUE_FIELD,
     Certainty,
     CueParty,
@@ -113,7 +114,8 @@ _TRIGGERS = (
 class _Cue:
     """A sign that `target` is the `kin` of `owner`; either may be a `CueParty` or empty.
 
-    With `possible`, `owner` is empty: it is one of these names, or nobody.
+    With `possible`, `owner` is empty: it is one of these names, or nobody; with
+    `is_alone`, the paragraph has no other name before the cue.
     """
 
     owner: str
@@ -124,6 +126,7 @@ class _Cue:
     end: int
     possible: tuple[str, ...] = ()
     pronoun: str = ""
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +236,10 @@ def _owned_by(
     if party:
         yield _Cue(party, kin, two, sign, *match.span())
     elif whose in ("his", "her"):
-        people = _possible_owners(clause, match.start())
+        people, is_alone = _possible_owners(clause, match.start())
         people = tuple(name for name in people if name != two)
         if people:
-            yield _Cue("", kin, two, sign, *match.span(), people, whose)
+            yield _Cue("", kin, two, sign, *match.span(), people, whose, is_alone)
 
 
 def _party(clause: _Clause, whose: str) -> str:
@@ -246,21 +249,25 @@ def _party(clause: _Clause, whose: str) -> str:
     return CueParty.NARRATOR if whose in ("my", "i") else ""
 
 
-def _possible_owners(clause: _Clause, at: int) -> tuple[str, ...]:
+def _possible_owners(clause: _Clause, at: int) -> tuple[tuple[str, ...], bool]:
     """Return the names before offset `at` of the sentence; if there are none, those of
-    the last sentence before it in the paragraph that has any.
+    the last sentence before it in the paragraph that has any. Also return whether the
+    paragraph has only one name up to there.
 
     The kin of the same pronoun are none of them: in "his aunt Mags and his friend Hob",
     "his" means the same twice.
     """
     prose, own = clause.prose, clause.prose.sentences[clause.place]
     names = find_prose_names(prose, mask_owned_names(clause.words[:at]))
+    everybody = set(names)
     for before in reversed(prose.sentences[: clause.place]):
-        if names or "\n\n" in prose.text[before.span.end : own.span.start]:
+        if "\n\n" in prose.text[before.span.end : own.span.start]:
             break
         words = before.speech if clause.is_spoken else before.narration
-        names = find_prose_names(prose, mask_owned_names(words))
-    return tuple(names)
+        earlier = find_prose_names(prose, mask_owned_names(words))
+        names = names or earlier
+        everybody |= set(earlier)
+    return tuple(names), len(everybody) == 1
 
 
 def _find_lists(clause: _Clause) -> Iterator[_Cue]:
@@ -366,6 +373,7 @@ def _build_fact(cue: _Cue, sentence: ProseSentence) -> Fact:
     if cue.possible:
         details.append(("pronoun", cue.pronoun))
         details += [("possible", name) for name in cue.possible]
+        details += [ALONE_DETAIL] if cue.is_alone else []
     return make_fact(
         FactAbout.RELATION_CUE,
         RELATION_CUE_FIELD,
