@@ -155,7 +155,9 @@ _SIGNS = (
 """Substrings, and the patterns to try on sentences that contain them."""
 
 _PLURALS = "s ".join([*RELATIONSHIP_WORDS, ""]).split()
-_TRIGGERS = RELATIONSHIP_WORDS | {"married", "wed", "adopted", "mrs", "lady"} | set(_PLURALS)
+_TRIGGERS = (
+    RELATIONSHIP_WORDS | {"married", "wed", "adopted", "mrs", "lady"} | set(_PLURALS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,15 +249,14 @@ def _match_couples(
     prose: AnnotatedProse, words: str, starts: Sequence[int], is_spoken: bool
 ) -> Iterator[_KinshipMatch]:
     for match in _COUPLE.finditer(words) if " and " in words else ():
-        name = match["name"]
-        yield _KinshipMatch(
-            f"{_dotted(match['his'])} {name}",
-            "wife",
-            f"{_dotted(match['her'])} {name}",
-            match,
-            Certainty.PROBABLE,
+        has_dot = "." in match.group()
+        names = (
+            f"{_dot(match[who], has_dot)} {match['name']}" for who in ("his", "her")
         )
-    for match in _KNIGHT.finditer(words) if " and Lady " in words else ():
+        yield _KinshipMatch(next(names), "wife", next(names), match, Certainty.PROBABLE)
+    # "Sir Hob and Lady Vale", said of a knight to be, is no couple.
+    is_narrated = not is_spoken and " and Lady " in words
+    for match in _KNIGHT.finditer(words) if is_narrated else ():
         names = match["sir"], match["lady"]
         yield _KinshipMatch(names[0], "wife", names[1], match, Certainty.PROBABLE)
     for pattern, kin in _VERBS:
@@ -266,8 +267,9 @@ def _match_couples(
                 yield _KinshipMatch(names[0], kin, names[1], match, certainty)
 
 
-def _dotted(title: str) -> str:
-    return f"{title}." if title in _ABBREVIATIONS else title
+def _dot(title: str, has_dot: bool) -> str:
+    """Return an abbreviated title with a full stop if the text writes them."""
+    return f"{title}." if has_dot and title in _ABBREVIATIONS else title
 
 
 def _match_pronouns(
