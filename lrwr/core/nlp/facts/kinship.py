@@ -120,6 +120,7 @@ _COUPLE = LazyPattern(
     r"Monsieur|Lord|Squire)\.? and (?P<her>Mrs|Madame|Mme|Lady)\.? (?P<name>(?:[A-Z]\. )*[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
 )
 _KNIGHT = LazyPattern(r"\b(?P<sir>Sir [A-Z]\w+) and (?P<lady>Lady [A-Z][\w-]+)\b")
+_COUPLE_PARTS = ("his", "her")
 _ABBREVIATIONS = frozenset({"Mr", "Mrs", "Dr", "Col", "Capt", "Mme"})
 _MARRIED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) (?:had |has )?(?:married|wed) (?P<two>{NAME_PATTERN}){_WHOLE}"
@@ -250,10 +251,10 @@ def _match_couples(
 ) -> Iterator[_KinshipMatch]:
     for match in _COUPLE.finditer(words) if " and " in words else ():
         has_dot = "." in match.group()
-        names = (
-            f"{_dot(match[who], has_dot)} {match['name']}" for who in ("his", "her")
+        his, her = (
+            f"{_dot(match[who], has_dot)} {match['name']}" for who in _COUPLE_PARTS
         )
-        yield _KinshipMatch(next(names), "wife", next(names), match, Certainty.PROBABLE)
+        yield _KinshipMatch(his, "wife", her, match, Certainty.PROBABLE)
     # "Sir Hob and Lady Vale", said of a knight to be, is no couple.
     is_narrated = not is_spoken and " and Lady " in words
     for match in _KNIGHT.finditer(words) if is_narrated else ():
