@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, SearchScope
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.stores import PassageStore
+from lrwr.core.retrieval.query_words import list_word_forms
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 from lrwr.core.retrieval.story_matches import find_exact_words
 
@@ -112,6 +113,20 @@ async def find_question_words(
 
 
 async def _has_word(word: str, counts: Mapping[str, int], text: SearchedText) -> bool:
+    """Return whether a search may return a passage with `word`, or with an irregular
+    form of it, which the index does not know: "died" for "die".
+    """
+    if await _has_stem(word, counts, text):
+        return True
+    limit = 1 if text.allowed is None else _ALL_CHUNKS
+    for form in list_word_forms(word):
+        chunks = await _find_word(form, text.scope, text, limit=limit)
+        if text.select_allowed(chunks):
+            return True
+    return False
+
+
+async def _has_stem(word: str, counts: Mapping[str, int], text: SearchedText) -> bool:
     if text.allowed is None and text.scope.documents is None:
         return counts[word] > 0
     limit = 1 if text.allowed is None else _ALL_CHUNKS

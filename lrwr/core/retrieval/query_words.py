@@ -160,7 +160,7 @@ weep wept tears
 win won
 wind wound
 write wrote written letter
-die died dead death dying
+die died dies dead death dying
 kill killed murder slay slew slain
 foot feet
 man men
@@ -369,6 +369,23 @@ def find_related_words(words: Sequence[str]) -> list[str]:
         if _stem(other) not in stems
     )
     return list(dict.fromkeys(related))[:MAX_RELATED_WORDS]
+
+
+def list_word_forms(word: str) -> tuple[str, ...]:
+    """Return the irregular forms of a lower-case word, itself included, such as "ran"
+    for "run"; empty if it has none.
+    """
+    return _load_word_forms().get(word, ())
+
+
+@cache
+def _load_word_forms() -> Mapping[str, tuple[str, ...]]:
+    forms: dict[str, tuple[str, ...]] = {}
+    for line in _FORMS.split("\n"):
+        group = tuple(line.split())
+        for word in group:
+            forms[word] = tuple(dict.fromkeys((*forms.get(word, ()), *group)))
+    return forms
 
 
 def _words(text: str) -> list[str]:

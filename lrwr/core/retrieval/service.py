@@ -39,6 +39,7 @@ from lrwr.core.retrieval.proximity_levels import TOPIC_PEOPLE_WEIGHT
 from lrwr.core.retrieval.query_words import (
     extract_quoted_phrases,
     extract_search_words,
+    list_word_forms,
 )
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
@@ -424,8 +425,10 @@ async def _find_presence(
 ) -> QuestionPresence:
     request, scope, counts = context.request, context.scope, context.counts
     phrases = extract_quoted_phrases(request.question) if request.lexical else []
-    if not phrases and allowed is None and scope.documents is None:
-        return QuestionPresence(tuple(word for word in counts if not counts[word]))
+    missing = tuple(word for word in counts if not counts[word])
+    is_filtered = allowed is not None or scope.documents is not None
+    if not phrases and not is_filtered and not any(map(list_word_forms, missing)):
+        return QuestionPresence(missing)
     visible = build_search_scope(
         context.order, types=(), horizon=request.horizon, kinds=scope.kinds
     )

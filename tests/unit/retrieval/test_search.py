@@ -159,6 +159,27 @@ async def test_words_that_no_passage_holds_are_named(book: Desk) -> None:
     assert result.unknown == ("eat", "marzipan", "zoë")
 
 
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("Jack died at noon.", "die"),
+        ("The old cat dies.", "dying"),
+        ("She ran home.", "run"),
+        ("He left it and wrote down nothing.", "leave write"),
+        ("The pony drowned.", "drown drowning"),
+    ],
+)
+@pytest.mark.parametrize("horizon", [None, Horizon(1)])
+async def test_a_word_is_known_by_any_of_its_forms(
+    desk: Desk, written: str, asked: str, horizon: Horizon | None
+) -> None:
+    desk.write("chapters/1.md", f"# One\n\n{written}\n")
+    desk.write("chapters/2.md", "# Two\n\nA lamp burned.\n")
+    await desk.ingest()
+    result = await find(desk, f"{asked} swim", horizon=horizon)
+    assert result.unknown == ("swim",)
+
+
 @pytest.mark.parametrize("question", ["", "?!", '"', "NEAR(", "a AND OR*", "_", "\0"])
 async def test_no_question_breaks_a_search(book: Desk, question: str) -> None:
     assert isinstance(await find(book, question), SearchResult)
