@@ -206,7 +206,7 @@ class LifeEventKind(StrEnum):
     REFUSED = "refuses"
     ENGAGED = "is engaged"
     MARRIED = "marries"
-    LOVED = "falls in love"
+    LOVED = "is in love"
     ELOPED = "runs away"
     PARTED = "breaks off"
     BORN = "is born"

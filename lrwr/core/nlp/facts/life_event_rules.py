@@ -59,7 +59,7 @@ LIFE_EVENT_RULES = (
         r"breathed h\w+ last|ceased to (?:breathe|live)|"
         r"(?:is|are|was|were|been|lay|lying|fell|fell back|dropped|found) (?:\w+ly |quite |already |stone |stone-)?"
         r"(?:dead|lifeless|murdered|killed|drowned|hanged|strangled|poisoned|shot dead|"
-        r"stabbed to death|beheaded|executed|no more)(?! (?:tired|silence|of night|asleep|to|against|"
+        r"stabbed to death|beheaded|executed|no more)(?! (?:again|tired|silence|of night|asleep|to|against|"
         r"certain|sure|drunk|set|calm|weight|letter|weary|level|with (?:fatigue|fear)))|"
         r"(?:drowned|hanged|poisoned|shot|stabbed|killed|destroyed) (?:himself|herself|themselves)|"
         rf"(?:murdered|killed|strangled|drowned|poisoned|slew|slain) {_PERSON}|"
@@ -85,7 +85,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.BORN,
         "born birth delivered",
-        r"(?:was|were) born(?! (?:to (?:be|suffer|rule|do)|with|under an?))|gave birth to|"
+        r"(?:was|were) born(?! (?:to [a-z]\w*|with|under an?))|gave birth to|"
         r"(?:was|been) (?:safely )?delivered of|bore (?:him|her) (?:a|one|two|three) (?:\w+ )?(?:son|daughter|child|children)",
         spoken=True,
     ),
@@ -93,15 +93,16 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.MARRIED,
         "married wedded",
-        rf"(?:was|were|is|are|got|been|being|be) (?:\w+ly |lately |just |already )?married(?! (?:man|woman|men|women|life|state|people|couple|lad))|"
+        rf"(?:was|were|is|are|got|been) (?:\w+ly |lately |just |already )?married(?! (?:man|woman|men|women|life|state|people|couple|lad))|"
         rf"(?:had|has|have) (?:\w+ly |just |already )?married(?: {_PERSON}|(?=[,.;!]))|married {_PERSON}|wedded {_PERSON}|"
         rf"'s married {_PERSON}",
         spoken=True,
     ),
     LifeEventRule(
         _K.MARRIED,
-        "wedding marriage ceremony",
-        r"(?:the |their |h\w+ )?(?:wedding|marriage|ceremony|nuptials) (?:of [\w. ]+ )?(?:took place|was (?:celebrated|performed|solemni[sz]ed))",
+        "wedding marriage ceremony nuptials hands",
+        r"(?:the |their |h\w+ )?(?:wedding|marriage|ceremony|nuptials) (?:of [\w. ]+ )?(?:took place|was (?:celebrated|performed|solemni[sz]ed))|"
+        r"join(?:ed)? the hands of [A-Z]\w+",
         impersonal=True,
     ),
     LifeEventRule(
@@ -109,7 +110,7 @@ LIFE_EVENT_RULES = (
         "eloped gone ran run away off",
         rf"(?:has |have |had )?eloped(?: with {_PERSON})?|"
         rf"(?:is|was|were|has|had|have|are) (?:gone|run|ran) (?:off|away)(?: to [A-Z]\w+)? with (?:one of (?:his|her|their) \w+|{_PERSON})|"
-        rf"(?:ran|went) (?:off|away) with (?:another (?:man|woman)|a \w+|[A-Z]\w+|him\b|her(?! \w))|"
+        rf"ran (?:off|away) with (?:another (?:man|woman)|a (?:man|woman|girl|\w+ (?:man|woman|officer))|[A-Z]\w+|him\b|her(?! \w))|went off with another (?:man|woman)|"
         r"(?:had |has )?(?:ran|run) away from (?:home|school|h\w+ (?:husband|wife|father|mother|master|home|family|parents))",
         spoken=True,
     ),
@@ -154,7 +155,7 @@ LIFE_EVENT_RULES = (
         _K.ENGAGED,
         "marry engaged betrothed accepted affianced engagement consent hand wife",
         rf"(?:is|are|was|were|am|became|become|been) (?:\w+ly |now |already |actually )?(?:engaged|betrothed|affianced)(?: to (?:{_PERSON}|be married|marry)|(?<!am engaged)(?=[.!]))|"
-        rf"(?:had |has )?accepted (?:{_PERSON}(?=[,.;!])|h\w+ (?:hand|proposals?|offer of marriage))|"
+        rf"(?:had |has )?accepted (?:(?:him|her|[A-Z]\w+)(?=[,.;!])|h\w+ (?:hand|proposals?|offer of marriage))|"
         rf"(?:is|am|are|was|were) (?:to be married|to marry {_PERSON})|"
         rf"(?:had |has )?(?:promised|agreed|consented) to (?:marry|be h\w+ wife|become h\w+ wife)|"
         r"(?:had |has )?given h\w+ consent to (?:the|their) (?:match|marriage)",
@@ -168,9 +169,9 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.PROPOSED,
-        "proposed marry wife hand proposals proposal",
+        "proposed marry wife hand proposals proposal love",
         rf"proposed (?:to {_PERSON}(?: [A-Z]\w+)?(?=[.,;!]| (?:again|in|at|on|last|yesterday)\b|$)|marriage)|"
-        r"(?:made|renewed|repeated) (?:\w+ )?(?:an offer of (?:marriage|h\w+ hand)|(?:a )?proposals? (?:of marriage|to))|"
+        r"(?:making|made) (?:violent |actual )?love to (?:her|him|[A-Z]\w+)|(?:made|renewed|repeated) (?:\w+ )?(?:an offer of (?:marriage|h\w+ hand)|(?:a )?proposals? (?:of marriage|to))|"
         rf"(?:asked|begged|implored|entreated|besought|urged|wanted) {_PERSON} to (?:marry|be h\w+ wife|become h\w+ wife)|"
         rf"asked (?:for )?(?:h\w+|[A-Z][\w.]+'s) hand(?! (?:in|and))|offered {_PERSON} (?:his|her) hand (?:in marriage|and (?:heart|fortune))",
     ),
@@ -184,10 +185,10 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.MET,
         "received welcomed ushered receiving met introduced encountered presented acquaintance face waited visit time arms embraced cannoned ran",
-        rf"(?:met|encountered) (?!them\b|us\b|each|one){_PERSON}(?! (?:with|in the passage|at the (?:door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
+        rf"(?:met|encountered) (?!them\b|us\b|each|one){_PERSON}(?! (?:on h\w+ entrance|before \w+|at the [\w-]*(?:door|gate)|with|in the passage|at the (?:door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
         rf"(?:was|were|been) (?:\w+ly |then )?(?:introduced|presented) to {_PERSON}|"
         rf"introduced (?:{_PERSON} (?:\w+ )?to {_PERSON}|himself|herself)|"
-        rf"presented {_PERSON} (?:\w+ )?to {_PERSON}|"
+        rf"presented (?!them){_PERSON} (?:\w+ )?to {_PERSON}|"
         rf"came (?:suddenly )?face to face with {_PERSON}|(?:ran|run|cannoned|bumped) (?:\w+ )?(?:into|against|across) {_PERSON}|"
         r"found (?:himself|herself|themselves) (?:face to face with|in the presence of)|"
         rf"made (?:the|his|her) acquaintance of {_PERSON}|made [A-Z][\w.]+'s acquaintance|waited (?:up)?on {_PERSON}|paid {_PERSON} (?:a|his|her|their) (?:\w+ )?visit|"
@@ -213,7 +214,7 @@ LIFE_EVENT_RULES = (
         "arrived returned came come descended landed alighted punctual received welcomed ushered descended got home back",
         r"(?:arrived(?: (?:at|in|from) (?:the (?:house|village|town|city|inn|castle|island|farm|cottage|station|workhouse)|home|(?!God)[A-Z][\w'-]+)|(?=[.;!]| (?:at last|the next|that|on (?:\w+day|the)|late|early)))|"
         r"(?:returned|came|come|got|gone) (?:back )?(?:home (?:from|after|at last)|to (?:London|town|the (?:house|village|city|town|island|castle|farm)))|"
-        r"(?:returned|came|come|came back|come back|got back) (?:from|to) (?!God|Heaven)[A-Z][\w'-]+(?!\w|[\w']* (?:and|said|with|for|at))|"
+        r"(?:returned|came|come|came back|come back|got back) (?:from|to) (?!God|Heaven)[A-Z][\w-]+(?!['\w]|[\w']* (?:and|said|with|for|at))|"
         r"reached (?:London|the (?:village|town|city|island|castle)|(?!God)[A-Z][\w'-]+)|"
         rf"(?:alighted|descended|got (?:down|out)) (?:from|of) the (?:train|coach|carriage|boat|ship) (?:at|in)|landed (?:at|in|on) [A-Z]\w+|"
         rf"came to (?:stay|live|visit) (?:with|at|in|{_PERSON})|(?:was|were) (?:\w+ )?punctual to (?:his|her|their) time|"
@@ -224,9 +225,9 @@ LIFE_EVENT_RULES = (
         "left departed fled escaped sailed quitted farewell away abandoned deserted set started bade leave drove",
         rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady){_PLACE}(?<!the house)(?<!the place)(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
         rf"left for {_PLACE}|(?:set out|set off|started|departed|sailed|embarked|started off)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
-        r"departed(?=[.,;])|fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|to|with|together))|"
-        rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of {_PERSON}|"
-        rf"(?:bade|bid) {_PERSON} (?:farewell|good-bye|goodbye|adieu)|quitted (?:(?!the room|the house){_PLACE})|"
+        r"departed(?=[.,;])|fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|with|together))|"
+        rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of [A-Z]\w+|"
+        rf"(?:bade|bid) [A-Z]\w+ (?:farewell|good-bye|goodbye|adieu)|quitted (?:(?!the room|the house|the cottage|the inn){_PLACE})|"
         rf"made (?:his|her|their) escape|escaped from {_PLACE}|(?:deserted|abandoned) {_PERSON}|"
         r"(?:is|are|'s) off(?= (?:to|for) [A-Z]\w+)|were to set out",
         spoken=True,
@@ -300,7 +301,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.ROBBED,
         "stole stolen robbed pocket burgled broken forced plunge plunged thieves",
-        rf"(?:stole|stolen) (?:the|a|his|her|{_PERSON})(?! (?:\w+ )?(?:glance|look|march|away|softly|arm|hand|kiss))|(?:robbed|burgled) (?:{_PERSON}|the)|"
+        rf"(?:stole|stolen) (?:the|a|an|his|their|my)(?! (?:\w+ )?(?:glance|look|march|away|softly|arm|hand|kiss))|(?:robbed|burgled) (?:{_PERSON}|the)(?! of (?:all|every|h\w+|the|one|any)\b)|"
         r"(?:picked|picking|pick) (?:h\w+|the|[A-Z]\w+'s|a) (?:\w+ )*pocket|"
         r"(?:plunge|plunged|thrust) h\w+ hand into (?:the )?(?:[\w. ]+'s) pocket",
         spoken=True,
@@ -308,7 +309,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.ROBBED,
         "forced broken stolen robbed plunge",
-        r"lock (?:has|had) been forced|(?:was|has been|had been|were) (?:stolen|robbed|burgled)|"
+        r"lock (?:has|had) been forced|(?:was|has been|had been|were) (?:stolen|robbed|burgled)(?! (?:of (?:all|every|h\w+|the|one|any)|from h\w+ sleep)\b)|"
         r"to see (?:the )?[\w ]+ plunge h\w+ hand into (?:the )?(?:[\w. ]+'s) pocket",
         impersonal=True,
         spoken=True,
@@ -324,7 +325,7 @@ LIFE_EVENT_RULES = (
         _K.FOUGHT,
         "fought struck hit attacked assaulted kicked slapped flogged thrashed knocked throat quarrelled quarreled quarrel row sprang duel struggled grappled blows felled threw flung rushed beat challenged wrestled collar neck",
         rf"fought(?: (?:a duel|with|against) ?{_PERSON}?| {_PERSON}|(?=[.,;]))|"
-        rf"(?:struck|beat|attacked|assaulted|felled|slapped|flogged|thrashed) (?!each|one){_PERSON}(?! (?:as|in|about|on|that|hand|hands|eye|eyes|fist|stick|foot|heart|breast|forehead|knee|head|own|with (?:wonder|surprise|admiration|awe|astonishment|horror|terror))\b)|"
+        rf"(?:struck|beat|attacked|assaulted|felled|slapped|flogged|thrashed) (?!each|one){_PERSON}(?!'s)(?! (?:as|in|about|on|that|hand|hands|eye|eyes|fist|stick|foot|heart|breast|forehead|knee|head|own|with (?:wonder|surprise|admiration|awe|astonishment|horror|terror))\b)|"
         rf"knocked {_PERSON} (?:\w+ )?(?:down|over|senseless)|knocked down {_PERSON}|"
         rf"(?:seized|caught|gripped|grasped|took) {_PERSON} by the (?:throat|collar|neck|hair)|"
         rf"(?:quarrell?ed|wrestled|grappled|struggled|come to blows|came to blows) with (?!h\w+ own){_PERSON}|"
@@ -335,7 +336,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.ARRESTED,
         "arrested arrest condemned sentenced convicted acquitted discharged committed trial guilty prison imprisoned transported custody tried captured prisoner dock charged free gaol jail",
-        rf"(?:was|were|been|is) (?:\w+ly |then )?(?:arrested(?! by)|condemned(?: to (?:death|die|be))|sentenced|convicted|acquitted|discharged(?= from (?:custody|prison))|fully committed|committed (?:for trial|to prison|to gaol)|imprisoned|tried for|found guilty|transported for|taken into custody|captured|taken prisoner)|"
+        rf"(?:was|were|been|is) (?:\w+ly |then )?(?:arrested(?! by)|condemned(?: to (?:death|die|be))|sentenced|convicted|(?<!is )acquitted|discharged(?= from (?:custody|prison))|fully committed|committed (?:for trial|to prison|to gaol)|imprisoned|tried for|found guilty|transported for|taken into custody|captured|taken prisoner)|"
         rf"(?:have |has |had |'ve )?arrested {_PERSON}(?! would)|appeared in the dock|(?:was|were|stood) (?:\w+ly )?charged with (?:the )?(?:\w+ )*(?:murder|theft|robbery|crime|forgery)|"
         r"stood (?:upon )?(?:h\w+ )?trial|(?:was|were|is|are) (?:\w+ )?in (?:custody|prison|gaol|jail)|were fully committed",
         spoken=True,
@@ -352,7 +353,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.INHERITED,
         "inherited succeeded bequeathed heir heiress fortune estate legacy will",
-        r"inherited|succeeded to (?:the|h\w+) (?:title|estate|property|fortune|family)|(?:was|been|were) (?:bequeathed|left) (?:an?|the|all|h\w+) (?:\w+ )?(?:fortune|estate|legacy|property|money)|"
+        r"inherited(?! (?:also |much |all )*(?:of )?(?:h\w+ |the |a )?(?:\w+ )?(?:\w+'s )?(?:constitution|temper|features|beauty|looks|eyes|nose|character|talent|spirit))|succeeded to (?:the|h\w+) (?:title|estate|property|fortune|family)|(?:was|been|were) (?:bequeathed|left) (?:an?|the|all|h\w+) (?:\w+ )?(?:fortune|estate|legacy|property|money)|"
         r"came into (?:the|h\w+|a) (?:\w+ )?(?:property|fortune|money|title|estate|inheritance)|made (?:a new|h\w+|a fresh) will|became (?:the )?(?:\w+ )?heir(?:ess)?",
         spoken=True,
     ),
@@ -414,17 +415,22 @@ LIFE_EVENT_RULES = (
 )
 SPEECH_ACT_RULES = (
     LifeEventRule(
+        _K.LOVED,
+        "love loved",
+        r"how (?:ardently|dearly|deeply|much) I (?:\w+ and )?love you|"
+        r"I (?:have )?(?:(?!not|never|don)\w+ )?loved? you(?=[.;,!]| with| and| more than (?:I|words))",
+    ),
+    LifeEventRule(
         _K.PROPOSED,
         "marry wife love hand heart",
         r"[Mm]arry me(?=[,!])|(?:[Ww]ill|[Ww]ould|[Ww]on't|[Cc]ould) you (?:not )?(?:marry me|be my wife|become my wife|have me)|"
-        r"how (?:ardently|dearly|deeply|much) I (?:\w+ and )?love you|"
-        r"I (?:have )?(?:(?!not|never|don)\w+ )?loved? you(?=[.;,!]| with| and| more than (?:I|words))|(?:ask|asked|beg) you to (?:marry me|be my wife)|"
+        r"(?:ask|asked|beg) you to (?:marry me|be my wife)|"
         r"(?:offer|offering) you my (?:hand|heart)|I want (?:to marry you|you to marry me)",
     ),
     LifeEventRule(
         _K.REFUSED,
         "marry wife decline refuse forget proposals offer promise see",
-        r"I (?:cannot|can't|can never|will not|won't|could not|could never|shall never|will never) (?:marry|be your wife|become your wife|accept (?:you|your))|"
+        r"I (?:cannot|can't|can never|will not|won't|could not|could never|shall never|will never) (?:marry (?:you|him)|be your wife|become your wife|accept (?:you|your))|"
         r"I (?:must )?(?:refuse|decline|reject) (?:you|your|to marry)|(?:than|but) decline them|(?:must|should) (?:\w+ to )?forget me|I will make no (?:such )?promise|I can(?:no|')t see you again|[Ww]e refuse to",
     ),
     LifeEventRule(
@@ -437,7 +443,7 @@ SPEECH_ACT_RULES = (
         _K.MET,
         "introduce friend acquaintance meet present here remember isn",
         r"(?:[Aa]llow me to|[Ll]et me|[Mm]ay I|[Pp]ermit me to) (?:introduce|present)(?= [A-Zmy])|[Tt]his is (?:my (?:\w+ )?(?:friend|brother|sister|son|daughter|wife|husband|cousin|nephew|niece|uncle|aunt|father|mother),? [A-Z]\w+|(?:Mr|Mrs|Miss|Dr|Lord|Lady|Sir|Captain|Colonel)\b)|(?:^|[;:.,] |[“\"])my (?:old )?friend [A-Z]\w+ [A-Z]\w+|"
-        r"(?:glad|pleased|delighted|honou?red) to (?:meet you|make your acquaintance)|[Yy]ou here, [A-Z]\w+|(?:do not|don't) (?:you )?remember me, [A-Z]\w+|if it (?:isn't|is not) (?:Mr|Mrs|Miss|Dr|[A-Z]\w+[,!])|introduce (?:his|her|my) (?:\w+ )?(?:friend|brother|sister|cousin), (?:Mr|Mrs|Miss|[A-Z]\w+)",
+        r"(?:glad|pleased|delighted|honou?red) to make your acquaintance|You here, [A-Z]\w+|(?:do not|don't) (?:you )?remember me, [A-Z]\w+|if it (?:isn't|is not) (?:Mr|Mrs|Miss|Dr|[A-Z]\w+[,!])|introduce (?:his|her|my) (?:\w+ )?(?:friend|brother|sister|cousin), (?:Mr|Mrs|Miss|[A-Z]\w+)",
     ),
     LifeEventRule(
         _K.LEFT,
@@ -447,7 +453,7 @@ SPEECH_ACT_RULES = (
     LifeEventRule(
         _K.CONFESSED,
         "confess killed murdered guilty poisoned girl man woman",
-        r"I confess(?= (?:it|everything)[.,!;]|[.!])|I (?:have )?(?:killed|murdered|poisoned|robbed|betrayed) (?:him|her|[A-Z]\w+)|[Ii]t was I (?:who|that)|I am (?:guilty|the (?:thief|murderer|man who|girl that|woman who))|I have (?:a confession|something to confess)",
+        r"I confess(?= (?:it|everything)[.,!;]|!)|I (?:have )?(?:killed|murdered|poisoned|robbed|betrayed) (?:him|her|[A-Z]\w+)|[Ii]t was I (?:who|that)|I am (?:guilty(?=[.!])|the (?:thief|murderer|man who|girl that|woman who))|I have (?:a confession|something to confess)",
     ),
     LifeEventRule(
         _K.LEARNED,

@@ -60,7 +60,7 @@ _CONDITION = re.compile(
     r"no one|nobody|nor|neither|every|whenever|always|often|usually|sometimes|"
     r"intend\w*|mean|means|meant|going to|about to|want\w*|tried|try|trying|resolv\w+|"
     r"determin\w+|prevent\w*|threat\w*|offer\w*|expect\w*|ready to|refus\w+ to|without|"
-    r"instead of|rather|than|sooner|plan\w*|propos\w+ to|thought of|talk\w* of|used to|"
+    r"instead of|rather|than|sooner|hundred times|plan\w*|propos\w+ to|thought of|talk\w* of|used to|"
     r"able to|anxious to|eager to|glad to|allowed to|likely|told to|ordered to|to have)\b|n't\b",
     re.I,
 )
@@ -276,16 +276,13 @@ def _list_people(
     spoken: bool,
     tracker: ParticipantTracker,
 ) -> tuple[str, ...]:
-    if spoken:
-        names = (
-            [name for _, name in tracker.find_names(who)] if who[:1].isupper() else []
-        )
-        names += [name for _, name in tracker.find_names(match.group())]
-    else:
+    if not spoken:
         names = tracker.resolve_subject(words, match.start(), who)
-        rest = _REST_OF_NAME.match(words, match.end())
-        end = rest.end() if rest else match.end()
-        names += tracker.list_objects(words, match.start(), end)
+    else:
+        names = [name for _, name in tracker.find_names(who)]
+    rest = _REST_OF_NAME.match(words, match.end())
+    end = rest.end() if rest else match.end()
+    names += tracker.list_objects(words, match.start(), end, pronouns=not spoken)
     return tuple(dict.fromkeys(names))
 
 

@@ -151,15 +151,25 @@ class ParticipantTracker:
         just before; "" if unclear.
         """
         gender = _GENDERS.get(pronoun.lower(), "her")
-        named = [name for _, name in self.find_names(words[:at])]
+        found = self.find_names(words[:at])
+        owners = [n for p, n in found if words.startswith("'s", p + len(n))]
+        if any(self.gender_of(name) == gender for name in owners):
+            return ""
+        named = [name for _, name in found if name not in owners]
+        if len(named) == 1 and has_place_preposition(
+            words, words.rfind(named[0], 0, at)
+        ):
+            return ""
         fitting = [n for n in dict.fromkeys(named) if self.gender_of(n) in ("", gender)]
         if len(fitting) == 1:
             return fitting[0]
         return "" if fitting else self._subjects[gender]
 
-    def list_objects(self, words: str, start: int, end: int) -> list[str]:
+    def list_objects(
+        self, words: str, start: int, end: int, *, pronouns: bool
+    ) -> list[str]:
         """Return the people whom `words` from `start` to `end` name, and those whom its
-        pronouns mean.
+        pronouns mean, if `pronouns`.
         """
         phrase = words[start:end]
         people = [
@@ -171,6 +181,8 @@ class ParticipantTracker:
                 or is_known_person(name, self._prose)
             )
         ]
+        if not pronouns:
+            return list(dict.fromkeys(people))
         people += (
             self.resolve_pronoun(words, start + match.start(), match.group())
             for match in _OBJECT_PRONOUN.finditer(phrase)
