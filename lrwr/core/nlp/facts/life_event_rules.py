@@ -122,9 +122,11 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.ELOPED,
-        "established",
-        r"established under h\w+ protection",
+        "established scotland gretna husband wife",
+        rf"established under h\w+ protection|gone to (?:Scotland|Gretna Green) with {_PERSON}|"
+        r"(?:quitted|left) (?:her|his) (?:husband|wife)(?:'s (?:house|roof))?(?: with\b|(?=[.,;]))",
         impersonal=True,
+        spoken=True,
     ),
     LifeEventRule(
         _K.PARTED,
@@ -185,7 +187,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.MET,
         "received welcomed ushered receiving met introduced encountered presented acquaintance face waited visit time arms embraced cannoned ran",
-        rf"(?:met|encountered) (?!them\b|us\b|each|one){_PERSON}(?! (?:on h\w+ entrance|before \w+|at the [\w-]*(?:door|gate)|with|in the passage|at the (?:door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
+        rf"(?:met|encountered) (?:[A-Z][\w.-]+|an? (?:\w+ )?(?:man|woman|stranger|gentleman|lady|girl|boy)\b)(?! (?:on h\w+ entrance|before \w+|at the [\w-]*(?:door|gate)|with|in the passage|at the (?:door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
         rf"(?:was|were|been) (?:\w+ly |then )?(?:introduced|presented) to {_PERSON}|"
         rf"introduced (?:{_PERSON} (?:\w+ )?to {_PERSON}|himself|herself)|"
         rf"presented (?!them){_PERSON} (?:\w+ )?to {_PERSON}|"
@@ -212,10 +214,10 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.ARRIVED,
         "arrived returned came come descended landed alighted punctual received welcomed ushered descended got home back",
-        r"(?:arrived(?: (?:at|in|from) (?:the (?:house|village|town|city|inn|castle|island|farm|cottage|station|workhouse)|home|(?!God)[A-Z][\w'-]+)|(?=[.;!]| (?:at last|the next|that|on (?:\w+day|the)|late|early)))|"
+        r"(?:arrived(?: (?:at|in|from) (?:the (?:house|village|town|city|inn|castle|island|farm|cottage|station|workhouse)|home|(?!God|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w'-]+)|(?=[.;!]| (?:at last|the next|that|on (?:\w+day|the)|late|early)))|"
         r"(?:returned|came|come|got|gone) (?:back )?(?:home (?:from|after|at last)|to (?:London|town|the (?:house|village|city|town|island|castle|farm)))|"
-        r"(?:returned|came|come|came back|come back|got back) (?:from|to) (?!God|Heaven)[A-Z][\w-]+(?!['\w]|[\w']* (?:and|said|with|for|at))|"
-        r"reached (?:London|the (?:village|town|city|island|castle)|(?!God)[A-Z][\w'-]+)|"
+        r"(?:returned|came|come|came back|come back|got back) (?:from|to) (?!God|Heaven|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w-]+(?!['\w]|[\w']* (?:and|said|with|for|at))|"
+        r"reached (?:London|the (?:village|town|city|island|castle)|(?!God|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w'-]+)|"
         rf"(?:alighted|descended|got (?:down|out)) (?:from|of) the (?:train|coach|carriage|boat|ship) (?:at|in)|landed (?:at|in|on) [A-Z]\w+|"
         rf"came to (?:stay|live|visit) (?:with|at|in|{_PERSON})|(?:was|were) (?:\w+ )?punctual to (?:his|her|their) time|"
         r"(?:is|are) (?:come|come back|arrived|returned)(?=[.,;!]))",
@@ -259,7 +261,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.WOUNDED,
         "wounded shot stabbed injured ill fever fainted swooned bitten crippled bleeding hurt unconscious hit senseless fired swoon knife convulsions unwell cold broke run struck",
-        rf"(?:was|were|been|is) (?:\w+ly |mortally )?(?:wounded|shot|stabbed|injured|badly hurt|hit by|bitten|crippled|run over)|"
+        rf"(?:was|were|been|is) (?:\w+ly |mortally )?(?:wounded|shot|stabbed|injured(?= (?:in|by|at)\b|[.;])|badly hurt|hit by|bitten|crippled|run over)|"
         rf"(?:wounded|shot|stabbed) (?!each|one){_PERSON}|(?:fired at|shot at|struck down|struck at|dug the \w+ into) ?{_PERSON}?|"
         r"(?:fell|fallen|was taken|were taken|became|had been taken|lay|is|was) (?:\w+ly |very |seriously )?(?:ill|sick)(?! (?:at ease|will|of|used|humou?r|judged|satisfied|with (?:fear|envy)))|"
         r"(?:was|is|were) (?:in|seized with|attacked by|down with|in the first stage of) (?:\w+ )?(?:\w+ )?(?:a )?(?:high |violent |raging |dangerous |burning )+(?:and \w+ )?fever|"
@@ -431,7 +433,7 @@ SPEECH_ACT_RULES = (
         _K.REFUSED,
         "marry wife decline refuse forget proposals offer promise see",
         r"I (?:cannot|can't|can never|will not|won't|could not|could never|shall never|will never) (?:marry (?:you|him)|be your wife|become your wife|accept (?:you|your))|"
-        r"I (?:must )?(?:refuse|decline|reject) (?:you|your|to marry)|(?:than|but) decline them|(?:must|should) (?:\w+ to )?forget me|I will make no (?:such )?promise|I can(?:no|')t see you again|[Ww]e refuse to",
+        r"I (?:must )?(?:refuse|decline|reject) (?:you(?! as)|your|to marry)|(?:than|but) decline them|(?:must|should) (?:\w+ to )?forget me|I will make no (?:such )?promise|I can(?:no|')t see you again|[Ww]e refuse to",
     ),
     LifeEventRule(
         _K.ENGAGED,

@@ -52,6 +52,9 @@ _OBJECT_BEFORE = re.compile(
 _REST_OF_NAME = re.compile(
     r"(?: [A-Z][\w'-]+\.?)*(?: (?:from|to|with|by|for|of|and)(?: [A-Z][\w'-]+\.?)+)?"
 )
+_COUNTERFACTUAL = LazyPattern(
+    r"(?:^|[;,.“\"—-] ?|\band |\bbut )[Hh]ad (?:(?:his|her|the|my|your|their) \w+|[A-Z]\w+|not)\b[^.;]{0,40}$"
+)
 _CLAUSE_MARK = re.compile(r"[;:\x01(—]|--")
 _CONDITION = re.compile(
     r"\b(?:if|unless|whether|as soon as|once|idea of|dream\w*|dreamt|imagin\w+|would|should|could|might|may|"
@@ -91,7 +94,7 @@ _WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
 _COMES_TO = LazyPattern(r"\b(?:to|from|reached) (?P<whom>[A-Z][\w'.-]+)$")
 _YEAR = re.compile(r"\b1[0-9]{3}\b")
 _BUSY = re.compile(
-    r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy)\b",
+    r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy|dance|dances|ball)\b",
     re.I,
 )
 _LONG = 200
@@ -262,6 +265,8 @@ def _is_stated(clause: str, rule: LifeEventRule) -> bool:
     """
     part = clause[clause.rfind(", ") + 1 :][-_NEAR:]
     if _CONDITION.search(part) or not is_asserted(part) or _INFINITIVE.search(part):
+        return False
+    if _COUNTERFACTUAL.search(clause):
         return False
     if rule.impersonal:
         return True
