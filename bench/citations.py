@@ -18,13 +18,15 @@ from bench.library import Bench, make_library
 from bench.report import Line, skipped
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.citations import ANY_MARK, CITATION_MARK
-from lrwr.core.attribution.claims import CheckedAnswer, StoryContext, check_citations
-from lrwr.core.attribution.details import find_missing_names, find_numbers, has_negation
+from lrwr.core.attribution.claims import CheckedAnswer, check_citations
+from lrwr.core.attribution.details import find_numbers, has_negation
+from lrwr.core.attribution.names import find_missing_names
 from lrwr.core.attribution.quotations import (
     find_answer_quotations,
     list_numbers,
     occurs_in,
 )
+from lrwr.core.attribution.sources import StoryContext
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import AnswerMode, Citation

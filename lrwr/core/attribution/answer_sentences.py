@@ -19,6 +19,9 @@ _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
 _QUOTED_END = re.compile(rf"[.!?…][”\"]\s*(?:(?:{ANY_MARK.pattern})\s*)+(?=[A-Z])")
 """The end of a sentence that ends in a quotation, with its marks."""
 
+MAX_HEAD_WORDS = 6
+"""Words up to which the first sentence of a list item may be its name."""
+
 _BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
 _SOURCE = r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
 _NOTHING = r"\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
@@ -27,12 +30,29 @@ _TELLING = (
     r"|reveal|specif|know|decid|answer|cover|includ|contain|spell|mak|go|ha[sv]|there"
     r"|anything|more|word|clue)\w*"
 )
+_SHOWN = (
+    r"(?:described|explained|given|mentioned|named|recorded|said|settled|shown|specified"
+    r"|stated|told)\b"
+)
+_GIVES = r"(?:gives?|mentions?|names?|says?|sees?|shows?|states?|tells?)\b"
+_ASKED = r"\b(?:names?|how|what|when|where|whether|which|who|whom|whose|why)\b"
 _ABSTENTION = re.compile(
     rf"{_SOURCE}[^.!?]*\b(?:silent|leaves?|unknown|few|nothing|nobody|nowhere|no)\b"
     rf"|{_SOURCE}[^.!?]*\b(?:not|never)\b(?:\W+\w+){{0,2}}?\W+{_TELLING}"
-    rf"|{_NOTHING}[^.!?]*{_SOURCE}|n['’]t (?:say|tell|know|mention)",
+    rf"|{_NOTHING}[^.!?]*{_SOURCE}|n['’]t (?:say|tell|know|mention)"
+    rf"|\b(?:is|are|was|were|been) (?:not|never) (?:\w+ ){{0,2}}?{_SHOWN}"
+    rf"|\bno\b[^.!?]{{0,40}}\b(?:is|are|was|were) (?:ever )?{_SHOWN}"
+    rf"|\b(?:not|never) (?:\w+ )?{_GIVES}[^.!?]*{_ASKED}"
+    rf"|\b(?:nothing|none)\b[^.!?]{{0,40}}\bfound\b",
     re.IGNORECASE,
 )
+_OF_ANSWER = re.compile(
+    r"\bI(?:['’](?:ve|d|m|ll))? (?:am|can|cannot|could|did|do|find|found|had|have|may|might"
+    r"|read|see|take|would)\b"
+    r"|\b[Mm]y (?:conclusion|guess|impression|inference|reading|suggestions?|view)\b"
+)
+"""The analyst's own words about the answer."""
+
 _OPINION = re.compile(
     r"(?:suggestions?|what it implies|one way|another way|unknown|what looks|my view"
     r"|in my (?:view|opinion)|i would|you could|you might|i have only"
@@ -81,15 +101,26 @@ class AnswerSentence:
         return _ABSTENTION.search(self.own_text) is not None
 
     @property
+    def is_of_answer(self) -> bool:
+        """Whether the analyst says what they have read, found or think."""
+        return _OF_ANSWER.search(self.own_text) is not None
+
+    @property
     def is_opinion(self) -> bool:
         """Whether it begins as a suggestion, a judgement or a comment does."""
         return _OPINION.match(self.own_text) is not None
 
     @property
     def claim(self) -> str:
-        """The text without the clauses that say that the text says nothing."""
+        """The text without the clauses that say that the text says nothing, or speak of
+        the answer.
+        """
         clauses = re.split(r"[;:,]", self.own_text)
-        return ", ".join(clause for clause in clauses if not _ABSTENTION.search(clause))
+        return ", ".join(
+            clause
+            for clause in clauses
+            if not _ABSTENTION.search(clause) and not _OF_ANSWER.search(clause)
+        )
 
 
 def iter_answer_sentences(
@@ -142,8 +173,30 @@ def states_nothing(text: str, sentence: AnswerSentence) -> bool:
         or whole.endswith(("?", ":"))
         or line.lstrip().startswith("#")
         or re.fullmatch(r"\s*\*\*[^*]+\*\*", line) is not None
+        or _is_list_head(text, sentence, line)
         or re.match(r"suggestions?\b", sentence.own_text, re.IGNORECASE) is not None
     )
+
+
+def _is_list_head(text: str, sentence: AnswerSentence, line: str) -> bool:
+    """Return whether a sentence is the name of a list item: a few words of its own
+    before what is said of it.
+    """
+    bullet = _BULLET.match(line)
+    rest = text[sentence.span.end :].partition("\n")[0]
+    return (
+        bullet is not None
+        and bullet.end() == len(line) - len(sentence.span)
+        and bool(WORD_PATTERN.search(rest))
+        and not sentence.numbers
+        and not sentence.quotations
+        and len(sentence.own_text.split()) <= MAX_HEAD_WORDS
+    )
+
+
+def count_list_items(text: str) -> int:
+    """Return how many lines of an answer are items of a list."""
+    return sum(_BULLET.match(line[0]) is not None for line in _LINE.finditer(text))
 
 
 def _split_line(

@@ -1,30 +1,35 @@
 """Checks an answer sentence by sentence against the words it cites."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
-from pathlib import PurePosixPath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.attribution.answer_sentences import (
     AnswerSentence,
+    count_list_items,
     iter_answer_sentences,
     states_nothing,
 )
 from lrwr.core.attribution.citations import ANY_MARK, drop_unknown_numbers
 from lrwr.core.attribution.details import (
+    count_listed,
+    denies_existence,
+    denies_saying,
     find_chapter_numbers,
     find_denial,
-    find_missing_names,
     find_missing_negation,
     find_missing_numbers,
     find_numbers,
+    has_denial,
     has_negation,
     has_negation_near,
     loses_negation,
     stem_words,
+)
+from lrwr.core.attribution.names import (
+    find_missing_names,
+    list_named_characters,
 )
 from lrwr.core.attribution.quotations import (
     find_misquotations,
@@ -33,16 +38,10 @@ from lrwr.core.attribution.quotations import (
     renumber_quotations,
     repeats_words,
 )
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.attribution.sources import AnswerSources, CitedSource, StoryContext
 from lrwr.core.model.text import WORD_PATTERN, SentenceSplitter, Span, normalize_word
 from lrwr.core.model.turns import AnswerMode, Citation, WebCitation
-from lrwr.core.ports.stores import DocumentText
 from lrwr.core.web.citations import normalize_web_marks
-
-MIN_SUPPORT_SHARE = 0.25
-"""Share of the content words of a sentence, without names, that must occur within
-`WINDOW_SENTENCES` of what it cites, or for a sentence without number, of anything that
-the answer cites. At least two words must, or half of fewer than four."""
 
 MIN_SUMMARY_SHARE = 0.4
 """Share that suffices in a sentence of at least `MIN_SUMMARY_WORDS` content words if they
@@ -50,19 +49,10 @@ are spread over all passages that it may rest on, as those of a summary are."""
 
 MIN_SUMMARY_WORDS = 5
 MIN_WEB_SHARE = 0.3
-WINDOW_SENTENCES = 3
 
 _SPOKEN = re.compile(r"“[^”]*(?:”|$)|^[^“”]*”")
 """Speech within a sentence, which may end or begin in another one."""
 
-OPENING_WORDS = 4
-"""Words by which the sentence is found in which a longer quotation begins."""
-
-ANTECEDENT_CHARS = 200
-"""Characters before cited words that may name who "she" is in them."""
-
-SURROUNDING_CHARS = 1_000
-"""Characters before and after cited words in which a number may stand."""
 
 MAX_SHOWN_WORDS = 5
 
@@ -103,22 +93,6 @@ class CheckedAnswer:
     findings: tuple[CitationFinding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StoryContext:
-    """What a check knows of the story beside the cited words.
-
-    `cast` has for each character all forms of its name. `name_words` are the normalized
-    words of the names of which no web page can tell. `texts` are the texts of the cited
-    documents. `chapters` are the chapters that an answer may name without citing them,
-    such as that of the horizon.
-    """
-
-    cast: tuple[tuple[str, ...], ...] = ()
-    name_words: frozenset[str] = frozenset()
-    texts: Mapping[DocumentId, DocumentText] = field(default_factory=dict)
-    chapters: frozenset[int] = frozenset()
-
-
 def check_citations(
     answer: str,
     citations: Sequence[Citation],
@@ -155,7 +129,7 @@ def check_citations(
     )
     text = renumber_quotations(text, citations)
     cited = tuple(by_number[number] for number in sorted(list_numbers(text)))
-    sources = _Sources(
+    sources = AnswerSources(
         cited, sentences, question, notes, tuple(decided), story or StoryContext()
     )
     findings = [
@@ -163,121 +137,27 @@ def check_citations(
         for span, words in find_misquotations(text, cited, pages, question)
     ]
     misquoted = [finding.span for finding in findings]
+    before = ""
     for sentence in iter_answer_sentences(text, sentences):
         if any(sentence.span.holds(span) for span in misquoted):
             continue
         if sentence.web:
             words = _check_web_sentence(text, sentence, sources, pages, mode)
         else:
-            words = _check_sentence(text, sentence, sources, mode)
+            words = _check_sentence(text, sentence, before, sources, mode)
         if words is not None:
             findings.append(CitationFinding(sentence.span, words[:MAX_SHOWN_WORDS]))
+        before = text[sentence.span.start : sentence.span.end]
     ordered = sorted(findings, key=lambda finding: finding.span)
     return CheckedAnswer(text, cited, tuple(ordered))
 
 
-@dataclass(frozen=True)
-class _Source:
-    """The text that a sentence is compared with.
-
-    `for_names` and `for_numbers` also have what may be named or counted around the
-    cited words; `chapters` are the chapters of the passages.
-    """
-
-    text: str
-    for_names: str
-    for_numbers: str
-    chapters: frozenset[int]
-    split: SentenceSplitter = field(repr=False)
-
-    @cached_property
-    def sentences(self) -> list[str]:
-        """The sentences of the text."""
-        return [self.text[span.start : span.end] for span in self.split(self.text)]
-
-    def find_quoted(self, quotation: str) -> list[str]:
-        """Return the sentences that have a quotation, or its first words."""
-        first_words = " ".join(quotation.split()[:OPENING_WORDS])
-        pairs = zip(self.sentences, self.sentences[1:], strict=False)
-        return (
-            [s for s in self.sentences if occurs_in(quotation, [s])]
-            or [s for s in self.sentences if occurs_in(first_words, [s])]
-            or [f"{s} {t}" for s, t in pairs if occurs_in(first_words, [f"{s} {t}"])]
-        )
-
-    def supports(self, stems: frozenset[str]) -> bool:
-        """Return whether neighbouring sentences have enough of `stems`."""
-        sentence_stems = [stem_words(sentence) for sentence in self.sentences]
-        windows = (
-            frozenset().union(*sentence_stems[at : at + WINDOW_SENTENCES])
-            for at in range(len(sentence_stems))
-        )
-        wanted = max(1, min(2, len(stems) // 2), MIN_SUPPORT_SHARE * len(stems))
-        return any(len(stems & window) >= wanted for window in windows)
-
-
-@dataclass(frozen=True)
-class _Sources:
-    """What the sentences of one answer may rest on; see `check_citations`."""
-
-    cited: tuple[Citation, ...]
-    split: SentenceSplitter
-    question: str
-    notes: Mapping[int, str]
-    decided: tuple[str, ...]
-    story: StoryContext
-
-    def select(self, numbers: Collection[int]) -> _Source:
-        """Return the source of a sentence with these numbers; without any, all."""
-        citations = [c for c in self.cited if not numbers or c.number in numbers]
-        texts = [c.text for c in citations]
-        texts += [self.notes[c.number] for c in citations if c.number in self.notes]
-        if not numbers:
-            texts += [*self.decided, self.question]
-        text = "\n".join(texts)
-        titles = (PurePosixPath(c.document).stem.replace("-", " ") for c in citations)
-        before = (self._around(c, ANTECEDENT_CHARS, 0) for c in citations)
-        around = (
-            self._around(c, SURROUNDING_CHARS, SURROUNDING_CHARS) for c in citations
-        )
-        return _Source(
-            text,
-            "\n".join((text, *before, *titles, self.question)),
-            "\n".join((text, *around, self.question)),
-            frozenset(c.chapter for c in citations if c.chapter is not None),
-            self.split,
-        )
-
-    def _around(self, citation: Citation, before: int, after: int) -> str:
-        """Return up to so many characters before and after cited words, in whole
-        words.
-        """
-        document = self.story.texts.get(citation.document)
-        if document is None:
-            return ""
-        start, end = citation.span.start, citation.span.end
-        # Spaces mark the ends of the text, so that only cut words are dropped.
-        text = f" {document.text} "
-        head = text[max(0, start + 1 - before) : start + 1].partition(" ")[2]
-        tail = text[end + 1 : end + 1 + after].rpartition(" ")[0]
-        return f"{head}\n{tail}"
-
-    @cached_property
-    def name_stems(self) -> frozenset[str]:
-        """The stems of all names of the cast."""
-        return stem_words(" ".join(form for forms in self.story.cast for form in forms))
-
-    def select_sums(self, text: str) -> frozenset[int]:
-        """Return the sums and differences of the cited numbers in the answer `text`."""
-        known = {n for c in self.cited for n, _ in find_numbers(c.text)}
-        known |= {c.chapter for c in self.cited if c.chapter is not None}
-        stated = {n for n, _ in find_numbers(ANY_MARK.sub(" ", text))} & known
-        pairs = list(combinations(stated, 2))
-        return frozenset({a + b for a, b in pairs} | {abs(a - b) for a, b in pairs})
-
-
 def _check_sentence(
-    text: str, sentence: AnswerSentence, sources: _Sources, mode: AnswerMode
+    text: str,
+    sentence: AnswerSentence,
+    before: str,
+    sources: AnswerSources,
+    mode: AnswerMode,
 ) -> tuple[str, ...] | None:
     """Return the words of a sentence that its source lacks; None if it is supported, ()
     if nothing of it is.
@@ -287,12 +167,15 @@ def _check_sentence(
         return None
     source = sources.select(sentence.numbers)
     lacking = (
-        *find_missing_names(sentence.own_text, source.for_names, sources.story.cast),
-        *_find_missing_numbers(text, sentence, sources, source),
+        *_find_missing_names(sentence, before, sources, source),
+        *_find_missing_numbers(text, sentence, before, sources, source),
     )
-    if in_character:
+    if in_character or lacking:
         return lacking or None
-    lacking = lacking or _find_missing_negation(text, sentence, source)
+    is_remark = sentence.is_of_answer and not sentence.numbers
+    if is_remark or not WORD_PATTERN.search(sentence.claim):
+        return None
+    lacking = _find_missing_negation(text, sentence, source)
     if lacking:
         return lacking
     if not sentence.is_opinion and loses_negation(sentence.own_text, source.sentences):
@@ -300,8 +183,57 @@ def _check_sentence(
     return None if _is_supported(sentence, sources, source) else ()
 
 
+def _find_missing_names(
+    sentence: AnswerSentence, before: str, sources: AnswerSources, source: CitedSource
+) -> tuple[str, ...]:
+    """Return the names in a sentence that its source lacks.
+
+    A person may be named elsewhere in the chapter of cited words that call them "he",
+    or that they say or write, unless these words name somebody whom the sentence does
+    not. So may anything, beside a verbatim quotation.
+    """
+    cast = sources.story.cast
+    missing = find_missing_names(sentence.claim, source.for_names, cast)
+    if not missing:
+        return ()
+    is_verbatim = _quotes_verbatim(sentence, sources)
+    if not sentence.numbers and not is_verbatim:
+        return tuple(name.text for name in missing)
+    quotations = (q.text for q in sentence.quotations)
+    whole = "\n".join((before, sentence.own_text, *quotations, sources.question))
+    named = list_named_characters(whole, cast)
+    quoting = "\n".join(source.find_narration(q.text) for q in sentence.quotations)
+    fitting = quoting if is_verbatim else source.find_fitting(sentence.own_text)
+    others = [
+        forms
+        for forms in list_named_characters(fitting, cast)
+        if not any(forms & known for known in named)
+    ]
+    return tuple(
+        name.text
+        for name in missing
+        if not (
+            not source.recent.isdisjoint(name.forms) and not others
+            if name.forms
+            else is_verbatim
+            and not find_missing_names(name.text, source.neighbourhood, ())
+        )
+    )
+
+
+def _quotes_verbatim(sentence: AnswerSentence, sources: AnswerSources) -> bool:
+    """Return whether a sentence quotes what it cites word for word."""
+    texts = [c.text for c in sources.cited if c.number in sentence.numbers]
+    texts = texts or [c.text for c in sources.cited]
+    return any(occurs_in(q.text, texts) for q in sentence.quotations)
+
+
 def _find_missing_numbers(
-    text: str, sentence: AnswerSentence, sources: _Sources, source: _Source
+    text: str,
+    sentence: AnswerSentence,
+    before: str,
+    sources: AnswerSources,
+    source: CitedSource,
 ) -> tuple[str, ...]:
     statement = sentence.own_text
     chapters = find_chapter_numbers(statement)
@@ -309,24 +241,36 @@ def _find_missing_numbers(
     missing_chapters -= find_chapter_numbers(sources.question)
     if source.chapters and missing_chapters:
         return tuple(f"chapter {number}" for number in sorted(missing_chapters))
-    also = {len(sentence.quotations), *chapters}
+    also = {len(sentence.quotations), count_list_items(text), *chapters}
+    also |= count_listed(statement)
+    # "Four are named [1]. Jack is counted with them, which makes five."
+    also |= {n + 1 for n, _ in find_numbers(before)}
     quoted = {n for q in sentence.quotations for n, _ in find_numbers(q.text)}
     also |= {n + 1 for n in quoted} | {n - 1 for n in quoted}
     if not sentence.numbers:
         also |= sources.select_sums(text)
+    if sentence.is_lead and not sentence.numbers:
+        also |= set(range(2, count_list_items(text)))
     return find_missing_numbers(statement, source.for_numbers, also)
 
 
 def _find_missing_negation(
-    text: str, sentence: AnswerSentence, source: _Source
+    text: str, sentence: AnswerSentence, source: CitedSource
 ) -> tuple[str, ...]:
     """Return a negation that the source lacks, of its words or of a quotation that it
     simply states.
     """
     if sentence.is_opinion or not has_negation(sentence.claim):
         return ()
-    missing = find_missing_negation(sentence.claim, source.sentences)
+    is_answered = any(has_denial(q.text) for q in sentence.quotations)
+    missing: tuple[str, ...] = ()
+    if not is_answered and not (
+        denies_existence(sentence.claim) and not sentence.numbers
+    ):
+        missing = find_missing_negation(sentence.claim, source.sentences)
     for quotation in () if missing else sentence.quotations:
+        if has_denial(quotation.text) and not denies_saying(text, quotation.span):
+            continue
         negation = find_denial(text, quotation.span)
         saying = source.find_quoted(quotation.text) if negation else []
         if saying and not any(has_negation_near(s, quotation.text) for s in saying):
@@ -334,13 +278,15 @@ def _find_missing_negation(
     return missing
 
 
-def _is_supported(sentence: AnswerSentence, sources: _Sources, source: _Source) -> bool:
+def _is_supported(
+    sentence: AnswerSentence, sources: AnswerSources, source: CitedSource
+) -> bool:
     """Return whether a source supports a sentence apart from its details."""
     stems = stem_words(sentence.claim) - stem_words(_COMMON_WORDS) - sources.name_stems
+    if _quotes_verbatim(sentence, sources):
+        return True
     texts = [c.text for c in sources.cited if c.number in sentence.numbers]
     texts = texts or [c.text for c in sources.cited]
-    if any(occurs_in(q.text, texts) for q in sentence.quotations):
-        return True
     if not stems or source.supports(stems):
         return bool(sources.cited or sources.decided or sentence.is_abstention)
     shared = len(stems & stem_words(source.text))
@@ -359,7 +305,7 @@ def _is_supported(sentence: AnswerSentence, sources: _Sources, source: _Source) 
 def _check_web_sentence(
     text: str,
     sentence: AnswerSentence,
-    sources: _Sources,
+    sources: AnswerSources,
     pages: Mapping[int, WebCitation],
     mode: AnswerMode,
 ) -> tuple[str, ...] | None:

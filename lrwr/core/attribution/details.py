@@ -1,7 +1,7 @@
-"""Details of a statement that its source must contain: numbers, names and negations."""
+"""Details of a statement that its source must contain: numbers and negations."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, pairwise
 from types import MappingProxyType
@@ -13,7 +13,6 @@ from lrwr.core.model.text import (
     normalize_word,
     stem_lightly,
 )
-from lrwr.core.nlp.names.lexicon import NAME_TITLES, is_non_name
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen"
@@ -59,6 +58,15 @@ _NEGATION = re.compile(
     r"|hardly|scarcely|barely|\w+n['’]t)\b",
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    rf"{_NEGATION.pattern}|\b(?:refus|impossib|unable|declin|den(?:y|ie))\w*",
+    re.IGNORECASE,
+)
+"""A negation, or a word that has one in it."""
+
+_NOBODY = re.compile(r"\W*(?:no ?(?:body|thing|where|ne)|no one)\b", re.IGNORECASE)
+"""The beginning of a sentence that says that something does not exist."""
+
 _DENIAL = re.compile(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 """A negation of a verb, such as "never says"."""
 
@@ -93,14 +101,12 @@ _PREPOSITIONS = frozenset(
 )
 _CLAUSE_END = re.compile(r"[,;:.!?()–—]")
 _CONTRAST = re.compile(r"\b(?:and|but|,)\s*$")
+_LISTED = re.compile(r"[,;:]|\b(?:and|or)\b")
 _SCOPE = 4
 """Words after a negation that it can negate."""
 
 _NOUN_ENDINGS = ("ance", "ence", "ness", "ment", "ion", "er", "or", "al", "y", "e")
 _SHORTEST_STEM = 3
-
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[“\"‘'(*\[]*$")
-_COMPOUND_NAME = re.compile(r"[A-Z][a-z]+[A-Z]")
 
 
 def find_numbers(text: str) -> list[tuple[int, str]]:
@@ -196,100 +202,6 @@ def _read_run(run: Sequence[re.Match[str]], text: str) -> list[tuple[int, str]]:
     return [(total + part, wording)]
 
 
-def find_missing_names(
-    statement: str, source: str, cast: Sequence[Collection[str]]
-) -> tuple[str, ...]:
-    """Return the names in `statement` of which `source` contains no form.
-
-    `cast` has for each character all forms of its name. A name that belongs to none of
-    them is missing unless the source has all of its words.
-    """
-    words = _fold_words(source)
-    missing: list[str] = []
-    for run in _find_names(statement, cast):
-        forms = _find_forms(run, cast)
-        is_present = not forms and set(_fold_words(run)) <= set(words)
-        if not is_present and not any(_contains_words(words, form) for form in forms):
-            missing.append(run)
-    return tuple(dict.fromkeys(missing))
-
-
-def _find_names(text: str, cast: Sequence[Collection[str]]) -> Iterator[str]:
-    """Yield the names in `text`: forms of `cast`, and runs of capitalized words, which
-    do not begin a sentence alone.
-    """
-    known = {word for forms in cast for form in forms for word in _fold_words(form)}
-    run: list[re.Match[str]] = []
-    before: re.Match[str] | None = None
-    for word in WORD_PATTERN.finditer(text):
-        is_name = _is_name_word(text, word, known)
-        if run and not (is_name and _are_adjacent(text, run[-1], word)):
-            yield _join_name(text, run)
-            run = []
-        if is_name and not run and before and _may_open_name(text, before, word):
-            run = [before]
-        run += [word] if is_name else []
-        before = word
-    if run:
-        yield _join_name(text, run)
-
-
-def _are_adjacent(text: str, word: re.Match[str], other: re.Match[str]) -> bool:
-    return text[word.end() : other.start()] in (" ", ". ")
-
-
-def _join_name(text: str, run: Sequence[re.Match[str]]) -> str:
-    return text[run[0].start() : run[-1].start()] + _strip_possessive(run[-1][0])
-
-
-def _may_open_name(text: str, word: re.Match[str], name: re.Match[str]) -> bool:
-    """Return whether `word`, which begins a sentence, belongs to the name after it."""
-    is_common = normalize_word(word[0]) in STOP_WORDS or is_non_name(word[0])
-    return word[0][0].isupper() and not is_common and _are_adjacent(text, word, name)
-
-
-def _is_name_word(text: str, word: re.Match[str], known: Collection[str]) -> bool:
-    plain = normalize_word(word[0])
-    if not word[0][0].isupper() or len(plain) == 1 or word[0][:2] in ("I’", "I'"):
-        return False
-    if _COMPOUND_NAME.match(word[0]):
-        return True
-    if plain in STOP_WORDS or is_non_name(word[0]):
-        return False
-    begins_sentence = _SENTENCE_START.search(text, 0, word.start()) is not None
-    return not begins_sentence or (plain in known and plain not in NAME_TITLES)
-
-
-def _find_forms(name: str, cast: Sequence[Collection[str]]) -> list[tuple[str, ...]]:
-    """Return all forms of the characters that `name` may mean: those with that form,
-    else those with all of its words in one form, else with its last word.
-    """
-    words = tuple(_fold_words(name))
-    groups = [[tuple(_fold_words(form)) for form in forms] for forms in cast]
-    same = [forms for forms in groups if words in forms]
-    if not same:
-        wanted = set(words) - NAME_TITLES or set(words)
-        same = [forms for forms in groups if any(wanted <= set(form) for form in forms)]
-    return [form for forms in same for form in forms if set(form) - STOP_WORDS]
-
-
-def _contains_words(words: Sequence[str], form: Sequence[str]) -> bool:
-    wanted = [word for word in form if word not in STOP_WORDS]
-    size = len(wanted)
-    return any(
-        list(words[at : at + size]) == wanted for at in range(len(words) - size + 1)
-    )
-
-
-@lru_cache(maxsize=256)
-def _fold_words(text: str) -> tuple[str, ...]:
-    return tuple(normalize_word(word) for word in WORD_PATTERN.findall(text))
-
-
-def _strip_possessive(word: str) -> str:
-    return re.sub(r"['’]s?$", "", word)
-
-
 def find_missing_negation(statement: str, source: Sequence[str]) -> tuple[str, ...]:
     """Return a negation of `statement` if the sentences of `source` about what it negates
     have none.
@@ -344,6 +256,28 @@ def has_negation(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
+def has_denial(text: str) -> bool:
+    """Return whether `text` has a negation or a word such as "refuse"."""
+    return _DENIED.search(text) is not None
+
+
+def denies_existence(statement: str) -> bool:
+    """Return whether `statement` begins with "nobody", "nothing" or the like."""
+    return _NOBODY.match(statement) is not None
+
+
+def count_listed(statement: str) -> frozenset[int]:
+    """Return the counts that "two things, the debts and the outfit" may state of what
+    follows them.
+    """
+    counts: set[int] = set()
+    for value, words in find_numbers(statement):
+        rest = statement.partition(words)[2]
+        parts = len([p for p in _LISTED.split(rest) if WORD_PATTERN.search(p)])
+        counts |= {value} & {parts, parts - 1} if parts > 1 else set()
+    return frozenset(counts)
+
+
 def find_denial(text: str, span: Span) -> str:
     """Return the negation that denies the quotation at `span` of an answer; empty if
     there is none.
@@ -375,16 +309,28 @@ def find_denial(text: str, span: Span) -> str:
     return str(denial[0]) if denial else ""
 
 
-def has_negation_near(sentence: str, quotation: str) -> bool:
-    """Return whether a sentence negates its quotation: within `_SCOPE` words before it.
-
-    If the first word of the quotation does not occur, any negation counts.
+def denies_saying(text: str, span: Span) -> bool:
+    """Return whether an answer says that the quotation at `span` is not said, asked or
+    the like: "she never says to him, “…”".
     """
-    first = WORD_PATTERN.search(quotation)
-    at = sentence.lower().find(first[0].lower()) if first else -1
-    if at < 0:
+    clause = re.split(r"[.!?;(]\s|\n", text[max(0, span.start - 80) : span.start])[-1]
+    words = [word.strip(",:") for word in clause.split()]
+    return any(
+        _DENIAL.fullmatch(word) and _SAYING.match(verb)
+        for word, verb in pairwise(words[-2 * _SCOPE :])
+    )
+
+
+def has_negation_near(sentence: str, quotation: str) -> bool:
+    """Return whether a sentence negates its quotation: before it, in the same clause.
+
+    If the beginning of the quotation does not occur, any negation counts.
+    """
+    words = [re.escape(word) for word in WORD_PATTERN.findall(quotation)[:_SCOPE]]
+    match = re.search(r"\b" + r"\W+".join(words), sentence, re.IGNORECASE)
+    if match is None or not words:
         return has_negation(sentence)
-    return has_negation(" ".join(sentence[:at].split()[-_SCOPE:]))
+    return has_negation(_CLAUSE_END.split(sentence[: match.start()])[-1])
 
 
 def _find_fitting(stems: frozenset[str], source: Sequence[str]) -> list[str]:

@@ -12,7 +12,8 @@ from lrwr.core.attribution.citations import (
     CITATION_MARK,
     strip_answer_citation_marks,
 )
-from lrwr.core.attribution.claims import CheckedAnswer, StoryContext, check_citations
+from lrwr.core.attribution.claims import CheckedAnswer, check_citations
+from lrwr.core.attribution.sources import StoryContext
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import AnswerMode, WebCitation
 from lrwr.core.ports.stores import DocumentText

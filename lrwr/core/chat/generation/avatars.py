@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from lrwr.core.attribution.answer_sentences import states_silence
 from lrwr.core.attribution.citations import ANY_MARK
-from lrwr.core.attribution.claims import StoryContext, check_citations
+from lrwr.core.attribution.claims import check_citations
+from lrwr.core.attribution.sources import StoryContext
 from lrwr.core.chat.context.fact_selection import MaterialFocus
 from lrwr.core.chat.context.items import load_result_texts
 from lrwr.core.chat.context.lookups import (

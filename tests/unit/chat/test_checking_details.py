@@ -1,0 +1,156 @@
+"""What of a right sentence the cited words lack, and what of a wrong one is found."""
+
+from dataclasses import replace
+
+import pytest
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.attribution.claims import CheckedAnswer, check_citations
+from lrwr.core.attribution.names import find_missing_names
+from lrwr.core.attribution.sources import StoryContext
+from lrwr.core.model.text import LineIndex, Span
+from lrwr.core.model.turns import Citation
+from lrwr.core.ports.stores import DocumentText
+from tests.fakes.chatting import cite
+
+CAST = (
+    ("Ada Vane", "Ada", "Vane"),
+    ("Tomas", "Tom", "Papa"),
+    ("Mrs. Gale", "Gale"),
+    ("Brother Piet", "Piet"),
+    ("Ilse",),
+)
+CHAPTER = (
+    "## Chapter 4\n\n"
+    "Ada Vane sat by the stove with Tomas.\n\n"
+    "“I counted the boats,” she said. “I could not have counted wrong.”\n\n"
+    "He wore a blue coat, and his father had worn it for nine winters. It was his own"
+    " doing that they had lost the mill.\n\n"
+    "“My dear Ada, the mill was sold before the feast, and I was the one to sign. It is"
+    " impossible for me to go back.”\n\n"
+    "YOUR OLD GALE.\n\n"
+    "## Chapter 5\n\n"
+    "Brother Piet went to Norderney in the rain.\n"
+)
+DOCUMENT = DocumentText(CHAPTER, LineIndex((0,)))
+
+
+def passage(number: int, words: str, chapter: int = 4) -> Citation:
+    start = CHAPTER.index(words)
+    span = Span(start, start + len(words))
+    return replace(cite(number, words), span=span, chapter=chapter)
+
+
+BOATS = passage(1, "“I counted the boats,” she said. “I could not have counted wrong.”")
+COAT = passage(
+    2,
+    "He wore a blue coat, and his father had worn it for nine winters. It was his own"
+    " doing that they had lost the mill.",
+)
+LETTER = passage(
+    3,
+    "“My dear Ada, the mill was sold before the feast, and I was the one to sign. It is"
+    " impossible for me to go back.”",
+)
+RAIN = passage(4, "Brother Piet went to Norderney in the rain.", 5)
+ALL = (BOATS, COAT, LETTER, RAIN)
+
+
+def check(answer: str, question: str = "") -> CheckedAnswer:
+    story = StoryContext(CAST, texts={c.document: DOCUMENT for c in ALL})
+    return check_citations(
+        answer, ALL, find_sentence_spans, question=question, story=story
+    )
+
+
+def lacking(answer: str) -> list[tuple[str, ...]]:
+    return [finding.words for finding in check(answer).findings]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Tomas calls it “his own doing” [2].",
+        "Tomas wore a blue coat [2].",
+        "Mrs. Gale admits it in her letter: “I was the one to sign” [3].",
+        "In the feast year the Vanes counted the boats [1].",
+        "By the stove Ada is sure: “I counted the boats” [1].",
+    ],
+)
+def test_somebody_of_the_scene_needs_no_name_in_the_cited_words(answer: str) -> None:
+    assert lacking(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("Piet calls it “his own doing” [2].", ("Piet",)),
+        ("There Ilse counted the boats [1].", ("Ilse",)),
+        ("In the rain Tomas went to Norderney [4].", ("Tomas",)),
+        ("He wore a blue coat in Bremen [2].", ("Bremen",)),
+    ],
+)
+def test_somebody_of_another_chapter_is_a_finding(
+    answer: str, words: tuple[str, ...]
+) -> None:
+    assert lacking(answer) == [words]
+
+
+def test_names_side_by_side_are_divided() -> None:
+    cast = (("Elizabeth",), ("Lady Catherine", "Catherine"))
+    source = "Elizabeth walked through Rosings."
+    assert find_missing_names("At Rosings Elizabeth walked.", source, cast) == ()
+    missing = find_missing_names("At Kent Elizabeth walked.", source, cast)
+    assert [name.text for name in missing] == ["Kent"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "She will not believe it: “I could not have counted wrong” [1].",
+        "The writer would not return: “It is impossible for me to go back” [3].",
+        "The signing itself is not shown.",
+        "She never says why the boats were counted [1].",
+        "No buyer is named in it.",
+        "Nobody told her: she counted the boats.",
+        "I have not seen the later chapters whole.",
+        "Nothing about the coat was found [2].",
+    ],
+)
+def test_a_negation_in_a_fair_sentence_is_no_finding(answer: str) -> None:
+    assert lacking(f"“I counted the boats” [1]. {answer}") == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "He did not wear a blue coat [2].",
+        "She never says, “I could not have counted wrong” [1].",
+        "She never counted the boats [1].",
+        "Nobody went to Norderney in the rain [4].",
+    ],
+)
+def test_a_flipped_claim_stays_a_finding(answer: str) -> None:
+    assert lacking(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "There are two steps.\n\n1. A count: “I counted the boats” [1].\n2. A coat: “a"
+        " blue coat” [2].",
+        "He blames two things, the coat and the mill [2].",
+        "It was worn nine winters [2]. With this one, that makes ten winters [2].",
+    ],
+)
+def test_a_count_of_what_the_answer_lists_is_no_finding(answer: str) -> None:
+    assert lacking(answer) == []
+
+
+def test_a_count_that_contradicts_the_passage_is_a_finding() -> None:
+    assert lacking("His father had worn the coat for six winters [2].") == [("six",)]
+
+
+def test_the_name_of_a_list_item_is_no_finding() -> None:
+    answer = "1. Loss without blame. It was “his own doing” [2].\n2. Signing. “I was the one to sign” [3]."
+    assert lacking(answer) == []
