@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.bible.projection import StoryKnowledge
@@ -169,9 +170,21 @@ class Stories:
         ]
         return sorted(fits, key=lambda s: (s.document, s.quotation.spans))
 
-    async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
+    async def facts(
+        self,
+        about: Collection[FactAbout] = (),
+        *,
+        documents: Mapping[FactAbout, Collection[DocumentId]] = MappingProxyType({}),
+        subjects: Mapping[FactAbout, Collection[str]] = MappingProxyType({}),
+    ) -> list[DocumentFact]:
         """Return facts about these kinds of things, or all."""
-        fits = [k for k in self.known if not about or k.fact.about in about]
+        fits = [
+            k
+            for k in self.known
+            if (not about or k.fact.about in about)
+            and k.document in documents.get(k.fact.about, [k.document])
+            and k.fact.subject in subjects.get(k.fact.about, [k.fact.subject])
+        ]
         return sorted(fits, key=lambda k: (k.document, k.fact.spans))
 
     async def keepers(self, about: Collection[FactAbout]) -> frozenset[str]:

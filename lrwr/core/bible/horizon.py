@@ -461,6 +461,7 @@ def compile_forms_pattern(forms: Collection[str]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
 
 
+@lru_cache(maxsize=20_000)
 def normalize_character_name(name: str) -> str:
     """Return `name` in lower case, without punctuation and a leading article, to
     compare names.

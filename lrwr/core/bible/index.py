@@ -49,6 +49,11 @@ from lrwr.core.model.facts import (
 )
 from lrwr.core.ports.story_stores import DocumentFact
 
+INDEXED_FACTS = frozenset(
+    {FactAbout.CHARACTER, FactAbout.WORLD, FactAbout.RELATION_CUE}
+)
+"""The kinds of facts from which a `BibleIndex` is built."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexedCharacter:
@@ -67,15 +72,28 @@ class IndexedCharacter:
 class IndexedElement:
     """The name of a world element, and the displayed names of the characters connected
     with it.
+
+    `subjects` are other spellings of the name in facts.
     """
 
     name: str
     connected: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedKin:
+    """Two whom relation cues relate, and the documents of these cues. Of "my nephew",
+    both are the owner.
+    """
+
+    pair: tuple[str, str]
+    documents: tuple[DocumentId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BibleIndex:
-    """The names of the story bible at a horizon.
+    """The names of the story bible at a horizon, and where relation cues relate them.
 
     Characters are sorted by mentions, elements by story order, as in `Bible`. `readers`
     are the names of the language models that have analysed the text.
@@ -84,6 +102,7 @@ class BibleIndex:
     characters: tuple[IndexedCharacter, ...] = ()
     elements: tuple[IndexedElement, ...] = ()
     readers: tuple[str, ...] = ()
+    kin: tuple[IndexedKin, ...] = ()
     bounded: bool = False
     unread: bool = False
 
@@ -133,6 +152,15 @@ class BibleIndex:
         )
         return frozenset((*names, *shown, *aliases))
 
+    def list_subjects(self, names: Collection[str]) -> frozenset[str]:
+        """Return the spellings in facts of the world elements `names`."""
+        return frozenset(
+            subject
+            for element in self.elements
+            if element.name in names
+            for subject in (element.name, *element.subjects)
+        )
+
     def _profiles(self) -> Iterator[CharacterProfile]:
         for character in self.characters:
             yield build_name_profile(
@@ -156,6 +184,10 @@ def build_bible_index(
     name_facts = (fact for fact in knowledge.facts if _has_names(fact.fact))
     material = collect_visible_facts(name_facts, cast, view)
     profiles = build_character_profiles(material, (), ())
+    spellings: dict[str, set[str]] = {}
+    for fact in (f.fact for f in knowledge.facts if f.fact.about is FactAbout.WORLD):
+        key = normalize_character_name(fact.subject)
+        spellings.setdefault(key, set()).add(fact.subject)
     return BibleIndex(
         characters=tuple(
             IndexedCharacter(
@@ -169,12 +201,33 @@ def build_bible_index(
             IndexedElement(
                 element.name,
                 tuple(claim.value for claim in element.connected_characters),
+                tuple(
+                    sorted(
+                        spellings.get(normalize_character_name(element.name), set())
+                        - {element.name}
+                    )
+                ),
             )
             for element in collect_world_elements(material)
         ),
         readers=list_reader_models(f.fact.keeper for f in knowledge.facts),
+        kin=tuple(_index_kin(knowledge.facts, cast)),
         bounded=view.bounded,
     )
+
+
+def _index_kin(
+    facts: Iterable[DocumentFact], cast: HorizonCast
+) -> Iterator[IndexedKin]:
+    people = KinDirectory(cast)
+    documents: dict[tuple[str, str], dict[DocumentId, None]] = {}
+    for document_fact in facts:
+        if document_fact.fact.about is FactAbout.RELATION_CUE:
+            pair = _find_pair(document_fact.fact, people)
+            if pair is not None:
+                documents.setdefault(pair, {})[document_fact.document] = None
+    for pair, of_pair in documents.items():
+        yield IndexedKin(pair, tuple(of_pair))
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +359,31 @@ def select_part_facts(
         fact
         for fact, pair in zip(knowledge.facts, pairs, strict=True)
         if is_needed(fact, pair)
+    )
+
+
+def list_cue_documents(
+    knowledge: StoryKnowledge,
+    index: BibleIndex,
+    parts: BibleParts,
+    horizon: Horizon | None = None,
+) -> frozenset[DocumentId]:
+    """Return the documents with relation cues from which `parts` are built.
+
+    `knowledge` must have all facts about characters; with a horizon, also all texts.
+    """
+    if not parts.people:
+        return frozenset()
+    _, cast = _view_story(knowledge, index, horizon)
+    people = KinDirectory(cast)
+    pairs = [kin.pair for kin in index.kin]
+    stated = (_find_pair(f.fact, people) for f in knowledge.facts)
+    related = _find_related(parts.people, [*pairs, *stated])
+    return frozenset(
+        document
+        for kin in index.kin
+        if not related.isdisjoint(kin.pair)
+        for document in kin.documents
     )
 
 

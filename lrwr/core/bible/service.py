@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from lrwr.core.bible.index import (
+    INDEXED_FACTS,
     BibleIndex,
     BibleParts,
     build_bible_index,
+    list_cue_documents,
     list_part_documents,
     project_bible_parts,
     select_part_facts,
@@ -22,7 +24,7 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.facts import FactAbout, list_reader_models
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import match_written_name, suggest_names
 from lrwr.core.ports.stores import DocumentText, PassageStore
@@ -170,14 +172,24 @@ class BibleService:
             # Up to a horizon, names are visible only if the text has them.
             texts=await self._texts(state.order) if horizon else {},
             cast=await self._stories.cast(),
-            facts=tuple(await self._stories.facts(parts.kinds)),
+            facts=tuple(await self._stories.facts({FactAbout.CHARACTER})),
             canon=state.canon,
             flagged_gaps=await self._read_flagged_gaps(horizon, state.order),
         )
+        cue_documents = list_cue_documents(knowledge, index, parts, horizon)
+        documents = {FactAbout.RELATION_CUE: cue_documents}
+        if not parts.timeline:
+            documents[FactAbout.SCENE] = parts.documents
+        facts = await self._stories.facts(
+            parts.kinds,
+            documents=documents,
+            subjects={FactAbout.WORLD: index.list_subjects(parts.elements)},
+        )
+        knowledge = replace(knowledge, facts=tuple(facts))
         knowledge = await self._add_part_rows(knowledge, index, parts, horizon)
         if horizon is None:
-            documents = list_part_documents(knowledge, index, parts)
-            texts = await self._passages.texts(documents)
+            part_documents = list_part_documents(knowledge, index, parts)
+            texts = await self._passages.texts(part_documents)
             knowledge = replace(knowledge, texts=texts)
         return project_bible_parts(knowledge, index, indexed.names, parts, horizon)
 
@@ -215,11 +227,12 @@ class BibleService:
             texts=await self._texts(order),
             cast=await self._stories.cast(),
             first_seen=tuple(await self._stories.first_seen()),
-            facts=tuple(await self._stories.facts(_TOLD)),
+            facts=tuple(await self._stories.facts(INDEXED_FACTS)),
             canon=canon,
         )
+        readers = list_reader_models(await self._stories.keepers(_TOLD))
         index = build_bible_index(knowledge, horizon)
-        return replace(index, unread=not counts.documents)
+        return replace(index, readers=readers, unread=not counts.documents)
 
     async def _add_part_rows(
         self,

@@ -111,8 +111,16 @@ class StoryStore(Protocol):
         """
         ...
 
-    async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
-        """Return the facts of the kinds in `about`, or all facts if it is empty.
+    async def facts(
+        self,
+        about: Collection[FactAbout] = (),
+        *,
+        documents: Mapping[FactAbout, Collection[DocumentId]] = ...,
+        subjects: Mapping[FactAbout, Collection[str]] = ...,
+    ) -> list[DocumentFact]:
+        """Return the facts of the kinds in `about`, or all facts if it is empty. Of a
+        kind in `documents` or `subjects`, only those in these documents or about these
+        subjects.
 
         Ordered by document id, then position in the text. In relation cues, a
         `CueParty` is replaced by the name of the speaker, addressee or narrator there,

@@ -22,7 +22,7 @@ from fact f join quotation q on q.n = (
   where document_id = f.document_id and char_start <= f.char_start
   order by char_start desc, n desc limit 1
 )
-where f.about = 'relation_cue'
+where f.about = 'relation_cue' and f.document_id in (select value from json_each(?))
 """
 _NARRATORS = f"""
 select {fits_sql("quotation")}, document_id, speaker from quotation
@@ -40,10 +40,12 @@ async def load_cue_parties(
     Raises:
         StoreProblem: The library cannot be read.
     """
+    cues = [f for f in facts if f.fact.about is FactAbout.RELATION_CUE]
+    cued = {str(f.document) for f in cues}
     narrated = {str(f.document) for f in facts if f.fact.subject == CueParty.NARRATOR}
 
     def read(connection: sqlite3.Connection) -> list[DocumentFact]:
-        quotations = connection.execute(_CUE_QUOTATIONS)
+        quotations = connection.execute(_CUE_QUOTATIONS, (json.dumps(sorted(cued)),))
         rows = database.decode_rows(quotations, tuple)
         narrators = connection.execute(_NARRATORS, (json.dumps(sorted(narrated)),))
         return _name_all(facts, rows, database.decode_rows(narrators, tuple))

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
@@ -33,6 +34,8 @@ from lrwr.core.ports.story_stores import (
     DocumentQuotation,
     FirstMention,
 )
+
+_NO_BOUNDS: Mapping[FactAbout, Collection[Any]] = MappingProxyType({})
 
 MAX_CACHED_QUOTATIONS = 20_000
 """Quotations kept in memory, about 1 KB each: those of some ten novels."""
@@ -112,7 +115,15 @@ _SAVE_INDEX = (
 )
 _SEAL_INDEX = f"update bible_index set crc = {_INDEX_CHECKSUM}"
 
-# Two queries instead of an `or`, so that SQLite uses an index for each.
+# Several queries instead of an `or`, so that SQLite uses an index for each.
+_FACTS_ABOUT = "select n from fact where about in (select value from json_each(?))"
+_FACTS_IN_DOCUMENTS = (
+    "select n from fact where document_id in (select value from json_each(?))"
+    " and about = ?"
+)
+_FACTS_WITH_SUBJECTS = (
+    "select n from fact where about = ? and subject in (select value from json_each(?))"
+)
 _PART_QUOTATIONS = f"""
 select {fits_sql("quotation")}, {_QUOTATION_COLUMNS}
 from quotation where n in (
@@ -220,13 +231,20 @@ class SqliteStoryStore:
         rows = connection.execute(sql, parameters)
         return self._database.decode_rows(rows, parse_quotation_row)
 
-    async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
+    async def facts(
+        self,
+        about: Collection[FactAbout] = (),
+        *,
+        documents: Mapping[FactAbout, Collection[DocumentId]] = _NO_BOUNDS,
+        subjects: Mapping[FactAbout, Collection[str]] = _NO_BOUNDS,
+    ) -> list[DocumentFact]:
         """Return all facts, ordered by document id, then by position in the text.
 
         With `about`, only facts about these kinds of things, such as characters; empty
-        means all kinds.
+        means all kinds. Of a kind in `documents` or `subjects`, only facts in these
+        documents or about these subjects are returned.
         """
-        sql, parameters = _bound(SELECT_FACTS, {"about": about or None})
+        sql, parameters = _select_facts(about, documents, subjects)
         facts = await _read_rows(
             self._database, sql, parameters, parse_document_fact_row
         )
@@ -380,6 +398,27 @@ def parse_document_fact_row(row: Sequence[Any]) -> DocumentFact:
     """Decode a row of `SELECT_FACTS`, without its first column."""
     document, *columns = row
     return DocumentFact(DocumentId(document), parse_fact_row(tuple(columns)))
+
+
+def _select_facts(
+    about: Collection[FactAbout],
+    documents: Mapping[FactAbout, Collection[DocumentId]],
+    subjects: Mapping[FactAbout, Collection[str]],
+) -> tuple[str, list[str]]:
+    """Return the statement of `SqliteStoryStore.facts`, and its parameters."""
+    if not documents and not subjects:
+        return _bound(SELECT_FACTS, {"about": about or None})
+    kinds = set(about or FactAbout)
+    queries = [_FACTS_ABOUT]
+    parameters = _parameters(kinds - documents.keys() - subjects.keys())
+    for kind in kinds & documents.keys():
+        queries.append(_FACTS_IN_DOCUMENTS)
+        parameters += [*_parameters(documents[kind]), kind]
+    for kind in kinds & subjects.keys():
+        queries.append(_FACTS_WITH_SUBJECTS)
+        parameters += [kind, *_parameters(subjects[kind])]
+    where = f"n in ({' union '.join(queries)})"
+    return SELECT_FACTS.format(where=where), parameters
 
 
 def _bound(
