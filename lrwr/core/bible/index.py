@@ -186,7 +186,7 @@ def build_bible_index(
     profiles = build_character_profiles(material, (), ())
     spellings: dict[str, set[str]] = {}
     for fact in (f.fact for f in knowledge.facts if f.fact.about is FactAbout.WORLD):
-        key = normalize_character_name(fact.subject)
+        key = normalize_place_name(fact.subject)
         spellings.setdefault(key, set()).add(fact.subject)
     return BibleIndex(
         characters=tuple(
@@ -203,7 +203,7 @@ def build_bible_index(
                 tuple(claim.value for claim in element.connected_characters),
                 tuple(
                     sorted(
-                        spellings.get(normalize_character_name(element.name), set())
+                        spellings.get(normalize_place_name(element.name), set())
                         - {element.name}
                     )
                 ),
