@@ -136,12 +136,22 @@ def merge_name_forms(
 
 
 def _fold_capitals(forms: dict[str, NameForm]) -> None:
-    """Count "NELL" as "Nell" if the text has both."""
+    """Count "NELL" as "Nell" if the text has both; drop other runs of capitals."""
     folded = {name.casefold(): name for name in forms if not name.isupper()}
     for name in [name for name in forms if name.isupper()]:
         same = folded.get(name.casefold())
         if same:
             forms[same].counts.update(forms.pop(name).counts)
+    for name in [name for name in forms if _is_heading_or_firm(name)]:
+        del forms[name]
+
+
+def _is_heading_or_firm(name: str) -> bool:
+    """Return whether a name is several words in capitals, or of several people:
+    "TALLOW AND VALE", "Messrs. Tallow".
+    """
+    words = name.split(" ")
+    return len(words) > 1 and (name.isupper() or words[0].rstrip(".") == "Messrs")
 
 
 def settle_name_form(raw: str, words: CapitalizationCounts) -> str:

@@ -133,7 +133,7 @@ _MALE_TEXT = """mr mister messrs master sir lord king prince duke earl baron cou
     marquis marquess emperor uncle father brother grandfather grandpa granddad monsieur
     m don signor signore senor señor herr squire friar abbot monk lad boy"""
 MALE_TITLES = frozenset(_MALE_TEXT.split())
-_FEMALE_TEXT = """mrs miss ms missus mistress lady queen princess duchess countess baroness
+_FEMALE_TEXT = """mrs miss ms missus missis mistress lady queen princess duchess countess baroness
     viscountess marchioness empress aunt auntie aunty mother sister grandmother granny
     grandma madame madam mademoiselle mme mlle dame donna signora signorina senora
     señora fräulein frau nurse widow abbess"""
@@ -149,7 +149,9 @@ _SHORTENED_TEXT = """mr mrs ms dr st messrs mme mlle rev prof capt col gen maj l
     esq m"""
 TITLE_ABBREVIATIONS = frozenset(_SHORTENED_TEXT.split())
 """Abbreviated titles; a full stop after them does not end a sentence."""
-SURNAME_TITLES = frozenset({"mr", "mrs", "miss", "ms", "mister", "missus", "messrs"})
+SURNAME_TITLES = frozenset(
+    {"mr", "mrs", "miss", "ms", "mister", "missus", "missis", "messrs"}
+)
 """Titles before a surname or full name, rarely before a given name."""
 _GIVEN_TITLES_TEXT = """sir aunt auntie aunty uncle cousin sister brother king queen prince princess
     master granny saint st pope friar"""
@@ -185,6 +187,7 @@ NAME_EPITHETS = frozenset(_EPITHETS_TEXT.split())
 _SAME = {
     "mister": "mr",
     "missus": "mrs",
+    "missis": "mrs",
     "mistress": "mrs",
     "ms": "miss",
     "doctor": "dr",
