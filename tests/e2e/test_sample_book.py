@@ -65,6 +65,7 @@ def test_a_search_as_json_has_the_documented_keys(marsh: Terminal) -> None:
         "low_confidence",
         "warned",
         "unknown_words",
+        "similar_names",
         "missing_phrases",
         "notes_phrases",
         "elsewhere",

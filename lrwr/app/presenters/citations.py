@@ -267,6 +267,7 @@ def search_result_as_json(
         "low_confidence": result.low_confidence,
         "warned": is_search_doubtful(result),
         "unknown_words": list(result.unknown),
+        "similar_names": list(result.similar_names),
         "missing_phrases": list(result.missing_phrases),
         "notes_phrases": list(result.notes_phrases),
         "elsewhere": list(result.elsewhere),
@@ -366,7 +367,10 @@ def describe_missing_words(result: "SearchResult", as_of: str | None) -> Iterato
     until = "" if as_of is None else f" up to {format_horizon(as_of)}"
     unknown = [word for word in result.unknown if word not in result.elsewhere]
     if unknown:
-        yield f"Not found in the text{until}: {', '.join(map(_quote_word, unknown))}."
+        names = " or ".join(result.similar_names)
+        offer = f" Did you mean {names}?" if names else ""
+        words = ", ".join(map(_quote_word, unknown))
+        yield f"Not found in the text{until}: {words}.{offer}"
     for phrase in result.missing_phrases:
         if phrase not in result.elsewhere:
             yield f"The phrase {_quote_word(phrase)} is not in the text{until}."

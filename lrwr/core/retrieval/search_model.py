@@ -78,6 +78,7 @@ class SearchResult:
 
     passages: tuple[Passage, ...]
     unknown: tuple[str, ...] = ()
+    similar_names: tuple[str, ...] = ()
     missing_phrases: tuple[str, ...] = ()
     notes_phrases: tuple[str, ...] = ()
     phrases: Mapping[ChunkId, int] | None = None

@@ -15,6 +15,7 @@ from lrwr.core.model.chunks import (
     SearchScope,
 )
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.nlp.names.lookup import suggest_misspelled_names
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Embedder, Reranker
 from lrwr.core.ports.stores import PassageStore
@@ -185,6 +186,9 @@ class PassageFinder:
         return SearchResult(
             passages=tuple(passages),
             unknown=presence.unknown,
+            similar_names=suggest_misspelled_names(
+                presence.unknown, request.question, context.visible_cast.cast
+            ),
             missing_phrases=presence.missing_phrases,
             notes_phrases=presence.notes_phrases,
             phrases=presence.phrases,

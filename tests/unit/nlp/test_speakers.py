@@ -265,3 +265,20 @@ def test_the_paragraph_before_speaks_through_its_last_name() -> None:
     )
 
     assert told(text)[-1].speaker == "Nell"
+
+
+def test_a_name_whose_sentence_goes_on_behind_the_tag_is_no_addressee() -> None:
+    text = (
+        "“Well?” said Corin.\n\n“Corin,” said Nell to Hob, “never forgets it.”\n\n"
+        "“Corin,” said Nell, “never forgets it.”\n\n“No,” said Corin.\n\n"
+    )
+    quotations = told(text)
+
+    assert quotations[1].addressee == "Hob"
+    assert quotations[2].addressee_certainty is not Certainty.VERIFIED
+
+
+def test_words_to_me_are_said_to_the_narrator() -> None:
+    text = "“Corin is late,” said Nell to me.\n\n“He is,” I said.\n\n"
+
+    assert told(text, narrator="Hob")[0].addressee == "Hob"

@@ -76,7 +76,7 @@ class SpeakerScorer:
         self._gender = {
             character.name: character.gender for character in cast.characters
         }
-        self._narrator = narrator
+        self.narrator = narrator
         # A paragraph of a whole chapter mentions each name thousands of times.
         self._names_by_row = [
             tuple(dict.fromkeys(names)) for names in page.narrated_names
@@ -159,7 +159,7 @@ class SpeakerScorer:
         return names
 
     def _person_keys(self, tags: Sequence[DialogueTag]) -> list[str]:
-        keys = [make_candidate_key(tag.person, self._narrator) for tag in tags]
+        keys = [make_candidate_key(tag.person, self.narrator) for tag in tags]
         for tag in tags:
             keys += self._names_by_word.get(tag.person.noun, [])[:4]
         return list(dict.fromkeys(key for key in keys if key))
@@ -184,7 +184,7 @@ class SpeakerScorer:
             for name in self._names_by_row[row]:
                 near[name] = max(near.get(name, 0.0), weight)
             if self._page.narrating[row]:
-                key = self._narrator or NARRATOR
+                key = self.narrator or NARRATOR
                 near[key] = max(near.get(key, 0.0), weight * 0.5)
         self._add_talkers(number, talkers, near)
         for name in self._frequent:
@@ -230,7 +230,7 @@ class SpeakerScorer:
 
     def _score_tag(self, name: str, tag: DialogueTag) -> float:
         person, weight = tag.person, _BY_STRENGTH[tag.strength]
-        key = make_candidate_key(person, self._narrator)
+        key = make_candidate_key(person, self.narrator)
         if person.kind in {PersonMentionKind.NAMED, PersonMentionKind.NARRATOR}:
             return weight if name == key else 0.0
         if person.kind is PersonMentionKind.STRANGER:
@@ -255,7 +255,7 @@ class SpeakerScorer:
             return -weight / 2
         if person.noun and name in self._names_by_word.get(person.noun, ()):
             return _HAS_TITLE + (_ONLY_TITLED if self._is_only(person.noun) else 0.0)
-        if name in {person.owner, self._narrator, NARRATOR} and name:
+        if name in {person.owner, self.narrator, NARRATOR} and name:
             return -weight
         gender = self.gender(name)
         if Gender.UNKNOWN in {gender, person.gender}:

@@ -74,11 +74,17 @@ def _addressee_from_tag(
             continue
         if person.kind is PersonMentionKind.NAMED:
             return Addressee(person.name, Certainty.VERIFIED)
+        if person.kind is PersonMentionKind.NARRATOR:
+            return _address_narrator(scorer.narrator)
         if person.kind is PersonMentionKind.DESCRIBED and person.noun in _SPOUSES:
             spouse = scorer.find_spouse(speaker)
             certainty = Certainty.PROBABLE if spouse else Certainty.NOT_EVALUATED
             return Addressee(spouse, certainty)
     return None
+
+
+def _address_narrator(narrator: str) -> Addressee:
+    return Addressee(narrator, Certainty.VERIFIED) if narrator else Addressee()
 
 
 def _addressee_from_vocative(

@@ -89,6 +89,8 @@ def parse_tag_addressee(
     for at in range(start, min(len(tokens) - 1, start + _FARTHEST_LISTENER)):
         if tokens[at] in {".", ";", "!", "?"}:
             return None
+        if tokens[at] == "to" and tokens[at + 1] == "me":
+            return PersonMention(PersonMentionKind.NARRATOR)
         if tokens[at] in {"to", "addressing"}:
             person_mention = parse_person_mention(tokens, at + 1, name_at)
             return person_mention[0] if person_mention else None

@@ -291,7 +291,12 @@ def find_vocatives(
         for mention, span in named
         if _is_vocative(page.text, mention, span.start, span.end)
     ]
-    clear = [m for m, span in addressed if _is_clear_vocative(page.text, m, span)]
+    clear = [
+        m
+        for m, span in addressed
+        if _is_clear_vocative(page.text, m, span)
+        and not _is_subject_of_next(page.text, m, span, turn.raw.spans)
+    ]
     return VocativeCues(
         _unique_names(mention for mention, _ in named),
         _unique_names(mention for mention, _ in addressed),
@@ -330,11 +335,27 @@ _SENTENCE = re.compile(r"[^.!?…]*[.!?…]*")
 _SECOND_PERSON = re.compile(
     r"\b(?:you|your|yours|yourself|you['’]\w+|thou|thee|thy|let)\b", re.IGNORECASE
 )
+_VERB_FOLLOWS = re.compile(
+    r"(?:never|always|often|\w+ly)?\s*(?:is|was|has|had|will|would|can|could|may|must|"
+    r"might|does|did|(?!this\b|yes\b|his\b|as\b|us\b|perhaps\b|always\b)[a-z]{3,}s)\b"
+)
 _PREDICATE = re.compile(
     r"\s*,?\s*(?:who|whom|whose|with|is|was|has|had|will|would|can|could|did|does|"
     r"i (?:imagine|suppose|believe|think|fancy|am sure)|too|and|or|of|in)\b",
     re.IGNORECASE,
 )
+
+
+def _is_subject_of_next(
+    text: str, mention: Mention, span: Span, spans: Sequence[Span]
+) -> bool:
+    """Return whether the sentence of a name goes on behind the tag, as in "“Nell,” said
+    Corin, “never forgets”".
+    """
+    following = spans.index(span) + 1
+    if following == len(spans) or text[mention.span.end : span.end].strip(" ,—-_*"):
+        return False
+    return bool(_VERB_FOLLOWS.match(text, spans[following].start))
 
 
 def _is_clear_vocative(text: str, mention: Mention, span: Span) -> bool:

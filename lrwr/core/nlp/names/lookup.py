@@ -70,6 +70,28 @@ def suggest_names(name: str, cast: Cast) -> list[str]:
     return list(dict.fromkeys(found))[:2]
 
 
+def suggest_misspelled_names(
+    words: Iterable[str], question: str, cast: Cast
+) -> tuple[str, ...]:
+    """Return the characters whose names are spelled like one of `words`, at most two
+    for each.
+
+    `words` are words of `question` in lower case; only those that it capitalizes count.
+    """
+    people = {
+        part: character.name
+        for character in reversed(cast.characters)
+        for form in list_name_forms(character)
+        for part in split_bare_words(form)
+    }
+    found: list[str] = []
+    for word in words:
+        if len(word) >= _MIN_MISSPELLED_LETTERS and word.capitalize() in question:
+            close = get_close_matches(word, list(people), n=2, cutoff=0.8)
+            found += [people[match] for match in close]
+    return tuple(dict.fromkeys(found))
+
+
 def is_character_name(name: str, cast: Cast) -> bool:
     """Return whether `name` is exactly a name of a character of `cast`, ignoring case
     and a leading article.
