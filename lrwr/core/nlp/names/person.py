@@ -258,8 +258,13 @@ def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
     if is_address_word(form):
         return _has_two_signs(form)
     if form.title in TITLES_OF_WORK and not (form.words or form.of):
-        return form.n >= _TITLE_MENTIONS or _looks_like_person(form)
+        return _is_often_the(form) or _looks_like_person(form)
     return _looks_like_person(form)
+
+
+def _is_often_the(form: NameForm) -> bool:
+    """Return whether a title alone is somebody's name: "the Inspector", often."""
+    return form.n >= _TITLE_MENTIONS and form.counts["the"] * 2 >= form.n
 
 
 def is_address_word(form: NameForm) -> bool:
@@ -340,8 +345,8 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
     forms = person.forms.values()
     titled = any(form.title and form.words for form in forms)
     has_given_name = any(is_given_name(form.words[0]) for form in forms if form.words)
-    if _is_office(person):
-        return person.n >= _TITLE_MENTIONS
+    if _is_office(person) and any(map(_is_often_the, person.forms.values())):
+        return True
     if person.n < least - (titled or has_given_name):
         return False
     if not titled and human < placed:
