@@ -191,7 +191,7 @@ LIFE_EVENT_RULES = (
         rf"(?:was|were|been) (?:\w+ly |then )?(?:introduced|presented) to {_PERSON}|"
         rf"introduced (?:{_PERSON} (?:\w+ )?to {_PERSON}|himself|herself)|"
         rf"presented (?!them){_PERSON} (?:\w+ )?to {_PERSON}|"
-        rf"came (?:suddenly )?face to face with {_PERSON}|(?:ran|run|cannoned|bumped) (?:\w+ )?(?:into|against|across) {_PERSON}|"
+        rf"came (?:suddenly )?face to face with {_PERSON}|(?:ran|run|cannoned|bumped) (?:into|against|across) (?:[A-Z]\w+|an? (?:\w+ )?(?:man|woman|girl|boy|friend|stranger))|"
         r"found (?:himself|herself|themselves) (?:face to face with|in the presence of)|"
         rf"made (?:the|his|her) acquaintance of {_PERSON}|made [A-Z][\w.]+'s acquaintance|waited (?:up)?on {_PERSON}|paid {_PERSON} (?:a|his|her|their) (?:\w+ )?visit|"
         r"saw (?:[A-Z]\w+|him|her)(?: [A-Z]\w+)? for the first time|"
@@ -226,11 +226,11 @@ LIFE_EVENT_RULES = (
         _K.LEFT,
         "left departed fled escaped sailed quitted farewell away abandoned deserted set started bade leave drove",
         rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady){_PLACE}(?<!the house)(?<!the place)(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
-        rf"left for {_PLACE}|(?:set out|set off|started|departed|sailed|embarked|started off)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
-        r"departed(?=[.,;])|fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|with|together))|"
+        rf"left for {_PLACE}|(?:set out|set off|departed|sailed|embarked)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
+        r"fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|with|together))|"
         rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of [A-Z]\w+|"
         rf"(?:bade|bid) [A-Z]\w+ (?:farewell|good-bye|goodbye|adieu)|quitted (?:(?!the room|the house|the cottage|the inn){_PLACE})|"
-        rf"made (?:his|her|their) escape|escaped from {_PLACE}|(?:deserted|abandoned) {_PERSON}|"
+        rf"made (?:his|her|their) escape|escaped from {_PLACE}|deserted {_PERSON}|"
         r"(?:is|are|'s) off(?= (?:to|for) [A-Z]\w+)|were to set out",
         spoken=True,
     ),
@@ -355,7 +355,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.INHERITED,
         "inherited succeeded bequeathed heir heiress fortune estate legacy will",
-        r"inherited(?! (?:also |much |all )*(?:of )?(?:h\w+ |the |a )?(?:\w+ )?(?:\w+'s )?(?:constitution|temper|features|beauty|looks|eyes|nose|character|talent|spirit))|succeeded to (?:the|h\w+) (?:title|estate|property|fortune|family)|(?:was|been|were) (?:bequeathed|left) (?:an?|the|all|h\w+) (?:\w+ )?(?:fortune|estate|legacy|property|money)|"
+        r"inherited(?! (?:also |much |all )*(?:of )?(?:h\w+ |the |a )?(?:\w+ )?(?:\w+'s )?(?:trait|constitution|temper|features|beauty|looks|eyes|nose|character|talent|spirit))|succeeded to (?:the|h\w+) (?:title|estate|property|fortune|family)|(?:was|been|were) (?:bequeathed|left) (?:an?|the|all|h\w+) (?:\w+ )?(?:fortune|estate|legacy|property|money)|"
         r"came into (?:the|h\w+|a) (?:\w+ )?(?:property|fortune|money|title|estate|inheritance)|made (?:a new|h\w+|a fresh) will|became (?:the )?(?:\w+ )?heir(?:ess)?",
         spoken=True,
     ),
@@ -425,7 +425,7 @@ SPEECH_ACT_RULES = (
     LifeEventRule(
         _K.PROPOSED,
         "marry wife love hand heart",
-        r"[Mm]arry me(?=[,!])|(?:[Ww]ill|[Ww]ould|[Ww]on't|[Cc]ould) you (?:not )?(?:marry me|be my wife|become my wife|have me)|"
+        r"(?<!to )[Mm]arry me(?=[,!])|(?:[Ww]ill|[Ww]ould|[Ww]on't|[Cc]ould) you (?:not )?(?:marry me|be my wife|become my wife|have me)|"
         r"(?:ask|asked|beg) you to (?:marry me|be my wife)|"
         r"(?:offer|offering) you my (?:hand|heart)|I want (?:to marry you|you to marry me)",
     ),

@@ -94,7 +94,7 @@ _WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
 _COMES_TO = LazyPattern(r"\b(?:to|from|reached) (?P<whom>[A-Z][\w'.-]+)$")
 _YEAR = re.compile(r"\b1[0-9]{3}\b")
 _BUSY = re.compile(
-    r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy|dance|dances|ball)\b",
+    r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy|dance|dances|ball|(?:in|on|upon) which|quest|search|conversation)\b",
     re.I,
 )
 _LONG = 200
@@ -306,7 +306,8 @@ def _is_worth_telling(
         return False
     if spoken:
         return rule.kind in _PERSONAL_SPEECH
-    return rule.kind not in _MINOR or who in ("I", "We", "we")
+    is_narrator = who in ("I", "We", "we") and rule.kind is not _K.LEFT
+    return rule.kind not in _MINOR or is_narrator
 
 
 def _find_subject(clause: str, words: str, tracker: ParticipantTracker) -> str:
