@@ -5,7 +5,7 @@ that the cost of a question does not grow with the library.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lrwr.core.bible.claims import (
     collect_visible_facts,
@@ -35,6 +35,7 @@ from lrwr.core.bible.timeline import (
 from lrwr.core.bible.values import Bible, BibleClaim, CharacterProfile, WorldElement
 from lrwr.core.bible.world import (
     collect_world_elements,
+    list_outer_words,
     may_be_same_place,
     normalize_place_name,
 )
@@ -72,13 +73,10 @@ class IndexedCharacter:
 class IndexedElement:
     """The name of a world element, and the displayed names of the characters connected
     with it.
-
-    `subjects` are other spellings of the name in facts.
     """
 
     name: str
     connected: tuple[str, ...] = ()
-    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +94,15 @@ class BibleIndex:
     """The names of the story bible at a horizon, and where relation cues relate them.
 
     Characters are sorted by mentions, elements by story order, as in `Bible`. `readers`
-    are the names of the language models that have analysed the text.
+    are the names of the language models that have analysed the text. `subjects` are
+    those of facts about the world, by the first and last word of their names.
     """
 
     characters: tuple[IndexedCharacter, ...] = ()
     elements: tuple[IndexedElement, ...] = ()
     readers: tuple[str, ...] = ()
     kin: tuple[IndexedKin, ...] = ()
+    subjects: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bounded: bool = False
     unread: bool = False
 
@@ -153,13 +153,15 @@ class BibleIndex:
         return frozenset((*names, *shown, *aliases))
 
     def list_subjects(self, names: Collection[str]) -> frozenset[str]:
-        """Return the spellings in facts of the world elements `names`."""
-        return frozenset(
-            subject
-            for element in self.elements
-            if element.name in names
-            for subject in (element.name, *element.subjects)
-        )
+        """Return the subjects of the facts from which the elements `names` are built;
+        see `may_be_same_place`.
+        """
+        words = {
+            word
+            for name in names
+            for word in list_outer_words(normalize_place_name(name))
+        }
+        return frozenset[str]().union(*(self.subjects.get(word, ()) for word in words))
 
     def _profiles(self) -> Iterator[CharacterProfile]:
         for character in self.characters:
@@ -184,10 +186,6 @@ def build_bible_index(
     name_facts = (fact for fact in knowledge.facts if _has_names(fact.fact))
     material = collect_visible_facts(name_facts, cast, view)
     profiles = build_character_profiles(material, (), ())
-    spellings: dict[str, set[str]] = {}
-    for fact in (f.fact for f in knowledge.facts if f.fact.about is FactAbout.WORLD):
-        key = normalize_place_name(fact.subject)
-        spellings.setdefault(key, set()).add(fact.subject)
     return BibleIndex(
         characters=tuple(
             IndexedCharacter(
@@ -201,19 +199,23 @@ def build_bible_index(
             IndexedElement(
                 element.name,
                 tuple(claim.value for claim in element.connected_characters),
-                tuple(
-                    sorted(
-                        spellings.get(normalize_place_name(element.name), set())
-                        - {element.name}
-                    )
-                ),
             )
             for element in collect_world_elements(material)
         ),
         readers=list_reader_models(f.fact.keeper for f in knowledge.facts),
         kin=tuple(_index_kin(knowledge.facts, cast)),
+        subjects=_index_subjects(knowledge.facts),
         bounded=view.bounded,
     )
+
+
+def _index_subjects(facts: Iterable[DocumentFact]) -> dict[str, tuple[str, ...]]:
+    subjects = {f.fact.subject for f in facts if f.fact.about is FactAbout.WORLD}
+    by_word: dict[str, list[str]] = {}
+    for subject in sorted(subjects):
+        for word in {*list_outer_words(normalize_place_name(subject))}:
+            by_word.setdefault(word, []).append(subject)
+    return {word: tuple(of_word) for word, of_word in by_word.items()}
 
 
 def _index_kin(

@@ -161,11 +161,12 @@ def may_be_same_place(name: str, others: Collection[str]) -> bool:
     """Return whether the place `name` may be one of `others`, or decide whether another
     one is: it shares the first or the last word. All names are normalized.
     """
-    words = {word for other in others for word in _outer_words(other)}
-    return not words.isdisjoint(_outer_words(name))
+    words = {word for other in others for word in list_outer_words(other)}
+    return not words.isdisjoint(list_outer_words(name))
 
 
-def _outer_words(name: str) -> tuple[str, ...]:
+def list_outer_words(name: str) -> tuple[str, ...]:
+    """Return the first and the last word of the normalized `name` of a place."""
     words = name.split() or [name]
     return words[0], words[-1]
 
