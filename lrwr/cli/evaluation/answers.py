@@ -119,6 +119,10 @@ async def _open_session_methods(
     workspace: Workspace, eval_request: EvalRequest
 ) -> AsyncIterator[dict[str, AnswerMethod]]:
     """Yield for each pipeline's arm the method that answers as `lrwr ask` does."""
+    settings = workspace.settings
+    context_tokens = settings.answer.budget_context(
+        hosted=settings.model.use == "openai"
+    )
     async with AsyncExitStack() as stack:
         answering = {}
         for step in (VARIANT_A, VARIANT_B):
@@ -131,7 +135,9 @@ async def _open_session_methods(
                         may_ask=not eval_request.dry_run,
                     )
                 )
-                answering[step.name] = build_session_answer_method(answerer)
+                answering[step.name] = build_session_answer_method(
+                    answerer, context_tokens
+                )
         yield answering
 
 

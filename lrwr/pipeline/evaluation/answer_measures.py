@@ -264,12 +264,17 @@ def _words(text: str) -> Counter[str]:
 PREFIXED = frozenset({"seconds", "tokens", "leak"})
 """Figures that retrieval has too: those of answers are prefixed with `answer_`."""
 _CALLS_PER_ANSWER = 4
-"""Estimated model calls of an answer: planning, lookups, the answer."""
-_PASSAGES_PER_ANSWER = 12
-"""Estimated passages of an answer: as many as a search returns."""
-_PROMPT_TOKENS = 3_500
+"""Estimated model calls of an answer: two for the plan, the answer, and one for a
+look-up or the gaps."""
+_PLAN_TOKENS = 2_000
+_RULES_TOKENS = 2_000
+_GAPS_TOKENS = 2_500
+"""Estimated tokens of the prompts of an answer besides its material: both for the plan,
+the rules and lists of the answer's, and the one for gaps."""
+_TOKENS_PER_CONTEXT = 320
+"""Estimated tokens of a passage: about 25 passages fit into 8,000 tokens."""
 _REPLY_TOKENS = 250
-"""Estimated tokens of the prompt and the reply of one call."""
+"""Estimated tokens of the reply of one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,13 +284,14 @@ class AnswerMethod:
     `answer` produces one from a question, an arm (way of retrieving text) and the
     retrieved text. `recipe` describes everything that the answers depend on. `usage` is
     the estimated usage of one answer by `model`; `model` is empty if no language model
-    is asked.
+    is asked. `context_tokens` are the tokens of text that an answer gets.
     """
 
     recipe: str
     answer: Callable[[EvalQuestion, Arm, RetrievedContext], Awaitable[GroundedAnswer]]
     usage: Usage
     model: str
+    context_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +352,7 @@ class AnswerMeasure:
         if method is None:
             return []
         usages = [(method.usage, method.model)] if method.model else []
-        sample = build_judge_sample(question, _typical_answer(self.spans.budgets))
+        sample = build_judge_sample(question, _typical_answer(method.context_tokens))
         for judge in self.judges:
             usages += [(judge.estimate(sample), judge.name)] * self.repeats
         return usages
@@ -394,8 +400,11 @@ class AnswerMeasure:
         return {**figures, **values}, failed
 
 
-def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
-    """Return the method by which `answerer` answers as `lrwr ask` does.
+def build_session_answer_method(
+    answerer: Answerer, context_tokens: int
+) -> AnswerMethod:
+    """Return the method by which `answerer` answers as `lrwr ask` does, from
+    `context_tokens` tokens of text.
 
     It searches for itself: the text that the arm retrieved is ignored.
     """
@@ -409,14 +418,18 @@ def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
     usage = (
         Usage(
             _CALLS_PER_ANSWER,
-            _CALLS_PER_ANSWER * _PROMPT_TOKENS,
+            _PLAN_TOKENS + context_tokens + _RULES_TOKENS + _GAPS_TOKENS,
             _CALLS_PER_ANSWER * _REPLY_TOKENS,
         )
         if answerer.name
         else Usage()
     )
     return AnswerMethod(
-        f"as asked, by {answerer.name or 'the text'}", answer, usage, answerer.name
+        f"as asked, by {answerer.name or 'the text'}",
+        answer,
+        usage,
+        answerer.name,
+        context_tokens,
     )
 
 
@@ -440,7 +453,11 @@ def build_reader_answer_method(
 
     usage = Usage(1, budget + _REPLY_TOKENS, _REPLY_TOKENS)
     return AnswerMethod(
-        f"read in {budget} tokens, by {reader.name}", answer, usage, reader.name
+        f"read in {budget} tokens, by {reader.name}",
+        answer,
+        usage,
+        reader.name,
+        budget,
     )
 
 
@@ -448,12 +465,12 @@ def _prefix_figure(figure: str) -> str:
     return f"answer_{figure}" if figure in PREFIXED else figure
 
 
-def _typical_answer(budgets: Sequence[int]) -> GroundedAnswer:
+def _typical_answer(context_tokens: int) -> GroundedAnswer:
     """Return an answer of typical size, to estimate the usage of judges: one of them
     makes a call for each passage.
     """
-    context = "word " * (max(budgets) // _PASSAGES_PER_ANSWER)
-    contexts = (context,) * _PASSAGES_PER_ANSWER
+    count = max(1, round(context_tokens / _TOKENS_PER_CONTEXT))
+    context = "word " * (context_tokens // count)
     return GroundedAnswer(
-        "word " * _REPLY_TOKENS, (), contexts, says_gap=False, seconds=0.0
+        "word " * _REPLY_TOKENS, (), (context,) * count, says_gap=False, seconds=0.0
     )

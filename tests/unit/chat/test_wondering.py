@@ -21,9 +21,11 @@ from lrwr.core.chat.context.gap_finder import (
 )
 from lrwr.core.chat.nodes import AvatarAnswer, assemble_output
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import MalformedReply
-from lrwr.core.model.turns import AnswerIntent, GapFlag
+from lrwr.core.model.text import LineRange, Span
+from lrwr.core.model.turns import AnswerIntent, Citation, GapFlag
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import BOOK, ONE, a_plan, a_story, paragraphs
@@ -169,6 +171,23 @@ def test_the_gap_of_an_answer_is_named_by_the_model_if_it_names_one() -> None:
 
     assert flags(by_model) == (by_model,)
     assert flags() == (by_words,)
+
+
+@pytest.mark.parametrize(
+    ("is_silent", "low"), [(False, None), (True, True)], ids=["answered", "silent"]
+)
+def test_a_model_that_answers_from_the_passages_clears_the_doubt_of_the_search(
+    is_silent: bool, low: bool | None
+) -> None:
+    cited = Citation(1, DocumentId("1.md"), Span(0, 4), LineRange(1, 1), "Half", 1)
+    answer = AvatarAnswer("Half [1].", (cited,), model="m", is_silent=is_silent)
+    chunks = paragraphs(a_story().book, ONE)
+    result = RetrievalResult(ranked_chunks=tuple(chunks), low_confidence=True)
+    cited = replace(cited, document=chunks[0].chunk.document, span=chunks[0].chunk.span)
+    answer = replace(answer, citations=(cited,))
+    gaps = GapFinderResult()
+    output = assemble_output(WHAT, a_plan(), (), Bible(), result, gaps, answer)
+    assert output.low_confidence is low
 
 
 @given(st.text())

@@ -218,7 +218,7 @@ class Doubtful:
 async def test_a_model_that_invents(desk: StoryDesk, tmp_path: Path) -> None:
     told = text_of(
         await answered(
-            desk, tmp_path, {"invents": build_session_answer_method(Inventor())}
+            desk, tmp_path, {"invents": build_session_answer_method(Inventor(), 8_000)}
         )
     )
     assert "answers 24 of 24 questions that the text does not answer" in told
@@ -231,11 +231,32 @@ async def test_a_model_that_invents(desk: StoryDesk, tmp_path: Path) -> None:
 async def test_a_judge_that_fails_half_the_time(
     desk: StoryDesk, tmp_path: Path
 ) -> None:
-    answering = {"invents": build_session_answer_method(Inventor())}
+    answering = {"invents": build_session_answer_method(Inventor(), 8_000)}
     told = text_of(await answered(desk, tmp_path, answering, Doubtful()))
     assert "faithfulness could not be computed 36 of 72 times" in told
     assert "The judge answered in riddles." in told
     assert "| invents | faithfulness | not evaluated | 24 | 72 | 36 |" in told
+
+
+@pytest.mark.parametrize(("tokens", "passages"), [(8_000, 25), (24_000, 75)])
+async def test_what_a_judge_costs_grows_with_the_text_of_an_answer(
+    desk: StoryDesk, tokens: int, passages: int
+) -> None:
+    class EachContext(Doubtful):
+        def estimate(self, sample: JudgeSample) -> Usage:
+            return Usage(len(sample.contexts), 0, 0)
+
+    method = build_session_answer_method(Inventor(), tokens)
+    spans = SpanMeasure(await shelf_of(desk), BUDGETS)
+    measure = AnswerMeasure(spans, {"a": method}, [EachContext()], no_price, repeats=2)
+    own, *judged = measure.estimate_usage(there()[0], "a")
+    assert own[1] == "a-model"
+    assert own[0].prompt_tokens > tokens
+    assert [usage.calls for usage, _ in judged] == [passages] * 2
+
+
+def no_price(usage: Usage, model: str) -> None:
+    """Know no price."""
 
 
 async def answered(
