@@ -392,17 +392,21 @@ def _rank(group: _Group) -> tuple[bool, float, _Key]:
     return not group.ruled, group.weight, group.key
 
 
+_COUPLES = frozenset({"spouse", "engaged", "widowed"})
+
+
 def _outweighs(group: _Group, other: _Group) -> bool:
     """Return whether `group` excludes `other` and is better supported."""
     if group.term is None or other.term is None or not other.ruled:
         return False
     bases = group.term.base, other.term.base
-    if set(bases) <= {"spouse", "engaged", "widowed"} and bases[0] != bases[1]:
+    if _COUPLES.issuperset(bases) and bases[0] != bases[1]:
         return False
     if bases[0] in FAMILY | {"lover"} and bases[1] == "friend":
         return True
-    if not EXCLUSIVE.issuperset(bases):
-        return False
+    is_couple = not _COUPLES.isdisjoint(bases)
+    if not EXCLUSIVE.issuperset(bases) and (is_couple or not FAMILY.issuperset(bases)):
+        return False  # cousins may marry
     return _rank(group) > _rank(other)
 
 

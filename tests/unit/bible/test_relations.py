@@ -145,6 +145,18 @@ def test_a_wife_has_her_husbands_name_although_he_has_a_brother() -> None:
     assert family.shown() == [("Mrs. Tallow", "wife", "Mr. Tallow")]
 
 
+def test_an_aunt_is_no_cousin_but_a_husband_may_be_one() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Mr. Vale")
+    for _ in range(4):
+        family.hints("title", "Mrs. Gannet", "aunt", "Miss Vale", sure=VERIFIED)
+    for _ in range(3):
+        family.hints("address", "Mrs. Gannet", "cousin", "Miss Vale", sure=VERIFIED)
+    assert family.shown() == [("Mrs. Gannet", "aunt", "Miss Vale")]
+    family.states("Mr. Vale", "husband", "Mrs. Gannet")
+    family.states("Mr. Vale", "cousin", "Mrs. Gannet")
+    assert {kind for _, kind, _ in family.shown()} >= {"husband", "cousin"}
+
+
 def test_a_companion_is_no_relation() -> None:
     family = Family("Miss Vale", "Hob Tallow")
     for _ in range(3):
