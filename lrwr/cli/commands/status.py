@@ -27,6 +27,7 @@ from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.chat.factory import list_chat_models
+from lrwr.core.model.chunks import describe_missing_vectors
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout, list_reader_models
@@ -223,7 +224,7 @@ async def _collect_remarks(
         remarks = [remark for remark in (*others, shared) if remark]
         return {"embedded": counts.embedded, "remarks": remarks}
     space = embedder.space
-    missing = counts.describe_missing_vectors(space)
+    missing = describe_missing_vectors(counts.chunks, counts.spaces, space)
     return {
         "embedded": counts.spaces.get(space, 0),
         "remarks": [remark for remark in (*others, shared, missing) if remark],

@@ -167,3 +167,27 @@ class Passage:
     chapter_title: str
     scene: int | None
     score: float
+
+
+def has_other_vectors(spaces: Mapping[str, int], space: str) -> bool:
+    """Return whether chunks have vectors of another embedding space than `space`.
+
+    `spaces` are the numbers of chunks by the space of their vector, "" for none.
+    """
+    return any(name not in {"", space} for name in spaces)
+
+
+def describe_missing_vectors(total: int, spaces: Mapping[str, int], space: str) -> str:
+    """Return a sentence on the passages without a vector in the embedding `space`.
+
+    It ends with what to do. Empty if all passages have one. `total` is the number of
+    chunks, `spaces` their numbers by the space of their vector, "" for none.
+    """
+    missing = total - spaces.get(space, 0)
+    if missing <= 0:
+        return ""
+    passages = "1 passage is" if missing == 1 else f"{missing:,} passages are"
+    text = f"{passages} not embedded yet."
+    if has_other_vectors(spaces, space):
+        text = f"The embedding model changed; {passages} not embedded with it yet."
+    return f"{text} Run `lrwr ingest`."

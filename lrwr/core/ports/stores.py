@@ -205,24 +205,6 @@ class LibraryCounts:
         """The number of chunks that have a vector, in any embedding space."""
         return sum(count for space, count in self.spaces.items() if space)
 
-    def has_other_vectors(self, space: str) -> bool:
-        """Return whether chunks have vectors of another embedding space than `space`."""
-        return any(name not in {"", space} for name in self.spaces)
-
-    def describe_missing_vectors(self, space: str) -> str:
-        """Return a sentence on the passages without a vector in the embedding `space`.
-
-        It ends with what to do. Empty if all passages have one.
-        """
-        missing = self.chunks - self.spaces.get(space, 0)
-        if missing <= 0:
-            return ""
-        passages = "1 passage is" if missing == 1 else f"{missing:,} passages are"
-        text = f"{passages} not embedded yet."
-        if self.has_other_vectors(space):
-            text = f"The embedding model changed; {passages} not embedded with it yet."
-        return f"{text} Run `lrwr ingest`."
-
 
 class AnalysisStore(Protocol):
     """Caches analysis results by content, so that unchanged text is not analysed again."""

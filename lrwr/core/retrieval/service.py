@@ -13,6 +13,8 @@ from lrwr.core.model.chunks import (
     Passage,
     Pipeline,
     SearchScope,
+    describe_missing_vectors,
+    has_other_vectors,
 )
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.nlp.names.lookup import suggest_misspelled_names
@@ -335,11 +337,9 @@ class PassageFinder:
         if embedder is None:
             return False
         counts = await self._store.counts(context.request.pipeline)
-        space = await asyncio.to_thread(lambda: embedder.space)
-        missing = counts.describe_missing_vectors(space)
-        if missing and (
-            counts.has_other_vectors(space) or not counts.spaces.get(space)
-        ):
+        spaces, space = counts.spaces, await asyncio.to_thread(lambda: embedder.space)
+        missing = describe_missing_vectors(counts.chunks, spaces, space)
+        if missing and (has_other_vectors(spaces, space) or not spaces.get(space)):
             context.leave_out_meaning(missing)
             return False
         if missing:
