@@ -228,14 +228,21 @@ class CachingAnalyst:
         return self._analyst.revision
 
     async def estimate(
-        self, document: Document, chunks: Sequence[Chunk], names: NameFinder
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        names: NameFinder,
+        roster: RosterFinder | None = None,
     ) -> Usage:
         """Estimate the calls and tokens for analysing the document; makes no call.
 
-        `names` returns the names of characters in a text. Excerpts with a cached reply
-        cost nothing and are counted in `Usage.cached`.
+        `names` and `roster` are those of `read`. Excerpts with a cached reply cost
+        nothing and are counted in `Usage.cached`.
         """
         _, calls, cached = await self._plan(document, chunks, names)
+        if calls and roster is not None:
+            list_cast = await roster()
+            calls = [_add_cast(call, list_cast) for call in calls]
         total = Usage(cached=cached)
         for call in calls:
             total += self._estimate_call(call)

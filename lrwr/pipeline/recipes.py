@@ -276,7 +276,8 @@ class AgenticRecipe:
         if self.reading is None or document.type is not DocumentType.SCENE:
             return Usage()
         names, _ = await asyncio.to_thread(build_name_finders, knowledge.evidence)
-        return await self.reading.estimate(document, knowledge.chunks, names)
+        roster = partial(self._list_cast, knowledge)
+        return await self.reading.estimate(document, knowledge.chunks, names, roster)
 
     async def learn(
         self, document: Document, tools: RecipeTools, report: ReportProgress

@@ -172,3 +172,16 @@ def test_a_cast_marks_who_may_be_no_person_and_has_no_weekday() -> None:
         (person("Nell", sure), person("Reckoning", unsure), person("Friday", unsure))
     )
     assert build_cast_finder(cast)("Nell") == ("Nell", "Reckoning (a person?)")
+
+
+async def test_an_estimate_counts_the_cast_that_prompts_show(book: StoryDesk) -> None:
+    chat = ScriptedChat(answer=Reader())
+    book.analyst = ModelAnalyst(chat)
+    estimated = await book.ingest(dry_run=True)
+    assert chat.asked == []
+    report = await book.ingest()
+    assert known_in(chat)
+    assert estimated.usage.calls == report.usage.calls == len(chat.asked)
+    assert estimated.usage.prompt_tokens == pytest.approx(
+        report.usage.prompt_tokens, rel=0.005
+    )
