@@ -127,6 +127,7 @@ def test_words_left_out_of_an_utterance_are_marked() -> None:
 def test_search_offers_the_nearest_name_for_one_that_nobody_has() -> None:
     shown = run("search", "What does Croftt say?")
 
-    assert "Not found in the text: “croftt”, “say”. Did you mean Mrs. Croft?" in shown
+    assert "Not found in the text: “croftt”" in shown
+    assert "Did you mean Mrs. Croft?" in shown
     result = json.loads(run("search", "What does Croftt say?", "--json"))
     assert result["similar_names"]

@@ -282,3 +282,18 @@ def test_words_to_me_are_said_to_the_narrator() -> None:
     text = "“Corin is late,” said Nell to me.\n\n“He is,” I said.\n\n"
 
     assert told(text, narrator="Hob")[0].addressee == "Hob"
+
+
+def test_people_without_names_who_talk_are_nobody_of_the_cast() -> None:
+    text = (
+        "“I go,” said Corin.\n\nNell left.\n\nThe ladies of Corin’s party began talking "
+        "of them.\n\n“Is she not pretty?”\n\n“Very.”\n\n“So I think,” said Nell.\n\n"
+    )
+
+    assert speakers(text) == ["Corin", "", "", "Nell"]
+
+
+def test_a_name_between_semicolons_is_not_spoken_to() -> None:
+    text = "“No,” said Corin.\n\n“She is pretty; Corin; very pretty,” said Nell.\n\n"
+
+    assert told(text)[1].addressee_certainty is not Certainty.VERIFIED

@@ -88,6 +88,7 @@ class SpeakerScorer:
             name for turn_cues in cues for name in turn_cues.address.called
         )
         self._frequent = self._most_frequent()
+        self._present = self._names_by_scene()
         self._names_by_word = _index_name_words(cast)
         self._titled = [
             (alias.name.lower().replace(".", "").split(), character.name)
@@ -158,6 +159,15 @@ class SpeakerScorer:
             names += of_sex[:2]
         return names
 
+    def _names_by_scene(self) -> dict[int, set[str]]:
+        """Return who is named in the narration or speaks by a tag, for each scene."""
+        present: dict[int, set[str]] = {turn.turn.scene: set() for turn in self._cues}
+        for row, names in enumerate(self._names_by_row):
+            present.setdefault(self._page.scenes[row], set()).update(names)
+        for turn_cues in self._cues:
+            present[turn_cues.turn.scene].update(turn_cues.address.called)
+        return present
+
     def _person_keys(self, tags: Sequence[DialogueTag]) -> list[str]:
         keys = [make_candidate_key(tag.person, self.narrator) for tag in tags]
         for tag in tags:
@@ -188,7 +198,8 @@ class SpeakerScorer:
                 near[key] = max(near.get(key, 0.0), weight * 0.5)
         self._add_talkers(number, talkers, near)
         for name in self._frequent:
-            near.setdefault(name, 0.0)
+            if name in self._present[turn.scene]:
+                near.setdefault(name, 0.0)
         for name in near:
             near[name] += _TOLD_OFTEN * log(1 + self._mention_counts[name])
         return near

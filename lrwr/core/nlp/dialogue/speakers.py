@@ -1,5 +1,6 @@
 """Quote attribution: speaker and addressee of each quotation, and the narrator's name."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -113,6 +114,8 @@ def _addressee_nearby(
 ) -> Addressee:
     """Return the nearest other speaker in the same dialogue."""
     speaker, gender = speakers[number], cues[number].address.gender
+    if speaker == UNKNOWN_SPEAKER_PREFIX:
+        return Addressee()
     for name in _neighbouring_speakers(cues, speakers, number):
         fits = gender in {Gender.UNKNOWN, scorer.gender(name)}
         if name != speaker and not name.startswith(UNKNOWN_SPEAKER_PREFIX) and fits:
@@ -205,7 +208,7 @@ def attribute_quotations(
         for turn in page.turns
     ]
     scorer = SpeakerScorer(page, cues, cast, narrator)
-    chosen = _decode_speakers(cues, scorer)
+    chosen = _leave_out_others(page, cues, _decode_speakers(cues, scorer))
     names = [name for name, _ in chosen]
     listeners = find_addressees(cues, names, scorer)
     sure = _certain_forms(cast)
@@ -213,6 +216,39 @@ def attribute_quotations(
         _build_quotation(page, turn_cues, speaker, listener, sure)
         for turn_cues, speaker, listener in zip(cues, chosen, listeners, strict=True)
     ]
+
+
+# A paragraph after which people without names talk: "the ladies began talking of it."
+_OTHERS_TALK = re.compile(
+    r"\b(?:ladies|gentlemen|men|women|girls|boys|others|servants|neighbours|neighbors|"
+    r"visitors|guests|crowd|people|company|soldiers|children)\b[^.!?]*\b(?:began|fell to|"
+    r"started|were|went on|continued)\s+(?:to\s+)?(?:talk|whisper|gossip|chatter|discuss)"
+    r"[^.!?]*\.[\s*_]*$"
+)
+
+
+def _leave_out_others(
+    page: DialoguePage,
+    cues: Sequence[SpeakerCues],
+    chosen: Sequence[tuple[str, float]],
+) -> list[tuple[str, float]]:
+    """Return `chosen` without speakers for turns of people who have no names.
+
+    They are the turns without a tag after a paragraph that says so, up to the next
+    narration.
+    """
+    result = list(chosen)
+    are_others = False
+    last_end = 0
+    for number, turn_cues in enumerate(cues):
+        start = turn_cues.turn.raw.spans[0].start
+        between = page.text[last_end:start].rstrip(" \n\"“‘'>*_")
+        if turn_cues.turn.gap or not number:
+            are_others = bool(_OTHERS_TALK.search(between))
+        if are_others and not turn_cues.tags:
+            result[number] = UNKNOWN_SPEAKER_PREFIX, 0.0
+        last_end = turn_cues.turn.raw.spans[-1].end
+    return result
 
 
 def _certain_forms(cast: Cast) -> frozenset[tuple[str, str]]:

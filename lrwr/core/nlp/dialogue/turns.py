@@ -321,7 +321,7 @@ def _is_vocative(text: str, mention: Mention, start: int, end: int) -> bool:
 # What may precede a name that is certainly in address: a sentence start or a comma,
 # interjections and "my dear"
 _BEFORE_CLEAR = re.compile(
-    r"(?:(?P<start>^|[.!?…(]|[—–]|--)|[,;:])[\s\"“‘'*_]*"
+    r"(?:(?P<start>^|[.!?…(]|[—–]|--)|,)[\s\"“‘'*_]*"
     r"(?:(?:oh|o|ah|well|yes|no|but|now|come|and|why|good-bye|good-night|thank you|"
     r"hush|nay|pray|my|dear|dearest|poor)\b[\s,!]*)*$",
     re.IGNORECASE,
@@ -367,6 +367,8 @@ def _is_clear_vocative(text: str, mention: Mention, span: Span) -> bool:
     if opening is None or _APPOSITION.search(before):
         return False
     rest = text[mention.span.end : span.end]
+    if rest[:1] in (";", ":"):
+        return False
     if not rest.strip(" ,.!?…—-_*"):
         return bool(before.strip()) or rest.strip()[:1] == ","
     if _PREDICATE.match(rest):
