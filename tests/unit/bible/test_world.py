@@ -1,8 +1,12 @@
 """Which places the story bible lists, in which order, and inside which others."""
 
+from asyncio import run
+
+from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import WorldElement
 from lrwr.core.bible.world import nest_places
+from lrwr.core.canon.model import Canon
 from lrwr.core.model.facts import (
     LOCATIVE_DETAIL,
     MENTIONS_DETAIL,
@@ -22,6 +26,11 @@ WORDS = (
 
 def world(*counts: tuple[str, str, int, int, str]) -> tuple[WorldElement, ...]:
     """Return the elements for (document, name, mentions, locative uses, part of)."""
+    return project_bible(tell(*counts).knowledge()).world
+
+
+def tell(*counts: tuple[str, str, int, int, str]) -> Stories:
+    """Return a story with facts about (document, name, mentions, uses, part of)."""
     stories = Stories(Book({ONE: WORDS, TWO: WORDS}))
     for document, name, mentions, locative, part_of in counts:
         details = (
@@ -34,7 +43,7 @@ def world(*counts: tuple[str, str, int, int, str]) -> tuple[WorldElement, ...]:
             document, name, FactAbout.WORLD, field, "setting" if locative else "",
             name, details=details, certainty=certainty,
         )  # fmt: skip
-    return project_bible(stories.knowledge()).world
+    return stories
 
 
 def test_mentions_of_all_documents_count_most_used_first() -> None:
@@ -88,3 +97,15 @@ def test_a_park_is_the_place_whose_name_it_has_if_that_is_its_usual_name() -> No
 def test_a_house_of_somebody_has_one_entry() -> None:
     places = world((ONE, "Hob's", 2, 2, ""), (ONE, "Hob's house", 2, 2, ""))
     assert [(p.name, p.mentions) for p in places] == [("Hob's", 4)]
+
+
+def test_a_place_with_two_names_is_the_same_if_only_it_is_read() -> None:
+    places = tell(
+        (ONE, "Thole Lodge", 2, 2, ""), (ONE, "the Lodge", 5, 3, ""),
+        (TWO, "Barrow Park", 2, 2, ""), (TWO, "Barrow", 9, 5, ""),
+    )  # fmt: skip
+    service = places.service(Canon)
+    whole = run(service.read())
+    parts = BibleParts(elements=frozenset({"Thole Lodge", "Barrow"}))
+    assert run(service.read_parts(parts)).world == whole.world
+    assert [place.name for place in whole.world] == ["Barrow", "Thole Lodge"]
