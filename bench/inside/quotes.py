@@ -153,6 +153,7 @@ def _novel(
     line["detection"] = judged["all"]["detection"]
     line |= _asserted(scores, gold, quotes, every)
     line["addressee"] = _addressees(scores, gold, quotes, every)
+    line |= _asserted_addressees(scores, gold, quotes, every)
     line["seconds"] = told.seconds
     return line
 
@@ -165,6 +166,7 @@ def _row(file: str, quotation: Quotation) -> dict[str, Any]:
         "speaker": quotation.speaker,
         "sure": quotation.certainty is Certainty.VERIFIED,
         "addressee": quotation.addressee,
+        "addressee_sure": quotation.addressee_certainty is Certainty.VERIFIED,
         "cue": quotation.cue.value,
     }
 
@@ -195,6 +197,25 @@ def _addressees(
         for quote, row in _matched(asked, rows)
     )
     return right / max(1, len(asked))
+
+
+def _asserted_addressees(
+    scores: ModuleType, gold: Any, quotes: Any, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, float]:
+    """Return what share of quotations with gold addressees have a verified one, and how
+    many of these are right.
+    """
+    names = scores.Names(gold)
+    asked = [quote for quote in quotes if quote["addressees"]]
+    found = _matched(asked, [row for row in rows if row["addressee_sure"]])
+    right = sum(
+        any(_is(names, row["addressee"], who) for who in quote["addressees"])
+        for quote, row in found
+    )
+    return {
+        "asserted_addressees": len(found) / max(1, len(asked)),
+        "addressee_precision": right / max(1, len(found)),
+    }
 
 
 def _is(names: Any, told: str, gold: str) -> bool:
