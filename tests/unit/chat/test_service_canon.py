@@ -149,13 +149,17 @@ async def test_a_search_that_is_cut_off_is_no_answer(desk: StoryDesk) -> None:
 async def test_the_prompt_opens_with_the_chapters_and_the_cast_up_to_the_horizon(
     desk: StoryDesk,
 ) -> None:
+    for path in sorted(desk.folder.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        desk.write(path.name, text.replace("\n", " Night\n", 1))
+    await desk.ingest()
     model = Planless("It is weather [1].")
     voices = counted(desk, model)
     asking = TurnRequest("What of the fog?", as_of="ch1")
     await whole(sessions(desk, voices=lambda: voices), asking)
     asked = model.asked[0][0][-1].text
     assert asked.startswith("<chapters so far ")
-    assert "1. One" in asked
+    assert "1. One Night" in asked
     assert "<characters so far" in asked
     for later in ("2. Two", "Corin"):
         assert later not in asked

@@ -8,6 +8,7 @@ from lrwr.core.chat.context.builder import BiblePartReader
 from lrwr.core.chat.context.material import MATERIAL_CHARS_PER_TOKEN
 from lrwr.core.chat.state import StoryOutline, TurnQuestion
 from lrwr.core.model.language_model import flatten_reply_text
+from lrwr.core.model.text import NUMERAL_PATTERN, LazyPattern
 from lrwr.core.retrieval.story import ChapterTitle
 
 OUTLINE_TOKENS = 600
@@ -24,6 +25,9 @@ MIN_GIST_CHARS = 30
 MAX_GIST_CHARS = 160
 """Characters of the line about a chapter. If there is room for less, only titles are
 listed."""
+
+_BARE_TITLE = LazyPattern(rf"\s*(?:(?i:chapter|ch\.?)\s+)?{NUMERAL_PATTERN}\W*$")
+"""A title that says only which chapter it is."""
 
 
 async def read_outline(
@@ -82,8 +86,12 @@ def _format_cast(names: Bible) -> str:
 def _format_chapters(
     titles: Sequence[ChapterTitle], scenes: Iterable[SceneSummary], room: int
 ) -> str:
-    """Return a line for each chapter; of longer stories the last ones."""
-    heads = [flatten_reply_text(f"{title.number}. {title.title}") for title in titles]
+    """Return a line for each chapter; of longer stories the last ones.
+
+    A title that is only a number is left out, and if there is room for nothing else,
+    so is the line.
+    """
+    heads = [_format_head(title) for title in titles]
     used = sum(len(head) + 2 for head in heads)
     while heads and used > room:
         used -= len(heads.pop(0)) + 2
@@ -91,15 +99,30 @@ def _format_chapters(
         return ""
     gist_chars = min((room - used) // len(heads) - 2, MAX_GIST_CHARS)
     if gist_chars < MIN_GIST_CHARS:
-        return "\n".join(heads)
+        return "\n".join(filter(_has_words, heads))
     gists: dict[int, list[str]] = {}
     for scene in scenes:
         gists.setdefault(scene.chapter, []).extend(_iter_gists(scene))
     numbers = (title.number for title in titles[-len(heads) :])
-    return "\n".join(
-        ": ".join(filter(None, (head, _shorten(gists.get(number, ()), gist_chars))))
+    lines = (
+        _join_line(head, _shorten(gists.get(number, ()), gist_chars))
         for head, number in zip(heads, numbers, strict=True)
     )
+    return "\n".join(filter(_has_words, lines))
+
+
+def _has_words(line: str) -> bool:
+    return not line.removesuffix(".").isdecimal()
+
+
+def _join_line(head: str, gist: str) -> str:
+    separator = ": " if _has_words(head) else " "
+    return separator.join(filter(None, (head, gist)))
+
+
+def _format_head(title: ChapterTitle) -> str:
+    words = "" if _BARE_TITLE.match(title.title, 0) else title.title
+    return flatten_reply_text(f"{title.number}. {words.rstrip(' .')}")
 
 
 def _iter_gists(scene: SceneSummary) -> Iterator[str]:
