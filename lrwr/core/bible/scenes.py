@@ -84,6 +84,7 @@ def build_scene_summaries(
         dead = {name for name, died in deaths.items() if died < start}
         at = (document, *horizon_view.locate_scene(document, span))
         decided = find_decided_point_of_view(canon, outline, chapter, index)
+        facts, people = facts_by_scene.get(at, ()), people_by_scene.get(at, {})
         scenes.append(
             SceneSummary(
                 document=document,
@@ -92,17 +93,10 @@ def build_scene_summaries(
                 chapter=number,
                 chapter_title=chapter.title,
                 scene=index + 1,
-                points_of_view=_points_of_view(
-                    decided, facts_by_scene.get(at, ()), material
-                ),
-                recap=_recap(facts_by_scene.get(at, ())),
-                key_sentences=_key_sentences(facts_by_scene.get(at, ()), material),
-                present=_merge_presence(
-                    facts_by_scene.get(at, ()),
-                    people_by_scene.get(at, {}),
-                    material,
-                    dead,
-                ),
+                points_of_view=_points_of_view(decided, facts, material),
+                recap=_recap(facts),
+                key_sentences=_key_sentences(facts, material),
+                present=_merge_presence(facts, people, material, dead),
             )
         )
     return tuple(scenes)
