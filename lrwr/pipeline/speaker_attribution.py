@@ -28,7 +28,7 @@ from lrwr.core.nlp.dialogue.speakers import (
 )
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.inference import CastInference, NameOverrides
-from lrwr.core.nlp.names.lookup import resolve_name
+from lrwr.core.nlp.names.lookup import CastIdentity, resolve_name
 from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import (
@@ -41,10 +41,10 @@ from lrwr.core.ports.story_stores import (
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.pipeline.stages.speakers import (
     AttributionState,
-    CastLookup,
     DocumentAttribution,
     SceneSpans,
     attribute_document,
+    create_cast_lookup,
     describe_cast,
     digest_inputs,
     find_non_people,
@@ -207,7 +207,7 @@ class _AttributionRun:
         self._store, self._canon = store, canon
         self._may_be_first_person = may_be_first_person
         self._snapshot, self._state, self._cast = snapshot, state, cast
-        self._lookup = CastLookup(cast)
+        self._lookup = create_cast_lookup(CastIdentity(cast))
         self._revisions = {d: r.attributed for d, r in snapshot.documents.items()}
         self._story: set[DocumentId] = set()
         self._signs: dict[DocumentId, str] = {}

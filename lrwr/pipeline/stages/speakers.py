@@ -4,8 +4,10 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
+from typing import Any
 
 from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_path
 from lrwr.core.model.cast import Cast, Character, Gender, Mention, Quotation
@@ -15,6 +17,7 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.speakers import NarratorEvidence, attribute_quotations
 from lrwr.core.nlp.names.inference import NotePerson
 from lrwr.core.nlp.names.lexicon import fold_name
+from lrwr.core.nlp.names.lookup import CastIdentity
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.story_stores import (
     AttributionResult,
@@ -122,6 +125,8 @@ def _collect_name_words(
     return named
 
 
+NOTED_CACHE_SIZE = 1_024
+"""Cached declarations of documents; nearly all documents declare nothing."""
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"the", "a", "an"})
 _Form = tuple[frozenset[str], str]
@@ -140,10 +145,7 @@ class CastLookup:
             for alias in character.aliases
         )
         self._shared_forms = _by_last_word((form, form) for form in cast.shared)
-        self._describe_character = {
-            character.name: describe_character(character)
-            for character in cast.characters
-        }
+        self._descriptions = describe_cast(cast)
 
     def of(self, text: str, narrator: str) -> Cast:
         """Return the characters that `text` may name and its narrator, sorted by name.
@@ -169,7 +171,7 @@ class CastLookup:
         `of`.
         """
         people = tuple(
-            self._describe_character[character.name] for character in own.characters
+            self._descriptions[character.name] for character in own.characters
         )
         shared = tuple((form, *names) for form, names in own.shared.items())
         return _revision(rules, content, narrator, people, shared)
@@ -304,9 +306,21 @@ class AttributionState:
         return frozenset(names), FormFilter(forms)
 
 
-def describe_cast(cast: Cast) -> dict[str, tuple[str, ...]]:
+def describe_cast(cast: Cast) -> Mapping[str, tuple[str, ...]]:
     """Return the description of each character by name."""
-    return {c.name: describe_character(c) for c in cast.characters}
+    return _describe_cast(CastIdentity(cast))
+
+
+@lru_cache(maxsize=2)
+def _describe_cast(identity: CastIdentity) -> Mapping[str, tuple[str, ...]]:
+    characters = identity.cast.characters
+    return {c.name: describe_character(c) for c in characters}
+
+
+@lru_cache(maxsize=2)
+def create_cast_lookup(identity: CastIdentity) -> CastLookup:
+    """Return the lookup of a cast; the same one again for the same cast."""
+    return CastLookup(identity.cast)
 
 
 def hash_revision(revision: DocumentRevision) -> str:
@@ -364,7 +378,7 @@ def find_non_people(
     person_names |= {*names.renamed, *names.renamed.values(), *chain(*names.split)}
     excluded_names: set[str] = set()
     for item in evidence:
-        declared = json.loads(item.noted)
+        declared = _parse_noted(item.noted)
         person_names.update(declared.get("read_as_people", ()))
         excluded_names.update(declared.get("not_people", ()))
     folded = {fold_name(name) for name in person_names}
@@ -374,7 +388,7 @@ def find_non_people(
 def iter_note_people(evidence: Iterable[DocumentEvidence]) -> Iterator[NotePerson]:
     """Yield the people that the author's notes describe."""
     for item in evidence:
-        for person in json.loads(item.noted).get("people", ()):
+        for person in _parse_noted(item.noted).get("people", ()):
             yield NotePerson(
                 person["name"], tuple(person["aliases"]), Gender(person["gender"])
             )
@@ -397,8 +411,14 @@ def find_set_narrator(item: DocumentEvidence, canon: Canon) -> str:
 
     A canon decision on the whole document outranks its front matter.
     """
-    front_matter: Mapping[str, str] = json.loads(item.noted)
-    decided = canon.points_of_view.get(
-        ManuscriptLocation(normalize_canon_path(item.document)), ""
-    )
-    return decided or front_matter.get("pov", "")
+    decided = ""
+    if canon.points_of_view:
+        location = ManuscriptLocation(normalize_canon_path(item.document))
+        decided = canon.points_of_view.get(location, "")
+    return decided or str(_parse_noted(item.noted).get("pov", ""))
+
+
+@lru_cache(maxsize=NOTED_CACHE_SIZE)
+def _parse_noted(noted: str) -> Mapping[str, Any]:
+    noted_values: Mapping[str, Any] = json.loads(noted)
+    return noted_values

@@ -5,18 +5,20 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from lrwr.core.adapters.source.ignore_patterns import IgnorePatterns, InvalidPattern
-from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
+from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, MARKDOWN_SUFFIXES
 from lrwr.core.adapters.source.skipped_content import (
+    NAME_CACHE_SIZE,
     describe_copy,
     find_conflict_copies,
     find_folder_copies,
     find_orphaned_copies,
     is_marked_ignored,
 )
-from lrwr.core.model.documents import DocumentFormat, DocumentId
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem, UnreadableDocument
 from lrwr.core.ports.sources import (
     ManuscriptFile,
@@ -134,6 +136,7 @@ _TEMPORARY = re.compile(
 )
 
 
+@lru_cache(maxsize=NAME_CACHE_SIZE)
 def explain_skipped_file(name: str) -> str:
     """Return, as a phrase for the user, why a file called `name` is skipped; empty if
     it is read.
@@ -388,7 +391,9 @@ class _FolderWalk:
         if reason:
             return path, "", reason
         try:
-            return self._file(path, entry.name, Path(entry.path).stat())
+            # Not `entry.stat()`, which has no inode on Windows.
+            status = os.stat(entry)  # noqa: PTH116 (a third of the time of Path.stat)
+            return self._file(path, entry.name, status)
         except OSError:
             return path, "", NO_PERMISSION
 
@@ -397,11 +402,8 @@ class _FolderWalk:
             return path, "", NOT_A_FILE
         self._inodes.add((status.st_dev, status.st_ino))
         reason = explain_skipped_file(name)
-        is_markdown = (
-            FORMATS_BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
-            is DocumentFormat.MARKDOWN
-        )
-        if not reason and is_markdown and is_marked_ignored(self._root / path):
+        is_markdown = name.lower().endswith(MARKDOWN_SUFFIXES)
+        if not reason and is_markdown and is_marked_ignored(f"{self._root}/{path}"):
             reason = MARKED
         return path, "" if reason else _revision(status), reason
 

@@ -129,6 +129,7 @@ FORMATS_BY_SUFFIX = {
     ".txt": DocumentFormat.TEXT,
 }
 """File endings that lrwr reads, in lower case."""
+MARKDOWN_SUFFIXES = (".md", ".markdown")
 MAX_TEXT_FILE_BYTES = 50 * 1024 * 1024
 """Size of the largest text file that lrwr reads, in bytes."""
 _WORD = re.compile(r"\w\S*")

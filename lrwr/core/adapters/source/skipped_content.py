@@ -14,6 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from lrwr.core.ports.sources import SkipCause, SkippedFile
 
+NAME_CACHE_SIZE = 16_384
+"""Cached file names. Watch lists the same files after each save."""
+
 CERTAIN_SIMILARITY = 0.0
 """Similarity from which a file is a copy if only a program writes such a name: the
 conflict has a date. So a half-synced copy is not a chapter."""
@@ -97,8 +100,9 @@ class OriginalName:
     similarity: float
 
 
-def list_original_names(name: str) -> Iterator[OriginalName]:
-    """Yield the names of which the file name `name` may be a conflict copy's.
+@lru_cache(maxsize=NAME_CACHE_SIZE)
+def list_original_names(name: str) -> tuple[OriginalName, ...]:
+    """Return the names of which the file name `name` may be a conflict copy's.
 
     None for most names. The schemes are those of Syncthing, Dropbox, OneDrive, iCloud,
     Google Drive, Nextcloud, Seafile, Obsidian Sync and others, and of copies made in
@@ -106,7 +110,11 @@ def list_original_names(name: str) -> Iterator[OriginalName]:
     """
     stem, dot, ending = name.rpartition(".")
     if not _HINT.search(stem):
-        return
+        return ()
+    return tuple(_match_originals(stem, dot + ending))
+
+
+def _match_originals(stem: str, ending: str) -> Iterator[OriginalName]:
     for patterns, similarity in (
         (_CERTAIN_NAMES, CERTAIN_SIMILARITY),
         (_STRONG_NAMES, STRONG_SIMILARITY),
@@ -116,7 +124,7 @@ def list_original_names(name: str) -> Iterator[OriginalName]:
         for pattern in patterns:
             match = pattern.fullmatch(stem)
             if match and match["base"].strip():
-                yield OriginalName(match["base"] + dot + ending, similarity)
+                yield OriginalName(match["base"] + ending, similarity)
 
 
 def find_conflict_copies(root: Path, revisions: Mapping[str, str]) -> dict[str, str]:
@@ -347,7 +355,7 @@ _FRONT_MATTER = re.compile(
 )
 
 
-def is_marked_ignored(path: Path) -> bool:
+def is_marked_ignored(path: "Path | str") -> bool:
     """Return whether the front matter of a Markdown file has `lrwr: ignore`.
 
     Reads the first 4 KB of a file, and of one with a long front matter at most 64 KB.

@@ -39,6 +39,11 @@ SELECT_OUTLINES = f"""
 select {outline_fits_sql("document")}, id, type, title, words, order_hint, chapters
 from document where {{where}} order by id
 """
+# What changes whenever an outline is stored.
+_OUTLINE_VERSIONS = """
+select d.id, d.updated_at, k.outline
+from document d left join document_check k on k.document_id = d.id order by d.id
+"""
 _TEXT = f"""
 select {text_fits_sql("document")}, text, paragraphs,
   exists (select 1 from processed where document_id = document.id)
@@ -79,6 +84,9 @@ select
 """
 
 
+FEW_DOCUMENTS = 16
+"""Outlines that are read one by one; more are read at once."""
+
 MAX_CACHED_CHUNKS = 4_000
 """Chunks kept in memory, about 2 KB each: one search reads many of them three times."""
 
@@ -117,6 +125,7 @@ class SqlitePassageStore:
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._cache = ReadCache()
+        self._outlines: dict[DocumentId, tuple[object, DocumentOutline]] = {}
 
     async def outlines(self) -> list[DocumentOutline]:
         """Return the outline (title, chapters, scenes) of every document, ordered by
@@ -127,13 +136,31 @@ class SqlitePassageStore:
                 lambda connection: self._cache.get(
                     connection,
                     "outlines",
-                    lambda: self._database.decode_rows(
-                        connection.execute(SELECT_OUTLINES.format(where="true")),
-                        parse_outline_row,
-                    ),
+                    lambda: self._load_outlines(connection),
                 )
             )
         )
+
+    def _load_outlines(self, connection: sqlite3.Connection) -> list[DocumentOutline]:
+        """Read the outlines stored since the last call; all if there are many."""
+        versions = {row[0]: row[1:] for row in connection.execute(_OUTLINE_VERSIONS)}
+        unchanged = {
+            document: outline
+            for document, (version, outline) in self._outlines.items()
+            if versions.get(document) == version
+        }
+        changed = list(versions.keys() - unchanged.keys())
+        is_bounded = len(changed) <= FEW_DOCUMENTS
+        sql = SELECT_OUTLINES.format(where="id = ?" if is_bounded else "true")
+        for parameters in [(document,) for document in changed] if is_bounded else [()]:
+            rows = connection.execute(sql, parameters)
+            for outline in self._database.decode_rows(rows, parse_outline_row):
+                unchanged[outline.id] = outline
+        outlines = [
+            unchanged[document] for document in versions if document in unchanged
+        ]
+        self._outlines = {o.id: (versions[o.id], o) for o in outlines}
+        return outlines
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order of `ids`; unknown ids are
