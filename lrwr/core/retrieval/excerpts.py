@@ -29,7 +29,7 @@ MAX_QUOTED_PASSAGES = 5
 MAX_PASSAGES_BESIDE_FACTS = 3
 """Passages quoted below facts that may answer the question."""
 
-MAX_QUOTE_CHARS = 700
+MAX_QUOTE_CHARS = 900
 """Characters quoted of one passage, unless a single sentence is longer."""
 
 MAX_SEARCH_CHARS = 500

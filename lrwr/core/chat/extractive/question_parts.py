@@ -40,6 +40,23 @@ _PARTICLES = frozenset(
 ASPECT_WORDS = frozenset(_ASPECTS.split())
 """Words that name an aspect to report on; the text need not contain them to answer."""
 
+UNNEEDED_WORDS = ASPECT_WORDS | frozenset(
+    [
+        "whereabouts",
+        "nationality",
+        "surname",
+        "nickname",
+        "alias",
+        "address",
+        "narrator",
+        "author",
+        "reader",
+        "profession",
+        "occupation",
+    ]
+)
+"""These and the words for a kind of information, of which a text has the information."""
+
 _LABEL_BY_WORD = MappingProxyType(
     {
         "old": "age", "birthday": "age", "live": "home", "lives": "home",

@@ -21,7 +21,7 @@ from lrwr.core.chat.context.items import (
     is_sure,
 )
 from lrwr.core.chat.extractive.question_parts import (
-    ASPECT_WORDS,
+    UNNEEDED_WORDS,
     QuestionPart,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
@@ -420,14 +420,14 @@ def find_unknown_words(result: RetrievalResult) -> list[str]:
     """Return the words of the question that the text never uses, in the order of the
     question.
 
-    They are in lower case, without possessive endings. Words that only name an aspect
-    to report on, such as "relationship", and contractions, such as "didn't", are left
+    They are in lower case, without possessive endings. Words that only name what to
+    report, such as "surname", and contractions, such as "didn't", are left
     out.
     """
     return [
         word
         for word in result.unknown
-        if word not in ASPECT_WORDS and not _CONTRACTION.search(word)
+        if word not in UNNEEDED_WORDS and not _CONTRACTION.search(word)
     ]
 
 
