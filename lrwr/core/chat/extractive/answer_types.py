@@ -56,23 +56,15 @@ class AnswerType:
     """A kind of value that a question asks for.
 
     `name` is how a message calls it ("an age"). `asks` matches such a question;
-    its group, if any, is the thing whose value is asked for. `gives` builds the pattern
-    that an answering sentence must match from that match. With `is_about_person`, the
+    its group, if any, is the thing whose value is asked for. `gives` is the pattern
+    that an answering sentence must match, or builds it from that match. With `is_about_person`, the
     sentence, or one beside it, must also name whom the question names.
     """
 
     name: str
     asks: re.Pattern[str]
-    gives: Callable[[re.Match[str]], str]
+    gives: str | Callable[[re.Match[str]], str]
     is_about_person: bool = False
-
-
-def _ignore_case(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _fixed(pattern: str) -> Callable[[re.Match[str]], str]:
-    return lambda _: pattern
 
 
 def _colour_of_thing(question: re.Match[str]) -> str:
@@ -98,14 +90,16 @@ def _named_thing(question: re.Match[str]) -> str:
 ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "a colour",
-        _ignore_case(r"\bwhat\s+colou?r\b.*?(?P<thing>\w+)\W*$"),
+        re.compile(r"\bwhat\s+colou?r\b.*?(?P<thing>\w+)\W*$", re.IGNORECASE),
         _colour_of_thing,
         is_about_person=True,
     ),
     AnswerType(
         "an age",
-        _ignore_case(r"\bhow\s+old\b|\bwhat\s+age\b|\b(?:what|how)\b.*\bage\W*$"),
-        _fixed(
+        re.compile(
+            r"\bhow\s+old\b|\bwhat\s+age\b|\b(?:what|how)\b.*\bage\W*$", re.IGNORECASE
+        ),
+        (
             rf"(?i)\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)\b"
             rf"|\bage\s+of\b|\baged\b|\b(?:is|was|be|being|of|at|under|over|about|turned"
             rf"|nearly|only|not|past)\s+(?:\w+-and-)?{_NUMBER}(?=\W|$)(?!\s+(?:of|o['’]))"
@@ -116,32 +110,35 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     ),
     AnswerType(
         "such a name",
-        _ignore_case(
+        re.compile(
             r"\b(?:surname|(?:last|family|first|Christian|maiden|middle|given)\s+name"
-            r"|nickname|alias)\b"
+            r"|nickname|alias)\b",
+            re.IGNORECASE,
         ),
-        _fixed(_NAMING),
+        _NAMING,
         is_about_person=True,
     ),
     AnswerType(
         "its name",
-        _ignore_case(
+        re.compile(
             r"\bwhat\b.*\b(?:name|title)\s+of\s+(?:the\s+|this\s+|that\s+|an?\s+)?"
-            r"(?:\w+\s+)??(?P<thing>[a-z]+)\b(?!['’])"
+            r"(?:\w+\s+)??(?P<thing>[a-z]+)\b(?!['’])",
+            re.IGNORECASE,
         ),
         _named_thing,
     ),
     AnswerType(
         "a year",
-        _ignore_case(r"\b(?:which|what)\s+year\b"),
-        _fixed(r"(?i)\b1\d{3}\b|\b20\d\d\b|\byears?\s+(?:ago|before|later|after)\b"),
+        re.compile(r"\b(?:which|what)\s+year\b", re.IGNORECASE),
+        (r"(?i)\b1\d{3}\b|\b20\d\d\b|\byears?\s+(?:ago|before|later|after)\b"),
     ),
     AnswerType(
         "a date",
-        _ignore_case(
-            r"\b(?:what|which)(?:['’]s|\s+(?:is|was))?(?:\s+the)?(?:\s+exact)?\s+(?:date|day)\b"
+        re.compile(
+            r"\b(?:what|which)(?:['’]s|\s+(?:is|was))?(?:\s+the)?(?:\s+exact)?\s+(?:date|day)\b",
+            re.IGNORECASE,
         ),
-        _fixed(
+        (
             rf"\b{_MONTH}\b|\b{_DAY}\b|(?i:\b{_ORDINAL}\s+(?:of|day|instant)\b)"
             r"|(?i:\b(?:next|following|previous|same)\s+(?:day|morning|evening|week)\b"
             r"|\b(?:yesterday|to-?morrow|to-?day)\b)"
@@ -149,8 +146,10 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     ),
     AnswerType(
         "a time of day",
-        _ignore_case(r"\b(?:what|which)\s+(?:hour|time)\b(?!\s+of\s+year)"),
-        _fixed(
+        re.compile(
+            r"\b(?:what|which)\s+(?:hour|time)\b(?!\s+of\s+year)", re.IGNORECASE
+        ),
+        (
             rf"(?i)\bo['’]\s?clock\b|\bnoon\b|\bmidnight\b|\bhalf[-\s]past\b|\bquarter\s+"
             rf"(?:to|past)\b|\b(?:at|past|about|till|until|before|after|struck|nearly)\s+"
             rf"{_NUMBER}\b|\b{_NUMBER}\s+in\s+the\s+(?:morning|afternoon|evening)"
@@ -159,10 +158,11 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     ),
     AnswerType(
         "a length of time",
-        _ignore_case(
-            r"\bhow\s+long\s+(?!ago)|\bhow\s+many\s+(?:days|weeks|months|years|hours)\b"
+        re.compile(
+            r"\bhow\s+long\s+(?!ago)|\bhow\s+many\s+(?:days|weeks|months|years|hours)\b",
+            re.IGNORECASE,
         ),
-        _fixed(
+        (
             rf"(?i)\b(?:{_NUMBER}|a|an|several|some|many|few|{_ORDINAL})[-\s]+(?:\w+[-\s]+)?"
             r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|mornings?)\b"
             r"|\bfortnight\b"
@@ -170,25 +170,26 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     ),
     AnswerType(
         "a sum of money",
-        _ignore_case(
+        re.compile(
             r"\bhow\s+much\s+money\b|\bworth\s+a\s+year\b|\bhow\s+(?:big|large|much)\b"
-            r".*\b(?:dowry|fortune|income|salary|rent|inheritance|legacy)\b"
+            r".*\b(?:dowry|fortune|income|salary|rent|inheritance|legacy)\b",
+            re.IGNORECASE,
         ),
-        _fixed(
+        (
             rf"(?i)\b{_NUMBER}\W+(?:\w+\W+)?(?:pounds?|guineas?|shillings?|pence|dollars?"
             rf"|francs?|crowns?|a[-\s]year)\b|[£$€]\s?\d|\b{_NUMBER}\s+thousand\b"
         ),
     ),
     AnswerType(
         "a number",
-        _ignore_case(r"\bhow\s+(?:many|often)\b"),
-        _fixed(
-            rf"(?i)\b{_NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"
-        ),
+        re.compile(r"\bhow\s+(?:many|often)\b", re.IGNORECASE),
+        (rf"(?i)\b{_NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"),
     ),
     AnswerType(
         "such a name",
-        _ignore_case(rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{_SITES})\b"),
+        re.compile(
+            rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{_SITES})\b", re.IGNORECASE
+        ),
         _named_site,
     ),
 )
@@ -224,7 +225,8 @@ def describe_missing_value(
     asked = answer_type.asks.search(question)
     if asked is None:
         return ""
-    pattern = re.compile(answer_type.gives(asked))
+    gives = answer_type.gives
+    pattern = re.compile(gives if isinstance(gives, str) else gives(asked))
     name_words = {normalize_word(word) for word in names}
     name_words = name_words or set(extract_capitalized_words(question))
     if not answer_type.is_about_person:
