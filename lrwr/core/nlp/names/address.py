@@ -90,38 +90,46 @@ def join_people_by_address(clusters: NameClusters, pairs: AddressPairs) -> None:
         bearers = [p for p in clusters.people if called in p.forms]
         if len(bearers) != 1 or bearers[0] is answering[0]:
             continue
-        _join(clusters, called, bearers[0], answering[0])
-        clusters.index_people()
+        if _join(clusters, called, bearers[0], answering[0]):
+            clusters.index_people()
     _join_married(clusters)
 
 
 def _join_married(clusters: NameClusters) -> None:
     """Merge "Lou Vale" into the Louisa who is "Mrs. Vale"."""
+    wives_by_name: dict[str, dict[int, PersonCluster]] = {}
+    for person in clusters.people:
+        _note_married_names(person, wives_by_name)
+    absorbed: set[int] = set()
     for person in list(clusters.people):
+        lasts = {form.last for form in person.forms.values() if form.given_name}
+        namesakes: dict[int, PersonCluster] = {}
+        for last in lasts:
+            namesakes |= wives_by_name.get(last, {})
         wives = [
             wife
-            for wife in clusters.people
+            for wife in namesakes.values()
             if wife is not person
+            and id(wife) not in absorbed
             and wife.titles["mrs"]
             and wife.n > person.n
-            and _has_married_name(wife, person)
             and _may_be_called(wife, person)
         ]
         if len(wives) == 1 and not person.noted:
             _absorb(wives[0], person)
-            clusters.people.remove(person)
+            _note_married_names(wives[0], wives_by_name)
+            absorbed.add(id(person))
+    clusters.people = [p for p in clusters.people if id(p) not in absorbed]
     clusters.index_people()
 
 
-def _has_married_name(wife: PersonCluster, person: PersonCluster) -> bool:
-    married = {
-        form.words[-1].lower()
-        for form in wife.forms.values()
-        if form.title == "mrs" and len(form.words) == 1
-    }
-    return not married.isdisjoint(
-        form.last for form in person.forms.values() if form.given_name
-    )
+def _note_married_names(
+    wife: PersonCluster, wives_by_name: dict[str, dict[int, PersonCluster]]
+) -> None:
+    """Add `wife` under each surname that she has with "Mrs." alone: "Mrs. Vale"."""
+    for form in wife.forms.values():
+        if form.title == "mrs" and len(form.words) == 1:
+            wives_by_name.setdefault(form.words[-1].lower(), {})[id(wife)] = wife
 
 
 def _may_be_called(wife: PersonCluster, person: PersonCluster) -> bool:
