@@ -39,6 +39,7 @@ def present(*scenes: str, narrator: str = "") -> list[frozenset[str]]:
         "“It is late,” said Nell.\n",
         "The door opened, and Hob led Nell to the fire.\n",
         "Nell and Hob walked to the mill.\n",
+        "“Hob sleeps late, and so did his father,” said Nell.\n",
     ],
 )
 def test_who_acts_or_speaks_is_present(text: str) -> None:

@@ -72,6 +72,8 @@ _REPORT_BEFORE = LazyPattern(
     r"spoke\w*|talk\w*|letter|wrote|convinced|assured|doubt\w*|expect\w*|recollect\w*)\b"
     r"[^.;:\x01]{0,80}$"
 )
+# The tag of a quotation: "…," said Nell
+_TAG_BEFORE = LazyPattern(r"\x01\W{0,3} ?(?:said|spoke|[a-z]+ed) (?:the |old |poor )*$")
 _PARTICIPLE_AFTER = LazyPattern(
     r" (?:\w+ )?(?:been|\w+ed|gone|come|said|done|seen|made|taken|given|left|told|heard|had|"
     r"known|become|brought|found|got|lost|thought|spoken|written)\b"
@@ -196,6 +198,8 @@ def _classify_mention(narration: str, span: Span) -> str:
     before = narration[max(0, span.start - _REACH) : span.start]
     if after[:2] in ("'s", "’s") or _TOPIC_BEFORE.search(before):
         return "topic"
+    if _TAG_BEFORE.search(before):
+        return "acts"
     if _REPORT_BEFORE.search(before):
         return "reported"
     if _COMPANION_BEFORE.search(before):
