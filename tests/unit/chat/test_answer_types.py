@@ -3,7 +3,14 @@
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.chat.extractive.answer_types import describe_missing_value
+from lrwr.core.bible.values import CharacterRelation
+from lrwr.core.chat.extractive.answer_types import (
+    describe_missing_value,
+    find_kin_asked,
+    select_kin,
+)
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.facts import Certainty
 
 
 def missing(question: str, *texts: str, names: tuple[str, ...] = ()) -> str:
@@ -53,3 +60,46 @@ def test_other_names_of_the_person_count() -> None:
 )
 def test_other_questions_ask_for_no_such_value(question: str) -> None:
     assert missing(question, "Nothing of the kind.") == ""
+
+
+def relation(source: str, kind: str, target: str) -> CharacterRelation:
+    return CharacterRelation(source, target, kind, "", (), Certainty.VERIFIED)
+
+
+JACK = relation("Jack", "daughter", "Nell")
+ANNIS = relation("Annis", "daughter", "Nell")
+WIFE = relation("Jack", "wife", "Annis")
+MAGS = relation("Nell", "aunt", "Mags")
+
+
+@pytest.mark.parametrize(
+    ("question", "person", "expected"),
+    [
+        ("Who is Nell's mother?", "Nell", [ANNIS]),
+        ("Who are Nell’s parents?", "Nell", [JACK, ANNIS]),
+        ("Whose daughter is Nell?", "Nell", [JACK, ANNIS]),
+        ("Who is the father of Nell?", "Nell", [JACK]),
+        ("Who is Jack's daughter?", "Jack", [JACK]),
+        ("Does Jack have a wife?", "Jack", [WIFE]),
+        ("Who is Annis's husband?", "Annis", [WIFE]),
+        ("Who is Nell's aunt?", "Nell", [MAGS]),
+        ("Who is Mags's niece?", "Mags", [MAGS]),
+        ("Who is Nell's sister?", "Nell", []),
+    ],
+)
+def test_relatives_are_found_from_both_sides(
+    question: str, person: str, expected: list[CharacterRelation]
+) -> None:
+    asked = find_kin_asked(question)
+    assert asked is not None
+    relations = [JACK, ANNIS, WIFE, MAGS]
+    genders = {"Jack": Gender.MALE, "Nell": Gender.FEMALE}
+    assert select_kin(asked, {person}, relations, genders) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who killed Nell's father?", "What does Nell's father look like?", "Who is Nell?"],
+)
+def test_a_relative_who_is_only_named_is_not_asked_for(question: str) -> None:
+    assert find_kin_asked(question) is None

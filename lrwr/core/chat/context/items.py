@@ -160,7 +160,7 @@ def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
         context_items.extend(_iter_character_items(profile))
     related = (r for p in result.character_profiles for r in p.relationships)
     context_items.extend(
-        _build_relation_item(relation) for relation in (*related, *result.relations)
+        build_relation_item(relation) for relation in (*related, *result.relations)
     )
     for element in result.world:
         context_items.extend(_iter_element_items(element))
@@ -207,7 +207,8 @@ def _iter_claim_items(
         )
 
 
-def _build_relation_item(relation: CharacterRelation) -> ContextItem:
+def build_relation_item(relation: CharacterRelation) -> ContextItem:
+    """Return a relationship as an item."""
     label, description = format_relation(relation)
     return ContextItem(StoryFacet.RELATION, label, "", description, relation.evidence)
 

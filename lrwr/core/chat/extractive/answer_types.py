@@ -6,9 +6,12 @@ sentence, none of them answers the question.
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from lrwr.core.bible.kin_directory import KinTerm, read_kin_term
+from lrwr.core.bible.values import CharacterRelation
+from lrwr.core.model.cast import Gender
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
@@ -253,3 +256,87 @@ def _has_value(
         if not name_words or not set(name_words).isdisjoint(words):
             return True
     return False
+
+
+_KIN_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:"
+    r"(?:who|what)(?:['’]s|\s+(?:is|was|are|were))\s+(?:the\s+names?\s+of\s+)?(?:"
+    r"(?:.{1,40}?['’]s?|his|her|their|its)\s+(?P<owned>[\w-]+)"
+    r"|the\s+(?P<of>[\w-]+)\s+of\s+.{1,40}?)(?:['’]s?\s+names?|\s+called|\s+named)?"
+    r"|(?:does|did|do|has|have|had)\s+.{1,40}?\s+(?:have\s+)?(?:any|an?)\s+(?P<has>[\w-]+)"
+    r"|whose\s+(?P<whose>[\w-]+)\s+(?:is|was|are|were)\s+.{1,40}?)\W*$",
+    re.IGNORECASE,
+)
+"""Asks who is related to somebody in one way ("Who is Nell's mother?"), and no more."""
+
+_PLURALS = {"children": "child", "wives": "wife"}
+
+
+def find_kin_asked(question: str) -> KinTerm | None:
+    """Return the relationship to whom `question` names that it asks for, as in "Who is
+    Nell's mother?"; None if it asks for anything else.
+    """
+    match = _KIN_QUESTION.match(question)
+    if match is None:
+        return None
+    noun = next(filter(None, match.groups())).lower()
+    term = read_kin_term(noun) or read_kin_term(_PLURALS.get(noun, noun.rstrip("s")))
+    if term is None or not match["whose"]:
+        return term
+    return replace(term, side=-term.side, gender=Gender.UNKNOWN)
+
+
+def select_kin(
+    asked: KinTerm,
+    people: Collection[str],
+    relations: Iterable[CharacterRelation],
+    genders: Mapping[str, Gender],
+) -> list[CharacterRelation]:
+    """Return those of `relations` in which somebody is in the relationship `asked` to
+    one of `people`, each once, in their order.
+
+    A relationship stated the other way round counts: who has a daughter is her mother
+    or father, as the `genders` of characters tell, or a noun such as "husband".
+    """
+    relations = list(relations)
+    called = {
+        relation.target: term.gender
+        for relation in relations
+        if (term := read_kin_term(relation.kind)) is not None
+        and term.gender is not Gender.UNKNOWN
+    }
+    genders = {**genders, **called}
+    return list(
+        dict.fromkeys(
+            relation
+            for relation in relations
+            if (relation.source in people and _names_kin(asked, relation))
+            or (relation.target in people and _implies_kin(asked, relation, genders))
+        )
+    )
+
+
+def _names_kin(asked: KinTerm, relation: CharacterRelation) -> bool:
+    """Return whether the target of `relation` is what is asked for."""
+    term = read_kin_term(relation.kind)
+    return (
+        term is not None
+        and (term.base, term.side) == (asked.base, asked.side)
+        and _may_be_same(asked.gender, term.gender)
+    )
+
+
+def _implies_kin(
+    asked: KinTerm, relation: CharacterRelation, genders: Mapping[str, Gender]
+) -> bool:
+    """Return whether the source of `relation` is what is asked for."""
+    term = read_kin_term(relation.kind)
+    return (
+        term is not None
+        and (term.base, -term.side) == (asked.base, asked.side)
+        and _may_be_same(asked.gender, genders.get(relation.source, Gender.UNKNOWN))
+    )
+
+
+def _may_be_same(first: Gender, second: Gender) -> bool:
+    return first is second or Gender.UNKNOWN in (first, second)

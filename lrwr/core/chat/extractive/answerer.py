@@ -15,11 +15,16 @@ from lrwr.core.chat.context.items import (
     ContextItem,
     StoryFacet,
     build_quote_item,
+    build_relation_item,
     collect_context_items,
     is_sure,
     load_result_texts,
 )
-from lrwr.core.chat.extractive.answer_types import describe_missing_value
+from lrwr.core.chat.extractive.answer_types import (
+    describe_missing_value,
+    find_kin_asked,
+    select_kin,
+)
 from lrwr.core.chat.extractive.gap_flags import (
     build_gap_from_ledger,
     find_question_gap,
@@ -403,14 +408,26 @@ class _ExtractiveAnswer:
         answer_lines: set[AnswerLine] = set()
         facts: list[list[AnswerLine]] = []
         for part in self.parts:
+            kin = self._select_kin(part)
             lines = [
                 line
-                for line in selector.facts(part, facets)
+                for line in (selector.facts(part, facets) if kin is None else kin)
                 if line not in answer_lines
             ]
             answer_lines.update(lines)
             facts.append(lines)
         return facts
+
+    def _select_kin(self, part: QuestionPart) -> list[AnswerLine] | None:
+        """Return the relatives that `part` asks for, one a line; None if it asks for
+        anything else, or for relatives of nobody known.
+        """
+        asked = find_kin_asked(part.text)
+        if asked is None or not part.people:
+            return None
+        genders = {p.name: p.gender for p in self.result.character_profiles}
+        relations = select_kin(asked, part.people, self.result.relations, genders)
+        return [(build_relation_item(relation),) for relation in relations]
 
     def _count_passages(self, facts: Sequence[Sequence[AnswerLine]]) -> int:
         """Return how many passages to quote: fewer, or none, if facts answer."""

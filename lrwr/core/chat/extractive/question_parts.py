@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from lrwr.core.bible.kin_directory import read_kin_term
 from lrwr.core.bible.values import CharacterProfile
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
@@ -40,22 +41,13 @@ _PARTICLES = frozenset(
 ASPECT_WORDS = frozenset(_ASPECTS.split())
 """Words that name an aspect to report on; the text need not contain them to answer."""
 
-UNNEEDED_WORDS = ASPECT_WORDS | frozenset(
+_KIND_WORDS = frozenset(
     [
-        "whereabouts",
-        "nationality",
-        "surname",
-        "nickname",
-        "alias",
-        "address",
-        "narrator",
-        "author",
-        "reader",
-        "profession",
-        "occupation",
+        "whereabouts", "nationality", "surname", "nickname", "alias", "address",
+        "narrator", "author", "reader", "profession", "occupation",
     ]
-)
-"""These and the words for a kind of information, of which a text has the information."""
+)  # fmt: skip
+"""Words for a kind of information, of which a text has the information."""
 
 _LABEL_BY_WORD = MappingProxyType(
     {
@@ -286,6 +278,18 @@ def _find_entities(text: str, plan: QuestionPlan) -> list[str]:
 def _extract_naming_words(text: str) -> list[str]:
     ignored_words = ASPECT_WORDS | STOP_WORDS | _PARTICLES
     return [word for word in extract_content_words(text) if word not in ignored_words]
+
+
+def is_unneeded_word(word: str) -> bool:
+    """Return whether a text can answer a question without `word`, which only says what
+    to report: an aspect, a kind of information, or a relative.
+    """
+    return (
+        word in ASPECT_WORDS
+        or word in _KIND_WORDS
+        or read_kin_term(word) is not None
+        or read_kin_term(word.rstrip("s")) is not None
+    )
 
 
 def map_words_to_labels(words: Iterable[str]) -> list[str]:

@@ -21,8 +21,8 @@ from lrwr.core.chat.context.items import (
     is_sure,
 )
 from lrwr.core.chat.extractive.question_parts import (
-    UNNEEDED_WORDS,
     QuestionPart,
+    is_unneeded_word,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import (
@@ -427,7 +427,7 @@ def find_unknown_words(result: RetrievalResult) -> list[str]:
     return [
         word
         for word in result.unknown
-        if word not in UNNEEDED_WORDS and not _CONTRACTION.search(word)
+        if not is_unneeded_word(word) and not _CONTRACTION.search(word)
     ]
 
 
