@@ -1,14 +1,25 @@
 """Contradictions of the canon, found by rules and judged by a language model."""
 
 import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
 from lrwr.app.egress import create_chat_model, create_price_lookup, describe_refusal
 from lrwr.core.adapters.chat.factory import ModelRole
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.continuity.judge import PairJudge
+from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.statements import Contradiction
+from lrwr.core.continuity.verdicts import verify_judgements
+from lrwr.core.model.documents import DocumentId, Horizon
+from lrwr.core.model.errors import SettingsProblem
 from lrwr.pipeline.analysis import ModelBudget
+
+if TYPE_CHECKING:
+    from lrwr.core.continuity.pairs import StatementPair
 
 
 def create_pair_judge(
@@ -38,14 +49,69 @@ def create_pair_judge(
     return PairJudge(chat, workspace.stores.analysis, meter)
 
 
-async def list_contradictions(workspace: Workspace) -> tuple[Contradiction, ...]:
-    """Return the contradictions that rules find in the whole story.
+@dataclass(frozen=True, slots=True)
+class CheckScope:
+    """The story data (`known`) to check, up to `horizon` and in `documents`.
 
-    They are in the order of the contradicting text. Those that the user marked as
+    None as `horizon` or `documents` means no limit.
+    """
+
+    known: StoryKnowledge
+    horizon: Horizon | None = None
+    documents: tuple[DocumentId, ...] | None = None
+
+    async def find_by_rules(self) -> tuple[Contradiction, ...]:
+        """Return the contradictions that rules find, ordered by the contradicting text.
+
+        Those that the user marked as intended are included. They are computed in a
+        worker thread.
+        """
+        return await asyncio.to_thread(
+            find_contradictions, self.known, self.horizon, self.documents
+        )
+
+    async def find_pairs(self) -> "tuple[StatementPair, ...]":
+        """Return the pairs of statements that only a language model can compare.
+
+        Pairs with a note or a decision come first. They are collected in a worker
+        thread.
+        """
+        return await asyncio.to_thread(
+            find_statement_pairs, self.known, self.horizon, self.documents
+        )
+
+
+async def find_known_contradictions(
+    workspace: Workspace, scope: CheckScope
+) -> tuple[Contradiction, ...]:
+    """Return the contradictions that rules find, then those that a model found earlier.
+
+    The latter are cached judgements; no model is called. Intended ones are included.
+    """
+    rule_findings, judge = await scope.find_by_rules(), None
+    with suppress(SettingsProblem):  # without a model, the rules are enough
+        judge = create_pair_judge(workspace, may_ask=False)
+    if judge is None:
+        return rule_findings
+    pairs = await scope.find_pairs()
+    cached = await judge.stored_judgements(pairs)
+    judged = [(pair, cached[pair]) for pair in pairs if pair in cached]
+    verified = verify_judgements(judged, scope.known, judge.name, rule_findings)
+    return (*rule_findings, *verified.found)
+
+
+async def list_findings(
+    workspace: Workspace, as_of: str = ""
+) -> tuple[Contradiction, ...]:
+    """Return what `lrwr check` reports up to the horizon `as_of`, such as "ch3".
+
+    An empty `as_of` means the whole story. Contradictions that the user marked as
     intended are included. No language model is asked.
 
     Raises:
-        NotFound: Nothing was ingested here.
+        NotFound: Nothing was ingested here, or the horizon does not exist.
     """
-    knowledge = await workspace.bible().knowledge()
-    return await asyncio.to_thread(find_contradictions, knowledge)
+    service = workspace.bible()
+    horizon = await service.horizon(as_of) if as_of else None
+    scope = CheckScope(await service.knowledge(horizon), horizon)
+    return await find_known_contradictions(workspace, scope)

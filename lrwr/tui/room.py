@@ -18,6 +18,7 @@ from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
+    from lrwr.tui.queries.reader import ReaderPosition
     from lrwr.tui.service_thread import ServiceThread
 
 
@@ -70,6 +71,8 @@ class RoomScreen(Screen[None]):
         """Held while an action changes `scope`, so that such actions run in order."""
         self.ingest_notices: deque[str] = deque(maxlen=MAX_INGEST_NOTICES)
         """Descriptions of changes by watched saves, oldest first."""
+        self.last_read: ReaderPosition | None = None
+        """Where the reader was closed last; None before that."""
 
     @property
     def room(self) -> RoomApp:

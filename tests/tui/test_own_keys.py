@@ -147,7 +147,7 @@ async def test_going_from_passage_to_passage_and_from_turn_to_turn(book: Path) -
         sources = room.screen.query_one(Sources)
         assert sources.chosen is sources.views[1]
         hint = str(sources.query_one(".source-hint").render())
-        assert hint == "Enter open · c copy · q back"
+        assert hint == "Enter open · r read · c copy · q back"
         await room.press("q")
         assert room.app.focused is room.screen.query_one("#prompt")
         room.transcript.focus()

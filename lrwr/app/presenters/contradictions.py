@@ -33,7 +33,7 @@ def render_contradictions(
             intended_note = f"  intended{f': {reason}' if reason else ''}"
         yield styled_line(
             StyledText(contradiction.id, "place"),
-            f"  {contradiction.about}, {contradiction.attribute}: {_values(contradiction)}",
+            f"  {describe_contradiction(contradiction)}",
             StyledText(intended_note, "faint"),
         )
         if contradiction.judge:
@@ -46,6 +46,11 @@ def render_contradictions(
         for side in (contradiction.canon, contradiction.found):
             yield from _render_side(side)
         yield styled_line()
+
+
+def describe_contradiction(contradiction: Contradiction) -> str:
+    """Return what contradicts what, such as "Nell, eyes: grey in ch1, green in ch3"."""
+    return f"{contradiction.about}, {contradiction.attribute}: {_values(contradiction)}"
 
 
 def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:

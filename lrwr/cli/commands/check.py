@@ -1,8 +1,6 @@
 """`lrwr check`: contradictions that rules find, or a language model with `--model`."""
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +8,11 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.continuity import create_pair_judge
+from lrwr.app.continuity import (
+    CheckScope,
+    create_pair_judge,
+    find_known_contradictions,
+)
 from lrwr.app.egress import create_price_lookup
 from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.contradictions import (
@@ -36,18 +38,13 @@ from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.contradictions import (
     UNCHECKED_TOPICS,
     find_contradiction_by_id,
-    find_contradictions,
 )
 from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
-from lrwr.core.continuity.pair_selection import find_statement_pairs
-from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.continuity.verdicts import (
-    JudgedPair,
     VerifiedJudgements,
     verify_judgements,
 )
-from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.model import Settings
@@ -82,38 +79,6 @@ class CheckRequest:
 
     paths: Sequence[str] = ()
     as_of: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CheckScope:
-    """The story data (`known`) to check, up to `horizon` and in `documents`.
-
-    None as `horizon` or `documents` means no limit.
-    """
-
-    known: StoryKnowledge
-    horizon: Horizon | None
-    documents: tuple[DocumentId, ...] | None
-
-    async def find_by_rules(self) -> tuple[Contradiction, ...]:
-        """Return the contradictions that rules find, ordered by the contradicting text.
-
-        Those that the user marked as intended are included. They are computed in a
-        worker thread.
-        """
-        return await asyncio.to_thread(
-            find_contradictions, self.known, self.horizon, self.documents
-        )
-
-    async def find_pairs(self) -> tuple[StatementPair, ...]:
-        """Return the pairs of statements that only a language model can compare.
-
-        Pairs with a note or a decision come first. They are collected in a worker
-        thread.
-        """
-        return await asyncio.to_thread(
-            find_statement_pairs, self.known, self.horizon, self.documents
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,15 +232,7 @@ async def run_rule_check(
     """
     async with open_story_services(settings, output) as workspace:
         scope = await load_check_scope(workspace, request)
-        rule_findings, judge = await scope.find_by_rules(), None
-        with suppress(SettingsProblem):  # without a model, the rules are enough
-            judge = create_pair_judge(workspace, may_ask=False)
-        if judge is None:
-            return rule_findings
-        session = PairJudgeResult(
-            judged=await _load_judged_pairs(judge, await scope.find_pairs())
-        )
-        return _build_result(rule_findings, session, scope.known, judge).found
+        return await find_known_contradictions(workspace, scope)
 
 
 async def run_model_check(
@@ -464,13 +421,6 @@ def _require_judge(judge: PairJudge | None) -> PairJudge:
             hint="Set `use` in `[model]`, or leave out `--model` to check by rules.",
         )
     return judge
-
-
-async def _load_judged_pairs(
-    judge: PairJudge, pairs: Sequence[StatementPair]
-) -> list[JudgedPair]:
-    cached = await judge.stored_judgements(pairs)
-    return [(pair, cached[pair]) for pair in pairs if pair in cached]
 
 
 def _build_result(

@@ -108,6 +108,12 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
+        "room.reader", "alt+m", "Reader",
+        "Read the manuscript by chapters and scenes; nothing is edited",
+        "do('reader')", "read", "[CHAPTER]",
+        section=STORY,
+    ),
+    Action(
         "room.library", "ctrl+l", "Library",
         "Show the library, and read changed files",
         "do('library')", "library",
@@ -203,6 +209,7 @@ SOURCE_ACTIONS: tuple[Action, ...] = (
         "place.open", "enter", "Open", "Open the passage in your editor", "open",
         is_priority=False,
     ),
+    Action("place.read", "r", "Read", "Show the passage in the reader", "read"),
     Action("place.copy", "c", "Copy", "Copy the passage", "copy_quote"),
     Action(
         "place.next", "down,j", "Next passage", "Go to the next passage", "move(1)",
@@ -284,6 +291,9 @@ LIST_ACTIONS: tuple[Action, ...] = (
         "list.choose", "enter", "Choose",
         "Choose the row, or open the file at the line's location", "enter",
         is_shown_in_footer=True,
+    ),
+    Action(
+        "list.read", "alt+m", "Reader", "Show the line's location in the reader", "read"
     ),
     Action("list.up", "up", "Up", "Go to the previous row", "step(-1)"),
     Action("list.down", "down", "Down", "Go to the next row", "step(1)"),
@@ -369,6 +379,57 @@ THREAD_ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 """Actions of the threads screen."""
 
+READER_ACTIONS: tuple[Action, ...] = (
+    Action(
+        "reader.contents", "tab", "Contents", "Go to the contents, or back to the text",
+        "contents", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "reader.edit", "enter,e", "Edit", "Open the file in your editor at this line",
+        "edit", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "reader.character", "c", "Character", "Choose whose names are highlighted",
+        "character", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "reader.find", "slash", "Find", "Find text", "find",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "reader.next", "n", "Next", "Go to the next mention, or to the next found text",
+        "match(1)", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "reader.before", "N,p", "Previous",
+        "Go to the previous mention, or to the previous found text",
+        "match(-1)", is_priority=False,
+    ),
+    Action(
+        "reader.finding", "f", "Finding", "Go to the next finding of `check`",
+        "finding(1)", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "reader.finding_before", "F", "Previous finding",
+        "Go to the previous finding of `check`", "finding(-1)", is_priority=False,
+    ),
+    Action(
+        "reader.chapter", "right_square_bracket", "Next chapter",
+        "Open the next chapter or note", "part(1)", is_priority=False,
+    ),
+    Action(
+        "reader.chapter_before", "left_square_bracket", "Previous chapter",
+        "Open the previous chapter or note", "part(-1)", is_priority=False,
+    ),
+    Action(
+        "reader.close", "escape", "Close", "Close the reader", "close",
+        is_shown_in_footer=True,
+    ),
+    Action("reader.page", "space", "Page down", "Go down a page", "page(1)", is_priority=False),
+    Action("reader.page_up", "b", "Page up", "Go up a page", "page(-1)", is_priority=False),
+)  # fmt: skip
+"""Actions of the reader."""
+
 CHARACTER_CHOICE_ACTIONS: tuple[Action, ...] = (
     Action(
         "characters.talk", "f4,ctrl+enter", "Talk with",
@@ -408,6 +469,7 @@ TEXT_INPUT_ACTIONS: tuple[Action, ...] = (
 
 SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
     ("Lists", (*LIST_ACTIONS, FIND_ACTION)),
+    ("Reader", READER_ACTIONS),
     ("Open questions", GAP_ACTIONS),
     ("Threads", THREAD_ACTIONS),
     ("Choose a character", CHARACTER_CHOICE_ACTIONS),

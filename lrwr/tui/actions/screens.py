@@ -7,15 +7,19 @@ from lrwr.app.presenters.threads import format_thread_title
 from lrwr.app.presenters.watch import describe_watch_event
 from lrwr.app.watch import stream_saves
 from lrwr.core.continuity.statements import NewContradictions
+from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import ThreadId
 from lrwr.pipeline.watch.events import SaveReport, WatchEvent
+from lrwr.tui.queries.reader import locate_cited_position
 from lrwr.tui.queries.threads import load_threads
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
+from lrwr.tui.screens.reader import ReaderScreen
 from lrwr.tui.screens.settings import SettingsScreen
 from lrwr.tui.screens.story import PeopleScreen, TimelineScreen, WorldScreen
+from lrwr.tui.widgets.sources import SourceView
 from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
 
@@ -68,6 +72,35 @@ async def open_gaps_screen(screen: RoomScreen, words: str) -> None:
     """Show the open questions, so that the user can answer them; `words` is ignored."""
     del words
     await screen.app.push_screen_wait(GapsScreen(screen))
+
+
+async def open_reader(screen: RoomScreen, words: str) -> None:
+    """Show the manuscript in the reader.
+
+    `words` is where to begin, such as "ch3:s2" or "chapters/03.md:15"; if empty, where
+    the reader was closed last.
+    """
+    await screen.app.push_screen_wait(ReaderScreen(screen, words.strip()))
+
+
+async def read_cited_passage(screen: RoomScreen, words: str) -> None:
+    """Show the selected passage in the reader; `words` is ignored.
+
+    Raises:
+        NotFound: No passage is selected.
+    """
+    del words
+    chosen = screen.query_one(SplitView).sources.chosen
+    if not isinstance(chosen, SourceView):
+        raise NotFound(
+            "No passage is selected",
+            hint="Press Alt+1 or click [1] to select the first.",
+        )
+    citation = chosen.citation
+    position = await screen.room.service_thread.run(
+        lambda workspace: locate_cited_position(workspace, citation)
+    )
+    await screen.app.push_screen_wait(ReaderScreen(screen, position))
 
 
 WATCH_GROUP = "watch"

@@ -30,7 +30,14 @@ ALL_ACTIONS = (
 )
 """Actions whose keys can be configured."""
 
-LETTER_KEY_PREFIXES = ("place.", "gaps.", "threads.", "library.", "list.find")
+LETTER_KEY_PREFIXES = (
+    "place.",
+    "gaps.",
+    "threads.",
+    "library.",
+    "reader.",
+    "list.find",
+)
 """Prefixes of actions that letters may run: no text is typed where they are active."""
 
 CONCURRENT_PREFIXES = (

@@ -14,6 +14,7 @@ from textual.widgets import Footer, Input, OptionList, Static
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 from lrwr.tui.actions.citations import open_document_at_line
 from lrwr.tui.actions.keys_and_commands import LIST_ACTIONS
+from lrwr.tui.queries.reader import ReaderPosition
 from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows
@@ -290,6 +291,18 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             await open_document_at_line(self.room, document, line)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.room.show_error(error)
+
+    def action_read(self) -> None:
+        """Show the location of the highlighted detail line in the reader.
+
+        Without one, it is the first location in the details. Nothing happens if there
+        is none.
+        """
+        evidence = self.query_one(LineList).evidence
+        if evidence is not None:
+            start = evidence.spans[0].start
+            self.room.last_read = ReaderPosition(evidence.document, start)
+            self.room.action_do("reader")
 
     def action_step(self, by: int) -> None:
         """Move the highlight down if `by` is positive, else up, by one row.

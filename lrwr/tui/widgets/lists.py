@@ -4,7 +4,7 @@ import asyncio
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rapidfuzz.fuzz import partial_ratio
 from textual import events, work
@@ -15,6 +15,9 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import TextEvidence
 
 MIN_SIMILARITY = 70.0
 """Minimum similarity, from 0 to 100, of a name with a typing error."""
@@ -272,6 +275,14 @@ class LineList(BrowseList):
         """The highlighted line, or None if there is none."""
         at = self.highlighted
         return None if at is None else self._shown[at]
+
+    @property
+    def evidence(self) -> "TextEvidence | None":
+        """The quotation of the highlighted line, else the first one of all lines."""
+        highlighted = self.line
+        if highlighted is not None and highlighted.evidence is not None:
+            return highlighted.evidence
+        return next((line.evidence for line in self._shown if line.evidence), None)
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Show `lines` and highlight the first."""

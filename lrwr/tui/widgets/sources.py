@@ -177,7 +177,7 @@ NO_SOURCES = "No passage to show."
 """Shown for an answer that found nothing, and for an error."""
 STOPPED = "Stopped before any passage was cited."
 WEB_HEADING = "From the web, not from your manuscript"
-KEY_HINT = "{} open · {} copy · {} back"
+KEY_HINT = "{} open · {} read · {} copy · {} back"
 SourceItem = SourceView | PageView
 
 
@@ -357,6 +357,11 @@ class Sources(VerticalScroll):
         if self.chosen is not None:
             await self.run_action("screen.do('open')")
 
+    async def action_read(self) -> None:
+        """Show the selected passage in the reader; nothing happens without one."""
+        if isinstance(self.chosen, SourceView):
+            await self.run_action("screen.do('read_passage')")
+
     async def action_copy_quote(self) -> None:
         """Copy text and location of the selected source to the clipboard.
 
@@ -403,9 +408,9 @@ class Sources(VerticalScroll):
 def _hint(keymap: Mapping[str, str]) -> Content:
     """Return the key hint, with configured keys if there are any."""
     if not keymap:
-        return Content(KEY_HINT.format("Enter", "c", "Esc"))
+        return Content(KEY_HINT.format("Enter", "r", "c", "Esc"))
     keys = {a.id: format_key(resolve_keys(a, keymap)[0]) for a in SOURCE_ACTIONS}
-    names = (keys[f"place.{name}"] for name in ("open", "copy", "leave"))
+    names = (keys[f"place.{name}"] for name in ("open", "read", "copy", "leave"))
     return Content(KEY_HINT.format(*names))
 
 
