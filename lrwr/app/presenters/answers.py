@@ -21,6 +21,7 @@ from lrwr.core.model.turns import (
     NOT_MENTIONED,
     STOPPED_REMARK,
     GapFlag,
+    SupervisorOutput,
     Turn,
     TurnState,
 )
@@ -141,6 +142,21 @@ def is_answer_doubtful(turn: Turn) -> bool:
     return turn.output.response_text.startswith(_NOT_FOUND) or any(
         note.kind == "warning" for note in describe_answer_notes(turn)
     )
+
+
+def findings_as_json(answer: SupervisorOutput) -> list[dict[str, object]]:
+    """Return the findings of an answer: the span in characters, the words that the cited
+    text lacks, and a sentence that says what is wrong.
+    """
+    text = answer.response_text
+    return [
+        {
+            "span": [span.start, span.end],
+            "words": list(words or ()),
+            "message": _describe_unsupported(text[span.start : span.end], words or ()),
+        }
+        for span, words in zip_longest(answer.unsupported, answer.lacking_words)
+    ]
 
 
 def _describe_unsupported(words: str, lacking: Sequence[str]) -> str:

@@ -5,12 +5,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import zip_longest
 
 from lrwr.app.presenters.answers import (
     DAMAGED_ANSWER,
     describe_answer_notes,
     describe_reliability,
+    findings_as_json,
     is_answer_doubtful,
     strip_markup,
 )
@@ -425,7 +425,7 @@ def turn_as_json(
     """Return a turn as JSON: question, answer, citations, remarks, usage and price.
 
     `asked` is in seconds since 1970, `price` in US dollars. `unsupported` has half-open `[start, end]` offsets in the answer, `findings` the same
-    with the words that the cited text lacks. `response_text`, `resolved_characters`,
+    with the words that the cited text lacks and a sentence that says what is wrong. `response_text`, `resolved_characters`,
     `gap_flags` and `tavily_used` repeat other keys under the names of the value that
     the turn returns; `narrative_state_delta` is the state after it. `plan` and `entities`
     are those of the question, `searches` the texts searched for beside it, `steps` the
@@ -451,10 +451,7 @@ def turn_as_json(
         "citations": list(_citations(answer, places)),
         "gaps": list(answer.gap_flags),
         "unsupported": [[span.start, span.end] for span in answer.unsupported],
-        "findings": [
-            {"span": [span.start, span.end], "words": list(words or ())}
-            for span, words in zip_longest(answer.unsupported, answer.lacking_words)
-        ],
+        "findings": findings_as_json(answer),
         "low_confidence": answer.low_confidence,
         "warned": is_answer_doubtful(turn),
         "web": answer.tavily_used,

@@ -32,7 +32,7 @@ _TELLING = (
 )
 _SHOWN = (
     r"(?:described|explained|given|mentioned|named|recorded|said|settled|shown|specified"
-    r"|stated|told)\b"
+    r"|stated)\b"
 )
 _GIVES = r"(?:gives?|mentions?|names?|says?|sees?|shows?|states?|tells?)\b"
 _ASKED = r"\b(?:names?|how|what|when|where|whether|which|who|whom|whose|why)\b"

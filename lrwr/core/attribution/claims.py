@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from lrwr.core.attribution.answer_sentences import (
@@ -12,6 +12,7 @@ from lrwr.core.attribution.answer_sentences import (
     states_nothing,
 )
 from lrwr.core.attribution.citations import ANY_MARK, drop_unknown_numbers
+from lrwr.core.attribution.concrete_words import find_changed_words
 from lrwr.core.attribution.details import (
     count_listed,
     denies_existence,
@@ -32,6 +33,10 @@ from lrwr.core.attribution.names import (
     list_named_characters,
 )
 from lrwr.core.attribution.quotations import (
+    AnswerQuotation,
+    FitsCitation,
+    MovedQuotation,
+    find_misplaced_quotations,
     find_misquotations,
     list_numbers,
     occurs_in,
@@ -55,6 +60,9 @@ _SPOKEN = re.compile(r"“[^”]*(?:”|$)|^[^“”]*”")
 
 
 MAX_SHOWN_WORDS = 5
+
+MAX_ANSWERING_WORDS = 15
+"""Words up to which a quotation with a negation supports one beside it."""
 
 _COMMON_WORDS = (
     "before after under over again still out down off back away just also very more most"
@@ -85,12 +93,14 @@ class CitationFinding:
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
     """An answer with corrected citation numbers, the citations that it uses in the order
-    of their numbers, and the findings, in text order.
+    of their numbers, and the findings, in text order. `moved` are the quotations that
+    got another number.
     """
 
     text: str
     citations: tuple[Citation, ...]
     findings: tuple[CitationFinding, ...]
+    moved: tuple[MovedQuotation, ...] = field(default=(), compare=False)
 
 
 def check_citations(
@@ -127,14 +137,24 @@ def check_citations(
     text = drop_unknown_numbers(
         normalize_web_marks(answer, frozenset(pages)), frozenset(by_number)
     )
-    text = renumber_quotations(text, citations)
-    cited = tuple(by_number[number] for number in sorted(list_numbers(text)))
-    sources = AnswerSources(
-        cited, sentences, question, notes, tuple(decided), story or StoryContext()
+    every = AnswerSources(
+        tuple(citations),
+        sentences,
+        question,
+        notes,
+        tuple(decided),
+        story or StoryContext(),
     )
+    text, moved = renumber_quotations(text, citations, _match_people(text, every))
+    cited = tuple(by_number[number] for number in sorted(list_numbers(text)))
+    sources = replace(every, cited=cited)
+    wrong_quotations = {
+        **dict(find_misplaced_quotations(text, citations)),
+        **dict(find_misquotations(text, cited, pages, question)),
+    }
     findings = [
         CitationFinding(span, words[:MAX_SHOWN_WORDS])
-        for span, words in find_misquotations(text, cited, pages, question)
+        for span, words in wrong_quotations.items()
     ]
     misquoted = [finding.span for finding in findings]
     before = ""
@@ -149,7 +169,24 @@ def check_citations(
             findings.append(CitationFinding(sentence.span, words[:MAX_SHOWN_WORDS]))
         before = text[sentence.span.start : sentence.span.end]
     ordered = sorted(findings, key=lambda finding: finding.span)
-    return CheckedAnswer(text, cited, tuple(ordered))
+    return CheckedAnswer(text, cited, tuple(ordered), moved)
+
+
+def _match_people(text: str, sources: AnswerSources) -> FitsCitation:
+    """Return whether a passage is of somebody of whom a quotation of `text` is: whom its
+    sentence names, else the sentences before, else the question.
+    """
+    answer = list(iter_answer_sentences(text, sources.split))
+    cast = sources.story.cast
+
+    def fits(quotation: AnswerQuotation, citation: Citation) -> bool:
+        until = [s for s in answer if s.span.start <= quotation.span.start]
+        statements = (*(s.own_text for s in reversed(until)), sources.question)
+        named = (list_named_characters(statement, cast) for statement in statements)
+        people = next((people for people in named if people), ())
+        return sources.names_any(citation.number, people)
+
+    return fits
 
 
 def _check_sentence(
@@ -176,6 +213,10 @@ def _check_sentence(
     if is_remark or not WORD_PATTERN.search(sentence.claim):
         return None
     lacking = _find_missing_negation(text, sentence, source)
+    if sentence.numbers and not sentence.is_opinion:
+        quotations = (q.text for q in sentence.quotations)
+        known = "\n".join((source.for_numbers, source.for_names, *quotations))
+        lacking += find_changed_words(sentence.claim, source.sentences, known)
     if lacking:
         return lacking
     if not sentence.is_opinion and loses_negation(sentence.own_text, source.sentences):
@@ -193,7 +234,9 @@ def _find_missing_names(
     not. So may anything, beside a verbatim quotation.
     """
     cast = sources.story.cast
-    missing = find_missing_names(sentence.claim, source.for_names, cast)
+    missing = find_missing_names(
+        sentence.claim, f"{source.for_names}\n{sources.question}", cast
+    )
     if not missing:
         return ()
     is_verbatim = _quotes_verbatim(sentence, sources)
@@ -262,14 +305,19 @@ def _find_missing_negation(
     """
     if sentence.is_opinion or not has_negation(sentence.claim):
         return ()
-    is_answered = any(has_denial(q.text) for q in sentence.quotations)
+    is_answered = any(
+        has_denial(q.text) and len(q.text.split()) <= MAX_ANSWERING_WORDS
+        for q in sentence.quotations
+    )
     missing: tuple[str, ...] = ()
     if not is_answered and not (
         denies_existence(sentence.claim) and not sentence.numbers
     ):
         missing = find_missing_negation(sentence.claim, source.sentences)
     for quotation in () if missing else sentence.quotations:
-        if has_denial(quotation.text) and not denies_saying(text, quotation.span):
+        other = stem_words(sentence.own_text).isdisjoint(stem_words(quotation.text))
+        is_parallel = has_negation(quotation.text) or other
+        if is_answered and is_parallel and not denies_saying(text, quotation.span):
             continue
         negation = find_denial(text, quotation.span)
         saying = source.find_quoted(quotation.text) if negation else []

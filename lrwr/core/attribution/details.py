@@ -296,7 +296,10 @@ def find_denial(text: str, span: Span) -> str:
     words: list[str] = clauses[-1].rpartition(":")[2].split()
     last_words = " ".join(words[-2 * _SCOPE :])
     near = _DENIAL.search(last_words)
-    if near and not _ADMITTING.match(last_words, near.end()):
+    # "will not believe it, so she repeats that" denies something else.
+    between = last_words[near.end() :].split()[2:] if near else []
+    says_later = any(_SAYING.match(word) for word in between)
+    if near and not says_later and not _ADMITTING.match(last_words, near.end()):
         return near[0]
     if before.endswith(":"):
         for word, verb in pairwise(words):

@@ -1,9 +1,10 @@
 """Quotations in an answer: whether they are verbatim, and under which number."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from lrwr.core.attribution.citations import (
     ANY_MARK,
@@ -16,8 +17,8 @@ from lrwr.core.model.turns import Citation, WebCitation
 from lrwr.core.web.citations import WEB_MARK, parse_web_marks
 
 MIN_QUOTED_WORDS = 4
-"""Words from which on quotation marks count as a verbatim quotation; fewer may be a
-title, a name or irony."""
+"""Words from which on quotation marks count as a verbatim quotation; fewer without a
+citation may be a title, a name or irony."""
 
 REPEATED_WORDS = 5
 """Words in a row that show where a sentence comes from."""
@@ -25,6 +26,7 @@ REPEATED_WORDS = 5
 QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
 _MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
 _MARKS_AFTER = re.compile(rf"[\s.,;:!?)]*({_MARKS.pattern})")
+_CLAUSE_END = re.compile(r"[.!?;:,](?:\s|$)|\n")
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 
 
@@ -69,64 +71,116 @@ def _find_marks(text: str, end: int) -> Span | None:
     return Span(group.start(), group.end()) if group else None
 
 
-def renumber_quotations(text: str, citations: Sequence[Citation]) -> str:
-    """Return an answer in which each quotation has the number of the text that has it.
+@dataclass(frozen=True, slots=True)
+class MovedQuotation:
+    """A quotation whose citation numbers `before` were replaced by `number`."""
+
+    text: str
+    before: tuple[int, ...]
+    number: int
+
+    @property
+    def remark(self) -> str:
+        """A sentence that says where the quotation stands."""
+        before = "".join(f"[{number}]" for number in self.before)
+        return f"“{self.text}” stands in [{self.number}], not in {before}: renumbered."
+
+
+FitsCitation: TypeAlias = Callable[[AnswerQuotation, Citation], bool]
+"""Whether a quotation of an answer may be cited from a passage that contains it."""
+
+
+def renumber_quotations(
+    text: str, citations: Sequence[Citation], fits: FitsCitation
+) -> tuple[str, tuple[MovedQuotation, ...]]:
+    """Return an answer in which each quotation has the number of the text that has it,
+    and the quotations whose numbers changed.
 
     Only a quotation that is directly followed by numbers of other texts is changed, and
-    only if exactly one of `citations` contains it, or the best fitting of several in
-    their order. Numbers of the same mark that other quotations before it need stay.
+    only if exactly one of `citations` contains it, or the first of several that `fits`.
+    Numbers of the same mark that other quotations before it need stay.
     """
     by_number = {citation.number: citation for citation in citations}
     pieces: list[str] = []
+    moved: list[MovedQuotation] = []
     done = 0
     quotations = find_answer_quotations(text)
     for index, quotation in enumerate(quotations):
-        marks = _MARKS_AFTER.match(text, quotation.span.end)
-        if marks is None or WEB_MARK.search(marks[1]):
+        marks = _find_direct_marks(text, quotation)
+        if marks is None:
             continue
         numbers = list_numbers(marks[1])
-        right = _find_right_number(quotation, numbers, by_number)
+        rights = _list_right_numbers(quotation, numbers, by_number)
+        right = next((n for n in rights if fits(quotation, by_number[n])), None)
         if right is None:
             continue
-        before = [
-            mark.end() for mark in ANY_MARK.finditer(text, 0, quotation.span.start)
-        ]
-        since = max((*before, text.rfind("\n", 0, quotation.span.start)), default=0)
-        needed = _list_needed_numbers(quotations[:index], since, numbers, by_number)
+        needed = _list_needed_numbers(
+            quotations[:index], _find_marks_start(text, quotation), numbers, by_number
+        )
         listed = "".join(f"[{number}]" for number in dict.fromkeys((*needed, right)))
         trailing = marks[1][len(marks[1].rstrip()) :]
         pieces += [text[done : marks.start(1)], listed, trailing]
         done = marks.end(1)
-    return "".join((*pieces, text[done:]))
+        moved.append(MovedQuotation(quotation.text, tuple(numbers), right))
+    return "".join((*pieces, text[done:])), tuple(moved)
 
 
-def _find_right_number(
+def find_misplaced_quotations(
+    text: str, citations: Sequence[Citation]
+) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    """Yield the quotations that only other passages contain than those of the numbers
+    directly after them, with the words that these lack.
+
+    In an answer of `renumber_quotations`, these are the quotations whose passage did not
+    fit.
+    """
+    by_number = {citation.number: citation for citation in citations}
+    for quotation in find_answer_quotations(text):
+        marks = _find_direct_marks(text, quotation)
+        numbers = list_numbers(marks[1]) if marks else []
+        if _list_right_numbers(quotation, numbers, by_number) and numbers:
+            sources = [by_number[n].text for n in numbers if n in by_number]
+            yield quotation.span, find_differing_words(quotation.text, sources)
+
+
+def count_quotations(text: str, citations: Sequence[Citation]) -> tuple[int, int]:
+    """Return how many quotations an answer has, and how many of them `citations`
+    contain.
+    """
+    quotations = find_answer_quotations(text)
+    texts = [citation.text for citation in citations]
+    return len(quotations), sum(occurs_in(q.text, texts) for q in quotations)
+
+
+def _find_direct_marks(text: str, quotation: AnswerQuotation) -> re.Match[str] | None:
+    marks = _MARKS_AFTER.match(text, quotation.span.end)
+    return None if marks is None or WEB_MARK.search(marks[1]) else marks
+
+
+def _find_marks_start(text: str, quotation: AnswerQuotation) -> int:
+    """Return the end of the last mark before a quotation, or of the line before it."""
+    ends = [mark.end() for mark in ANY_MARK.finditer(text, 0, quotation.span.start)]
+    return max((*ends, text.rfind("\n", 0, quotation.span.start)), default=0)
+
+
+def _list_right_numbers(
     quotation: AnswerQuotation,
     numbers: Sequence[int],
     by_number: Mapping[int, Citation],
-) -> int | None:
-    """Return the number under which a quotation belongs; None to leave it as it is.
+) -> list[int]:
+    """Return the numbers under which a quotation belongs; none to leave it as it is.
 
     A short quotation is only moved to the one text that contains it.
     """
-    if not WORD_PATTERN.search(quotation.text) or any(
-        occurs_in(quotation.text, [by_number[n].text])
-        for n in numbers
-        if n in by_number
-    ):
-        return None
-    if occurs_in(
-        quotation.text, [by_number[n].text for n in numbers if n in by_number]
-    ):
-        return None
+    own_texts = [by_number[n].text for n in numbers if n in by_number]
+    if not WORD_PATTERN.search(quotation.text) or occurs_in(quotation.text, own_texts):
+        return []
     containing = [
         number
         for number, citation in by_number.items()
         if occurs_in(quotation.text, [citation.text])
     ]
-    if not containing or (len(containing) > 1 and not quotation.is_long):
-        return None
-    return containing[0]
+    return containing if len(containing) == 1 or quotation.is_long else []
 
 
 def _list_needed_numbers(
@@ -157,18 +211,28 @@ def find_misquotations(
     pages: Mapping[int, WebCitation],
     question: str = "",
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """Yield the long quotations of `text` that its sources do not contain, with the
-    words that differ from the most similar passage.
+    """Yield the quotations of `text` that its sources do not contain, with the words
+    that differ from the most similar passage.
 
-    A quotation of the web must occur in the pages of its own mark; words of `question`
+    A short one counts if a citation stands after it in its sentence: else it may be a
+    title or irony. A quotation of the web must occur in the pages of its own mark; words of `question`
     may be quoted.
     """
     for quotation in find_answer_quotations(text):
-        if not quotation.is_long:
+        if not quotation.is_long and not _is_attributed(text, quotation):
             continue
         sources = _list_sources(text, quotation, citations, pages)
         if not occurs_in(quotation.text, [*sources, question]):
             yield quotation.span, find_differing_words(quotation.text, sources)
+
+
+def _is_attributed(text: str, quotation: AnswerQuotation) -> bool:
+    """Return whether a citation of the manuscript follows in the same clause."""
+    if quotation.marks is None or not WORD_PATTERN.search(quotation.text):
+        return False
+    between = QUOTED.sub(" ", text[quotation.span.end : quotation.marks.start])
+    group = text[quotation.marks.start : quotation.marks.end]
+    return not _CLAUSE_END.search(between) and bool(CITATION_MARK.search(group))
 
 
 def _list_sources(

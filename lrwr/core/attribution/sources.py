@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from lrwr.core.attribution.citations import ANY_MARK
 from lrwr.core.attribution.details import find_numbers, stem_words
-from lrwr.core.attribution.names import list_named_characters
+from lrwr.core.attribution.names import contains_name, list_named_characters
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import SentenceSplitter
@@ -152,7 +152,7 @@ class AnswerSources:
         )
         return CitedSource(
             text,
-            "\n".join((text, *before, *titles, self.question)),
+            "\n".join((text, *before, *titles)),
             "\n".join("".join(self._chapter_around(c)) for c in citations),
             tuple(p for c in citations for p in self._list_paragraphs(c)),
             frozenset().union(*(self._list_recent(c) for c in citations)),
@@ -175,6 +175,19 @@ class AnswerSources:
         tail = text[end + 1 : end + 1 + after].rpartition(" ")[0]
         return f"{head}\n{tail}"
 
+    def names_any(
+        self, number: int, people: Collection[frozenset[tuple[str, ...]]]
+    ) -> bool:
+        """Return whether the passage of `number` names one of `people`, or is of a scene
+        in which the narration has just named one; True if there are none.
+        """
+        source = self.select({number})
+        return not people or any(
+            contains_name(source.for_names, forms)
+            or not source.recent.isdisjoint(forms)
+            for forms in people
+        )
+
     def _list_paragraphs(self, citation: Citation) -> list[str]:
         """Return the whole paragraphs of which cited words are a part."""
         document = self.story.texts.get(citation.document)
@@ -187,7 +200,7 @@ class AnswerSources:
 
     def _list_recent(self, citation: Citation) -> frozenset[tuple[str, ...]]:
         """Return the forms of the characters whom the narration names last before cited
-        words, and in them, and of who signs a letter that they may be in.
+        words, and of who signs a letter that they may be in.
         """
         head, _, tail = self._chapter_around(citation)
         signature = _SIGNATURE.search(tail)

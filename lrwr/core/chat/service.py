@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
+from lrwr.core.attribution.quotations import count_quotations
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import (
     collect_bible_names,
@@ -362,6 +363,9 @@ def _build_turn(
         steps=tuple(turn_recorder.steps),
         calls=turn_recorder.turn_models.take_calls(),
     )
+    if output.model:
+        quoted, found = count_quotations(output.response_text, output.citations)
+        usage += Usage(quotes=quoted, verified=found)
     return Turn(
         id=turn,
         number=0,

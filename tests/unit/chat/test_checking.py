@@ -101,7 +101,6 @@ def test_a_sentence_that_nothing_bears_out_is_marked(
         "“the lamp must never go out”",
         '"The lamp must NEVER go out"',
         "“The lamp … go out”",
-        "“a small lamp”",
     ],
 )
 def test_a_quotation_in_other_typography_stands(quote: str) -> None:

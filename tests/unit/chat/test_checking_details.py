@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.claims import CheckedAnswer, check_citations
@@ -154,3 +156,72 @@ def test_a_count_that_contradicts_the_passage_is_a_finding() -> None:
 def test_the_name_of_a_list_item_is_no_finding() -> None:
     answer = "1. Loss without blame. It was “his own doing” [2].\n2. Signing. “I was the one to sign” [3]."
     assert lacking(answer) == []
+
+
+def test_a_quotation_is_not_moved_to_a_passage_about_somebody_else() -> None:
+    checked = check("Ilse was calm: “a blue coat” [1].")
+    assert checked.text == "Ilse was calm: “a blue coat” [1]."
+    assert checked.moved == ()
+    assert [finding.words for finding in checked.findings] == [("a", "blue", "coat")]
+    checked = check("He has “a blue coat” [1].", "What does Ilse look like?")
+    assert checked.moved == ()
+    assert checked.findings
+
+
+def test_a_moved_quotation_is_reported() -> None:
+    checked = check("Of Tomas: “a blue coat” [1].")
+    assert checked.text == "Of Tomas: “a blue coat” [2]."
+    assert [moved.remark for moved in checked.moved] == [
+        "“a blue coat” stands in [2], not in [1]: renumbered."
+    ]
+    assert check(checked.text).moved == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("He wore a “grey coat” [2].", ("grey",)),
+        ("He calls it “ruin” [2].", ("ruin",)),
+        ("His “old doing” cost them the mill [2].", ("old",)),
+    ],
+)
+def test_a_short_quotation_with_a_citation_must_be_verbatim(
+    answer: str, words: tuple[str, ...]
+) -> None:
+    assert lacking(answer) == [words]
+
+
+def test_a_short_quotation_without_a_citation_may_be_irony() -> None:
+    assert lacking("A “hero” of a kind. He wore a blue coat [2].") == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("He wore a green coat [2].", ("green",)),
+        ("His uncle had worn the coat for nine winters [2].", ("uncle",)),
+        (
+            "It was sold after the funeral. Piet went to Norderney in the rain [4].",
+            None,
+        ),
+        ("He wore an azure coat, as his father had [2].", None),
+    ],
+)
+def test_a_changed_word_of_a_concrete_kind_is_a_finding(
+    answer: str, words: tuple[str, ...] | None
+) -> None:
+    found = [finding for finding in lacking(answer) if finding]
+    assert found == ([words] if words else [])
+
+
+_WORDS = st.sampled_from(
+    ["“a blue coat”", "“grey coat”", "Tomas", "Ilse", "not", "red", "nine", "[1]", "[2]",
+     "[3]", ".", ":", "\n", "1. ", "I have", "mother"]
+)  # fmt: skip
+
+
+@given(st.lists(_WORDS, max_size=14).map(" ".join))
+def test_a_check_of_a_checked_answer_changes_nothing(answer: str) -> None:
+    checked = check(answer)
+    assert check(checked.text) == checked
+    assert check(checked.text).moved == ()

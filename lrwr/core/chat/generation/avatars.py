@@ -233,7 +233,9 @@ class ModelAvatar:
                 )
             remarks = (f"The answer is incomplete. {error.full_text}",)
         answer = self._check_answer("".join(pieces), prompt, question, plan, result)
-        return replace(answer, remarks=remarks, is_cut=bool(remarks))
+        return replace(
+            answer, remarks=(*answer.remarks, *remarks), is_cut=bool(remarks)
+        )
 
     async def _stream_answer(
         self, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
@@ -314,6 +316,7 @@ class ModelAvatar:
             checked.text,
             checked.citations,
             findings=checked.findings,
+            remarks=tuple(moved.remark for moved in checked.moved),
             model=self.model,
             is_silent=is_silent,
         )

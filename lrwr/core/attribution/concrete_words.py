@@ -1,0 +1,125 @@
+"""Words of a concrete kind, such as colours and kin, that a statement changes."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+
+from lrwr.core.attribution.details import stem_words
+from lrwr.core.model.text import WORD_PATTERN, normalize_word
+
+_COLOURS = (
+    "red crimson scarlet ruddy blood, blue azure navy, green emerald, white ivory snow"
+    " pale, black ebony coal jet, brown chestnut auburn tan, grey gray slate silver ash,"
+    " yellow gold golden amber straw, pink rose rosy, purple violet lilac mauve, orange"
+)
+_KINDS = (
+    "father papa dad da, mother mamma mama mam mum, brother brothers, sister sisters, son"
+    " sons, daughter daughters girl, uncle, aunt, cousin cousins, nephew, niece,"
+    " grandfather, grandmother, widow, widower",
+    "monday, tuesday, wednesday, thursday, friday, saturday, sunday",
+    "january, february, april, june, july, august, september, october,"
+    " november, december, michaelmas, christmas, easter",
+    "spring, summer, autumn fall, winter",
+    "morning dawn breakfast, noon midday, afternoon, evening night midnight dusk supper",
+    "minute minutes, hour hours, day days daily, week weeks weekly fortnight, month months,"
+    " year years yearly annual winters",
+    "pound pounds, guinea guineas, shilling shillings, crown crowns, penny pence pennies,"
+    " franc francs, dollar dollars",
+    "mile miles, foot feet, inch inches, yard yards, league leagues",
+    "king, queen, prince, duke, duchess, earl, count, baron, lord, lady, knight, captain,"
+    " colonel, major, sergeant, lieutenant, admiral, bishop, doctor, judge, parson clergyman",
+    "north northern, south southern, east eastern, west western",
+    "left, right",
+    "horse mare pony, dog hound, cat kitten, mule donkey ass, ox cow bull, goat, sheep"
+    " lamb, goose geese",
+    "iron, steel, brass bronze, copper, lead, tin, wood wooden oak, stone, glass, wool"
+    " woollen, silk, leather, linen, velvet",
+    "coat cloak, hat bonnet cap, gown dress frock, boots shoes, gloves, shawl scarf, ring,"
+    " necklace, belt",
+    "library study, kitchen, parlour drawing-room, bedroom bedchamber, garden, stable,"
+    " cellar, attic loft, church chapel, inn tavern, mill, school, laboratory",
+    "tall, short small little",
+    "old elderly aged, young",
+    "rich wealthy, poor",
+)
+"""Kinds of words; the words between two commas mean nearly the same."""
+
+_CALENDAR = frozenset({2, 3})
+"""The indexes, with the colours as 0, of the kinds with a capital letter."""
+
+_KIN = 1
+"""The index of the kin words."""
+
+MIN_KIN_SHARE = 0.3
+MIN_SHARED = 2
+MIN_SHARED_SHARE = 0.5
+"""Other content words of a statement, and their share, that a sentence must have for it
+to be the one that the statement follows."""
+
+
+def find_changed_words(
+    statement: str, sentences: Sequence[str], known: str
+) -> tuple[str, ...]:
+    """Return the concrete words of `statement` for which its source has others.
+
+    `sentences` are those of the source. A colour is changed if neither the source nor
+    `known` has it; another word if the sentences that `statement` follows closely have
+    another word of its kind instead, which the statement lacks.
+    """
+    present = _words("\n".join((*sentences, known)))
+    changed = []
+    for word, (kind, group) in _list_concrete(statement):
+        if not present.isdisjoint({*group, word.removesuffix("s"), f"{word}s"}):
+            continue
+        if kind == 0 or _is_replaced(word, kind, statement, sentences):
+            changed.append(word)
+    return tuple(dict.fromkeys(changed))
+
+
+def _is_replaced(
+    word: str, kind: int, statement: str, sentences: Sequence[str]
+) -> bool:
+    own = {
+        group for _, (own_kind, group) in _list_concrete(statement) if own_kind == kind
+    }
+    stems = stem_words(statement) - stem_words(word)
+    share = MIN_KIN_SHARE if kind == _KIN else MIN_SHARED_SHARE
+    wanted = max(MIN_SHARED, share * len(stems))
+    for sentence in sentences:
+        if len(stems & stem_words(sentence)) < wanted:
+            continue
+        other = {g for _, (k, g) in _list_concrete(sentence) if k == kind}
+        if other - own:
+            return True
+    return False
+
+
+def _list_concrete(text: str) -> Iterator[tuple[str, tuple[int, frozenset[str]]]]:
+    groups = _group_by_word()
+    for match in WORD_PATTERN.findall(text):
+        word = re.sub(r"['’]s?$", "", normalize_word(match))
+        if word in groups and (match[0].islower() or groups[word][0] in _CALENDAR):
+            yield word, groups[word]
+
+
+@cache
+def _group_by_word() -> Mapping[str, tuple[int, frozenset[str]]]:
+    """Return for each concrete word the index of its kind, 0 for colours, and the words
+    that mean the same.
+    """
+    return MappingProxyType(
+        {
+            word: (index, frozenset(group.split()))
+            for index, kind in enumerate((_COLOURS, *_KINDS))
+            for group in kind.split(",")
+            for word in group.split()
+        }
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(
+        re.sub(r"['’]s?$", "", normalize_word(word))
+        for word in WORD_PATTERN.findall(text)
+    )
