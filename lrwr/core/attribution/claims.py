@@ -1,7 +1,7 @@
 """Checks an answer sentence by sentence against the words it cites."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -153,12 +153,28 @@ def check_citations(
         **dict(find_misquotations(text, cited, pages, question)),
     }
     findings = [
-        CitationFinding(span, words[:MAX_SHOWN_WORDS])
-        for span, words in wrong_quotations.items()
+        *_check_sentences(text, sources, pages, mode, wrong_quotations),
+        *(
+            CitationFinding(span, words[:MAX_SHOWN_WORDS])
+            for span, words in wrong_quotations.items()
+        ),
     ]
-    misquoted = [finding.span for finding in findings]
+    ordered = sorted(findings, key=lambda finding: finding.span)
+    return CheckedAnswer(text, cited, tuple(ordered), moved)
+
+
+def _check_sentences(
+    text: str,
+    sources: AnswerSources,
+    pages: Mapping[int, WebCitation],
+    mode: AnswerMode,
+    misquoted: Collection[Span],
+) -> Iterator[CitationFinding]:
+    """Yield a finding for each sentence of the answer `text` that its sources do not
+    support, except those with one of the quotations `misquoted`.
+    """
     before = ""
-    for sentence in iter_answer_sentences(text, sentences):
+    for sentence in iter_answer_sentences(text, sources.split):
         if any(sentence.span.holds(span) for span in misquoted):
             continue
         if sentence.web:
@@ -166,10 +182,8 @@ def check_citations(
         else:
             words = _check_sentence(text, sentence, before, sources, mode)
         if words is not None:
-            findings.append(CitationFinding(sentence.span, words[:MAX_SHOWN_WORDS]))
+            yield CitationFinding(sentence.span, words[:MAX_SHOWN_WORDS])
         before = text[sentence.span.start : sentence.span.end]
-    ordered = sorted(findings, key=lambda finding: finding.span)
-    return CheckedAnswer(text, cited, tuple(ordered), moved)
 
 
 def _match_people(text: str, sources: AnswerSources) -> FitsCitation:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.claims import CheckedAnswer, check_citations
 from lrwr.core.attribution.names import find_missing_names
+from lrwr.core.attribution.quotations import count_quotations
 from lrwr.core.attribution.sources import StoryContext
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation
@@ -225,3 +226,8 @@ def test_a_check_of_a_checked_answer_changes_nothing(answer: str) -> None:
     checked = check(answer)
     assert check(checked.text) == checked
     assert check(checked.text).moved == ()
+
+
+def test_quotations_are_counted_with_those_that_are_verbatim() -> None:
+    answer = "He wore “a blue coat” [2] and “a red hat” [2]; “the mill” is lost."
+    assert count_quotations(answer, [COAT]) == (3, 2)
