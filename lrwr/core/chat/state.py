@@ -68,7 +68,9 @@ class RetrievalResult:
     `ranked_chunks` are passages, best first, and `low_confidence` is that of their
     search, None if it was not evaluated. Characters are in order of mentions, other
     story data in story order; `lines` are dialogue lines, verified ones first.
-    `unknown` are words of the question that no text up to the horizon contains.
+    `unknown` are words of the question that no text up to the horizon contains,
+    `similar_names` names that a misspelled one of them may mean, and `missing_phrases`
+    its quoted phrases that stand nowhere.
     `remarks` are sentences about what was skipped or failed. `pages` are web pages
     found for `web_query`, which is empty if no web search ran; they are not part of the
     story. `outline` opens the material for a language model. `lookups` are phrases for
@@ -89,6 +91,8 @@ class RetrievalResult:
     gaps: tuple[Gap, ...] = ()
     lines: tuple[AttributedQuote, ...] = ()
     unknown: tuple[str, ...] = ()
+    similar_names: tuple[str, ...] = ()
+    missing_phrases: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     pages: tuple[WebPage, ...] = ()
     web_query: str = ""

@@ -61,3 +61,17 @@ def test_words_that_stand_nowhere_are_named() -> None:
     bounded = TurnQuestion("?", horizon=Horizon(1))
     told = format_not_found(bounded, [], NotFoundLevel.SURE, nearest=False)
     assert list(told) == ["Your text does not mention this up to this point."]
+
+
+def test_a_misspelled_name_and_an_absent_phrase_are_told() -> None:
+    told = format_not_found(
+        TurnQuestion("Who says “half a bell” to Tallo's aunt?"),
+        ["tallo", "half"],
+        NotFoundLevel.NONE,
+        nearest=True,
+        similar_names=("Tallow",),
+        phrases=("half a bell",),
+    )
+    assert list(told) == [
+        "Not found in your text: “half a bell”, “Tallo”. Did you mean Tallow?"
+    ]

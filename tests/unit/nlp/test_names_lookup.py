@@ -12,6 +12,7 @@ from lrwr.core.nlp.names.lookup import (
     find_names_in_question,
     is_character_name,
     resolve_name,
+    suggest_misspelled_names,
 )
 
 
@@ -255,3 +256,11 @@ def test_a_name_is_resolved_as_by_comparing_it_with_each_alias(
     else:
         near = [bounded_edit_distance(folded, form, 2) for form in names]
         assert not people or min(near) <= 2
+
+
+def test_a_misspelled_name_written_in_several_capitals_is_recognized() -> None:
+    cast = Cast((character("GreyAnsel"), character("Nell")))
+    assert suggest_misspelled_names(["greyansle"], "Where is GreyAnsle?", cast) == (
+        "GreyAnsel",
+    )
+    assert suggest_misspelled_names(["greyansle"], "where is greyansle?", cast) == ()

@@ -112,6 +112,8 @@ def gather_context(
         gaps=_select_gaps(question, plan, intentions, resolved_entities, people, bible),
         lines=_select_lines(question, plan, people, bible),
         unknown=_list_unknown_words(question, search_result),
+        similar_names=search_result.similar_names,
+        missing_phrases=search_result.missing_phrases,
         low_confidence=search_result.low_confidence,
         remarks=(*plan.remarks, *search_result.remarks),
         by_words_only=search_result.by_words_only,

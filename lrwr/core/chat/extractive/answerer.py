@@ -468,7 +468,12 @@ class _ExtractiveAnswer:
     ) -> Iterator[AnswerToken]:
         unknown_words = find_unknown_words(self.result)
         not_found_text = format_not_found(
-            self.question, unknown_words, silence, nearest=nearest
+            self.question,
+            unknown_words,
+            silence,
+            nearest=nearest,
+            similar_names=self.result.similar_names,
+            phrases=self.result.missing_phrases,
         )
         return map(self.writer.say, not_found_text)
 

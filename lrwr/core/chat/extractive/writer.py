@@ -53,6 +53,7 @@ MAX_SHOWN_EVIDENCE_CHARS = 240
 MAX_LABEL_WORDS = 4
 """Words of a label at most; a longer one is a sentence from the author's notes."""
 
+_POSSESSIVE = re.compile(r"['’]s?$")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:re|ve|ll|d|m|s))$")
 _QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BOLD_LABEL = re.compile(
@@ -437,27 +438,35 @@ def format_not_found(
     silence: NotFoundLevel,
     *,
     nearest: bool,
+    similar_names: Sequence[str] = (),
+    phrases: Sequence[str] = (),
 ) -> Iterator[str]:
     """Yield the sentences that say what was not found.
 
-    `unknown_words` are the words that the text never uses; `silence` says how certain
+    `unknown_words` are the words that the text never uses, `similar_names` those that a
+    misspelled one may mean, and `phrases` quoted phrases that stand nowhere; `silence` says how certain
     it is that it holds no answer. `nearest` means that the closest passages follow.
     Nothing is yielded if no words are unknown, `silence`
     is `NONE` and passages follow. Only `SURE` and `UNDEFINED` yield that the text does
     not mention it.
     """
     bounded = question.horizon is not None
-    if unknown_words:
+    if unknown_words or phrases:
         capitalized_words = extract_capitalized_words(question.text)
         searched = "the story up to this point" if bounded else "your text"
         words_in_question = {
-            normalize_word(word): word for word in WORD_PATTERN.findall(question.text)
+            normalize_word(word): _POSSESSIVE.sub("", word)
+            for word in WORD_PATTERN.findall(question.text)
         }
         unheard_words = [
             words_in_question.get(word, word) if word in capitalized_words else word
             for word in unknown_words
+            if not any(word in phrase.lower() for phrase in phrases)
         ]
-        yield f"Not found in {searched}: {', '.join(map(add_quotation_marks, unheard_words))}."
+        missing = ", ".join(map(add_quotation_marks, (*phrases, *unheard_words)))
+        names = " or ".join(similar_names)
+        offer = f" Did you mean {names}?" if names else ""
+        yield f"Not found in {searched}: {missing}.{offer}"
     if silence is NotFoundLevel.NONE and nearest:
         return
     so_far = " up to this point" if bounded else ""

@@ -14,7 +14,7 @@ from lrwr.core.model.facts import (
     FactAbout,
     WorldField,
 )
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import WORD_PATTERN, Span, normalize_word
 from lrwr.core.nlp.names.given_names import is_given_name
 from lrwr.core.nlp.names.lexicon import (
     NON_NAME_WORDS,
@@ -79,14 +79,19 @@ def suggest_misspelled_names(
     `words` are words of `question` in lower case; only those that it capitalizes count.
     """
     people = {
-        part: character.name
+        part.lower(): character.name
         for character in reversed(cast.characters)
         for form in list_name_forms(character)
         for part in split_bare_words(form)
     }
+    capitalized = {
+        normalize_word(word)
+        for word in WORD_PATTERN.findall(question)
+        if word[0].isupper()
+    }
     found: list[str] = []
     for word in words:
-        if len(word) >= _MIN_MISSPELLED_LETTERS and word.capitalize() in question:
+        if len(word) >= _MIN_MISSPELLED_LETTERS and word in capitalized:
             close = get_close_matches(word, list(people), n=2, cutoff=0.8)
             found += [people[match] for match in close]
     return tuple(dict.fromkeys(found))
