@@ -330,7 +330,9 @@ def _find_missing_negation(
         missing = find_missing_negation(sentence.claim, source.sentences)
     for quotation in () if missing else sentence.quotations:
         other = stem_words(sentence.own_text).isdisjoint(stem_words(quotation.text))
-        is_parallel = has_negation(quotation.text) or other
+        is_parallel = has_negation(quotation.text) or (
+            other and has_denial(quotation.text)
+        )
         if is_answered and is_parallel and not denies_saying(text, quotation.span):
             continue
         negation = find_denial(text, quotation.span)

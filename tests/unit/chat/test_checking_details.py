@@ -130,6 +130,7 @@ def test_a_negation_in_a_fair_sentence_is_no_finding(answer: str) -> None:
         "He did not wear a blue coat [2].",
         "She never says, “I could not have counted wrong” [1].",
         "She never counted the boats [1].",
+        "It was not “his own doing” [2], and “I could not have counted wrong” [1].",
         "Nobody went to Norderney in the rain [4].",
     ],
 )
