@@ -305,3 +305,10 @@ def test_a_change_of_the_text_is_known_to_the_next_question(book: Terminal) -> N
     book.run("ingest", LRWR_MODEL_USE="off")
     answer = book.run("ask", question, "--json", LRWR_MODEL_USE="off").json
     assert answer["characters"] == ["Ysolde Marr"]
+
+
+@pytest.mark.parametrize("words", ["the", "?", "Why?"])
+def test_a_question_that_says_nothing_is_refused(book: Terminal, words: str) -> None:
+    ran = book.run("ask", words)
+    assert ran.code == 2
+    assert "does not say what you want to know" in ran.err

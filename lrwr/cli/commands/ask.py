@@ -37,7 +37,11 @@ from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import AnswerMode
+from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.settings.model import Settings
+
+MAX_MEANINGLESS_WORDS = 2
+"""Words up to which a question needs a word with a meaning of its own."""
 
 EPILOG = (
     'Examples: lrwr ask "Who keeps the ledger?" ·'
@@ -98,6 +102,8 @@ def ask_command(
         as_of=as_of,
         witnessed=witnessed,
     )
+    if thread is None and character is None:
+        _require_meaning(request.text)
     if show_prompt:
         run_async(_show_prompt(settings, output, request, thread, as_json=as_json))
     else:
@@ -122,6 +128,16 @@ def _text(question: str | None, *, stdin: bool) -> str:
             " manuscript and run `lrwr ingest`.",
         )
     return text.strip()
+
+
+def _require_meaning(text: str) -> None:
+    """Raise for a word or two that say nothing, such as "the" or "?"."""
+    if len(text.split()) <= MAX_MEANINGLESS_WORDS and not has_search_words(text):
+        raise SettingsProblem(
+            f"“{text}” does not say what you want to know",
+            hint='Ask a whole question, such as `lrwr ask "Who keeps the ledger?"`, or'
+            " add `--thread` to continue a thread.",
+        )
 
 
 async def _ask(
