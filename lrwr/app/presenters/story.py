@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from lrwr.core.settings.model import Settings
 
 
+UNKNOWN_SPEAKER = "unknown speaker"
+
+
 def list_characters(
     profiles: "Iterable[CharacterProfile]",
 ) -> Iterator[StyledTable]:
@@ -241,16 +244,13 @@ def render_quotes(quotes: "Iterable[AttributedQuote]") -> Iterator[StyledLine]:
         is_evaluated = quote.evidence.certainty is not Certainty.NOT_EVALUATED
         certainty_note = f" ({quote.evidence.certainty})" if is_evaluated else ""
         addressee_note = f" to {quote.addressee}" if quote.addressee else ""
-        yield styled_line(
-            StyledText(
-                sanitize_line(format_evidence_location(quote.evidence)), "place"
-            ),
-            StyledText(
-                f"  {quote.speaker or 'unknown speaker'}{addressee_note}{certainty_note}",
-                "faint",
-            ),
+        place = sanitize_line(format_evidence_location(quote.evidence))
+        speaker = (
+            f"  {quote.speaker or UNKNOWN_SPEAKER}{addressee_note}{certainty_note}"
         )
-        yield styled_line(f"“{quote.evidence.text}”", indent=4)
+        pieces = StyledText(place, "place"), StyledText(speaker, "faint")
+        yield StyledLine(pieces, 0, quote.evidence)
+        yield StyledLine((f"“{quote.evidence.text}”",), 4, quote.evidence)
 
 
 def render_recap(scenes: "Iterable[SceneSummary]") -> Iterator[StyledLine]:
@@ -379,7 +379,7 @@ def _render_scene(scene: "SceneSummary") -> Iterator[StyledLine]:
         )
     if not scene.recap:
         for sentence in scene.key_sentences:
-            yield styled_line(f"“{shorten_excerpt(sentence.text)}”", indent=4)
+            yield StyledLine((f"“{shorten_excerpt(sentence.text)}”",), 4, sentence)
 
 
 def _format_point_of_view(claim: "BibleClaim") -> str:

@@ -13,12 +13,21 @@ from lrwr.pipeline.watch.events import SaveReport, WatchEvent
 from lrwr.tui.queries.reader import locate_cited_position
 from lrwr.tui.queries.threads import load_threads
 from lrwr.tui.room import RoomScreen
+from lrwr.tui.screens.check import CheckScreen
 from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.reader import ReaderScreen
+from lrwr.tui.screens.search import SearchScreen
 from lrwr.tui.screens.settings import SettingsScreen
-from lrwr.tui.screens.story import PeopleScreen, TimelineScreen, WorldScreen
+from lrwr.tui.screens.story import (
+    PeopleScreen,
+    QuotesScreen,
+    RecapScreen,
+    RelationsScreen,
+    TimelineScreen,
+    WorldScreen,
+)
 from lrwr.tui.widgets.sources import SourceView
 from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
@@ -72,6 +81,32 @@ async def open_gaps_screen(screen: RoomScreen, words: str) -> None:
     """Show the open questions, so that the user can answer them; `words` is ignored."""
     del words
     await screen.app.push_screen_wait(GapsScreen(screen))
+
+
+async def open_search_screen(screen: RoomScreen, words: str) -> None:
+    """Search passages as the user types, beginning with `words`."""
+    await screen.app.push_screen_wait(SearchScreen(screen, words.strip()))
+
+
+async def open_relations_screen(screen: RoomScreen, words: str) -> None:
+    """Show the relationships of characters, filtered by `words`."""
+    await screen.app.push_screen_wait(RelationsScreen(screen, words.strip()))
+
+
+async def open_quotes_screen(screen: RoomScreen, words: str) -> None:
+    """Show quoted dialogue with its speakers, filtered by `words`."""
+    await screen.app.push_screen_wait(QuotesScreen(screen, words.strip()))
+
+
+async def open_recap_screen(screen: RoomScreen, words: str) -> None:
+    """Show the scenes of the story with summaries, filtered by `words`."""
+    await screen.app.push_screen_wait(RecapScreen(screen, words.strip()))
+
+
+async def open_check_screen(screen: RoomScreen, words: str) -> None:
+    """Show contradictions with both passages; `words` is ignored."""
+    del words
+    await screen.app.push_screen_wait(CheckScreen(screen))
 
 
 async def open_reader(screen: RoomScreen, words: str) -> None:

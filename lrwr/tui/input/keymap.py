@@ -15,11 +15,11 @@ from lrwr.tui.actions.keys_and_commands import (
     FIXED_ACTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,
-    SCREEN_ACTIONS,
     SOURCE_ACTIONS,
     TURN_ACTIONS,
     Action,
 )
+from lrwr.tui.actions.screen_keys import SCREEN_ACTIONS
 
 ALL_ACTIONS = (
     *ROOM_ACTIONS,
@@ -44,7 +44,7 @@ CONCURRENT_PREFIXES = (
     *(frozenset({"room", part}) for part in ("prompt", "place", "turn")),
     *(
         frozenset({"list", part})
-        for part in ("gaps", "threads", "characters", "library")
+        for part in ("gaps", "threads", "characters", "library", "search", "check")
     ),
 )
 """Prefixes of actions that are active at the same time."""

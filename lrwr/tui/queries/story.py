@@ -299,11 +299,20 @@ async def decide_gap(
         if answer is None
         else GapAnswered(question.about, question.attribute, answer)
     )
-    change = await asyncio.to_thread(workspace.canon.decide, decision)
-    return decision if change else None
+    return decision if await record_decision(workspace, decision) else None
 
 
-async def undo_gap_decision(workspace: "Workspace", last: Decision) -> str:
+async def record_decision(workspace: "Workspace", decision: Decision) -> bool:
+    """Record `decision` in the canon; return False if it was recorded before.
+
+    Raises:
+        SettingsProblem: The canon file is invalid.
+        StoreProblem: The canon file cannot be written.
+    """
+    return bool(await asyncio.to_thread(workspace.canon.decide, decision))
+
+
+async def undo_decision(workspace: "Workspace", last: Decision) -> str:
     """Undo `last` in the canon and return its description as a sentence.
 
     Nothing is undone, and the result is empty, unless `last` is the newest decision

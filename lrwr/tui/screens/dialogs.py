@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Footer, Input, Static
 
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.tui.actions.keys_and_commands import TEXT_INPUT_ACTIONS
+from lrwr.tui.actions.screen_keys import TEXT_INPUT_ACTIONS
 
 SIDE_BY_SIDE = 90
 """Minimum width, in columns, for two panes side by side."""

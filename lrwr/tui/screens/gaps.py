@@ -20,16 +20,12 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.bible.values import Gap
 from lrwr.core.canon.decision import Decision
-from lrwr.tui.actions.keys_and_commands import (
-    ANSWER_GAP_ACTION,
-    FIND_ACTION,
-    GAP_ACTIONS,
-)
+from lrwr.tui.actions.screen_keys import ANSWER_GAP_ACTION, FIND_ACTION, GAP_ACTIONS
 from lrwr.tui.queries.story import (
     OpenGaps,
     decide_gap,
     load_open_gaps,
-    undo_gap_decision,
+    undo_decision,
 )
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.dialogs import TextInputScreen
@@ -205,7 +201,7 @@ class GapsScreen(MasterDetailScreen[None]):
             return
         last = self._decided[-1]
         description = await self.room.room.service_thread.run(
-            lambda workspace: undo_gap_decision(workspace, last)
+            lambda workspace: undo_decision(workspace, last)
         )
         self._decided.pop()
         self._show_message(

@@ -15,17 +15,16 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lrwr.tui.actions.keys_and_commands import (
-    CLOSE_ACTION,
     DIGIT_ACTIONS,
     FIXED_ACTIONS,
     HELP_SECTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,
-    SCREEN_ACTIONS,
     SOURCE_ACTIONS,
     TURN_ACTIONS,
     Action,
 )
+from lrwr.tui.actions.screen_keys import CLOSE_ACTION, SCREEN_ACTIONS
 from lrwr.tui.input.keymap import format_key, resolve_keys
 from lrwr.tui.room import RoomApp
 

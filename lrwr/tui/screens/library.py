@@ -31,7 +31,7 @@ from lrwr.core.model.jobs import (
     JobState,
 )
 from lrwr.core.ports.stores import LibraryCounts
-from lrwr.tui.actions.keys_and_commands import CLOSE_ACTION, LIBRARY_ACTIONS
+from lrwr.tui.actions.screen_keys import CLOSE_ACTION, LIBRARY_ACTIONS
 from lrwr.tui.screens.dialogs import ModalSheet
 from lrwr.tui.service_thread import ServiceThread
 

@@ -13,7 +13,7 @@ from textual.widgets import Footer, Input, OptionList, Static
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 from lrwr.tui.actions.citations import open_document_at_line
-from lrwr.tui.actions.keys_and_commands import LIST_ACTIONS
+from lrwr.tui.actions.screen_keys import LIST_ACTIONS
 from lrwr.tui.queries.reader import ReaderPosition
 from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
@@ -93,6 +93,9 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     RANKED: ClassVar[bool] = False
     """Whether the best match comes first; else the rows keep their order."""
 
+    EXTRA_DELAY: ClassVar[float] = SEARCH_DELAY
+    """Seconds without a key before `extra_rows` is called."""
+
     def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (SIDE_BY_SIDE, "-beside")]
@@ -140,9 +143,13 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             )
             with Container(id="master-detail-both"):
                 yield RowList(id="master-detail-rows")
-                yield LineList(id="master-detail-lines")
+                yield from self.compose_details()
             yield Static(markup=False, id="master-detail-note")
             yield Footer(show_command_palette=False, compact=True)
+
+    def compose_details(self) -> ComposeResult:
+        """Lay out the details, beside or below the rows."""
+        yield LineList(id="master-detail-lines")
 
     def on_mount(self) -> None:
         """Focus the filter or the rows, and start to load the rows."""
@@ -218,8 +225,12 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
     @on(Input.Changed, "#master-detail-find")
     def _typed(self) -> None:
-        self.find()
+        self.typed()
         self._search_extra()
+
+    def typed(self) -> None:
+        """Handle a change of the filter; by default, show the rows that match."""
+        self.find()
 
     @work(exclusive=True, group="extra", exit_on_error=False)
     async def _search_extra(self) -> None:
@@ -227,7 +238,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         text = self.query_one(Input).value.strip()
         if not text:
             return
-        await asyncio.sleep(SEARCH_DELAY)
+        await asyncio.sleep(self.EXTRA_DELAY)
         try:
             extra = await self.extra_rows(text)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -264,13 +275,17 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     @on(Input.Submitted, "#master-detail-find")
     def _entered(self) -> None:
         """Select the row, or open the file at the highlighted line's evidence."""
-        if self.focused is not self.query_one(LineList):
-            if key := self.key:
-                self.select(key)
+        if not isinstance(self.focused, LineList):
+            self.submit()
             return
-        line = self.query_one(LineList).line
+        line = self.focused.line
         if line is not None and line.evidence is not None:
             self._open(line.evidence.document, line.evidence.lines.first)
+
+    def submit(self) -> None:
+        """Handle Enter outside the details; by default, select the highlighted row."""
+        if key := self.key:
+            self.select(key)
 
     async def run_guarded(self, work: "Awaitable[WorkT]") -> "WorkT | None":
         """Await `work` and return its result.
@@ -298,7 +313,9 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         Without one, it is the first location in the details. Nothing happens if there
         is none.
         """
-        evidence = self.query_one(LineList).evidence
+        focused = self.focused
+        lines = focused if isinstance(focused, LineList) else self.query_one(LineList)
+        evidence = lines.evidence
         if evidence is not None:
             start = evidence.spans[0].start
             self.room.last_read = ReaderPosition(evidence.document, start)
@@ -322,8 +339,8 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     @property
     def _active_list(self) -> RowList | LineList:
         """The list that the cursor keys move in."""
-        lines = self.query_one(LineList)
-        return lines if self.focused is lines else self.query_one(RowList)
+        focused = self.focused
+        return focused if isinstance(focused, LineList) else self.query_one(RowList)
 
     def action_find(self) -> None:
         """Focus the filter."""

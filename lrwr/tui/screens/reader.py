@@ -17,7 +17,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
 from lrwr.tui.actions.citations import open_document_at_line
-from lrwr.tui.actions.keys_and_commands import READER_ACTIONS
+from lrwr.tui.actions.screen_keys import READER_ACTIONS
 from lrwr.tui.queries.reader import (
     ReaderContents,
     ReaderFinding,

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from lrwr.app.presenters.story import format_mention_count, render_character
 from lrwr.app.presenters.text import StyledLine, StyledText
 from lrwr.core.bible.values import Bible, CharacterProfile
-from lrwr.tui.actions.keys_and_commands import CHARACTER_CHOICE_ACTIONS
+from lrwr.tui.actions.screen_keys import CHARACTER_CHOICE_ACTIONS
 from lrwr.tui.queries.story import HorizonStop, list_horizon_stops, load_story
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import CURRENT_MARK, MasterDetailScreen

@@ -13,7 +13,7 @@ from textual.widgets import DataTable, Footer, Input, Static
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.settings.loader import format_toml_value
 from lrwr.core.settings.model import Settings, SettingSource, index_settings
-from lrwr.tui.actions.keys_and_commands import CLOSE_ACTION
+from lrwr.tui.actions.screen_keys import CLOSE_ACTION
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
 
 

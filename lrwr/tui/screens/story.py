@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from lrwr.app.presenters.story import (
+    UNKNOWN_SPEAKER,
     describe_element,
     describe_not_evaluated,
     describe_nothing_known,
@@ -15,6 +16,9 @@ from lrwr.app.presenters.story import (
     render_character,
     render_element,
     render_moment,
+    render_quotes,
+    render_recap,
+    render_relations,
 )
 from lrwr.app.presenters.text import (
     StyledLine,
@@ -22,8 +26,9 @@ from lrwr.app.presenters.text import (
     format_horizon,
     shorten_excerpt,
 )
-from lrwr.core.bible.values import Bible, format_chapter_name
-from lrwr.tui.actions.keys_and_commands import OPEN_ROW_ACTION
+from lrwr.core.bible.values import Bible, format_chapter_name, format_relation
+from lrwr.core.model.text import format_chapter_title
+from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
@@ -174,6 +179,95 @@ class TimelineScreen(StoryScreen):
         moment = bible.timeline[number]
         yield StyledLine((StyledText(format_chapter_name(moment.evidence), "strong"),))
         yield from render_moment(moment)
+
+
+class RelationsScreen(StoryScreen):
+    """Lists relationships of characters, stated or derived."""
+
+    EMPTY_STATEMENT: ClassVar[str] = "No relationships found"
+    MODEL_ONLY_TOPIC: ClassVar[str] = "Whether characters are allies or opponents"
+
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
+        super().__init__(room, "Relations", words=words)
+
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
+        """Return a row for each relationship, in story order."""
+        return [
+            ListRow(str(number), *format_relation(relation))
+            for number, relation in enumerate(bible.relations)
+        ]
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
+        """Return relationship `number`, from 0, with its quotations."""
+        return render_relations([bible.relations[number]])
+
+
+class QuotesScreen(StoryScreen):
+    """Lists quoted dialogue with its speakers under chapter headings."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    QuotesScreen.-beside #master-detail-rows { width: 56%; }
+    """
+    EMPTY_STATEMENT: ClassVar[str] = "No dialogue found"
+
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
+        super().__init__(room, "Quotes", words=words)
+        self.hint = "Type a speaker's name or words of the dialogue…"
+
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
+        """Return a row for each utterance, in story order."""
+        return _group_rows(
+            (
+                format_chapter_name(quote.evidence),
+                ListRow(
+                    str(number),
+                    quote.speaker or UNKNOWN_SPEAKER,
+                    f"“{shorten_excerpt(quote.evidence.text)}”",
+                ),
+            )
+            for number, quote in enumerate(bible.quotes)
+        )
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
+        """Return utterance `number`, from 0: speaker, addressee, location and words."""
+        return render_quotes([bible.quotes[number]])
+
+
+class RecapScreen(StoryScreen):
+    """Lists the scenes of the story with their summaries or key sentences."""
+
+    EMPTY_STATEMENT: ClassVar[str] = "No scenes found"
+    MODEL_ONLY_TOPIC: ClassVar[str] = "Scene summaries"
+
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
+        super().__init__(room, "Recap", words=words)
+
+    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
+        """Return a row for each scene, in story order."""
+        return _group_rows(
+            (
+                _name_chapter(scene.chapter, scene.chapter_title),
+                ListRow(str(number), f"scene {scene.scene}", ", ".join(scene.present)),
+            )
+            for number, scene in enumerate(bible.scenes)
+        )
+
+    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
+        """Return the summary of scene `number`, from 0."""
+        return render_recap([bible.scenes[number]])
+
+
+def _name_chapter(number: int, title: str) -> str:
+    name = f"Chapter {number}" if number else "Before chapter 1"
+    return f"{name}{format_chapter_title(number, title)}"
+
+
+def _group_rows(named_rows: Iterable[tuple[str, ListRow]]) -> list[ListRow]:
+    """Return the rows, each group of the same name under a heading."""
+    rows: list[ListRow] = []
+    for name, group in groupby(named_rows, lambda named_row: named_row[0]):
+        rows += [ListRow("", name, heading=True), *(row for _, row in group)]
+    return rows
 
 
 def _rows(bible: "Bible") -> Iterator[ListRow]:

@@ -25,7 +25,7 @@ from lrwr.app.presenters.threads import (
 from lrwr.app.threads import delete_thread
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import KEPT_DAYS, Thread, ThreadId, Turn
-from lrwr.tui.actions.keys_and_commands import (
+from lrwr.tui.actions.screen_keys import (
     FIND_ACTION,
     OPEN_THREAD_ACTION,
     THREAD_ACTIONS,

@@ -1,0 +1,128 @@
+"""Searches passages for the search screen, and lists contradictions with their text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lrwr.app.continuity import list_findings
+from lrwr.core.bible.values import TextEvidence
+from lrwr.core.canon.decision import Decision, SlipIntended
+from lrwr.core.continuity.statements import Contradiction
+from lrwr.core.model.chunks import Passage, Pipeline
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.facts import Certainty
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.query_words import has_search_words
+from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
+from lrwr.core.retrieval.story import parse_horizon
+from lrwr.core.retrieval.story_search import SearchFilters
+from lrwr.tui.queries.story import require_ingested
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
+
+LIMIT = 30
+"""Maximum number of passages that a search shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchChoice:
+    """The filters of a search; an empty text or None is no filter.
+
+    `character` must be mentioned or present, `as_of` is the horizon ("ch3").
+    """
+
+    type: DocumentType | None = None
+    character: str = ""
+    as_of: str = ""
+
+
+async def search_passages(
+    workspace: "Workspace", words: str, choice: SearchChoice, *, full: bool
+) -> SearchResult:
+    """Return the passages for `words`, best first, at most `LIMIT` of the story.
+
+    Without `full` only words are compared, which is fast enough for each key; with it,
+    the search is that of `lrwr search`.
+
+    Raises:
+        NotFound: No manuscript was ingested, or the horizon does not exist.
+    """
+    require_ingested(workspace)
+    finder = workspace.finder()
+    order = await finder.story_order()
+    is_agentic = workspace.settings.pipeline is Pipeline.AGENTIC
+    characters = {choice.character} - {""} if is_agentic else ()
+    request = SearchRequest(
+        question=words,
+        pipeline=workspace.settings.pipeline,
+        limit=LIMIT,
+        types=frozenset({choice.type} if choice.type else ()),
+        horizon=parse_horizon(choice.as_of, order) if choice.as_of else None,
+        filters=SearchFilters(characters=frozenset(characters)),
+    )
+    if not full:
+        request = replace(request, dense=False, rerank=False)
+    if not has_search_words(words):
+        request = replace(request, exact=True)
+    return await finder.find(request, order)
+
+
+def passage_evidence(passage: Passage) -> TextEvidence:
+    """Return a passage as a quotation with its location."""
+    chunk = passage.chunk
+    return TextEvidence(
+        document=chunk.document,
+        spans=(chunk.span,),
+        text=chunk.text,
+        lines=chunk.lines,
+        chapter=passage.chapter,
+        chapter_title=passage.chapter_title,
+        scene=passage.scene,
+        keeper="",
+        certainty=Certainty.NOT_EVALUATED,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsWithTexts:
+    """Contradictions, and the texts of all documents that they quote."""
+
+    contradictions: tuple[Contradiction, ...]
+    texts: Mapping[DocumentId, DocumentText]
+
+
+async def load_findings(workspace: "Workspace", as_of: str) -> FindingsWithTexts:
+    """Return what `lrwr check` reports up to `as_of`, without intended contradictions.
+
+    An empty `as_of` means the whole story.
+
+    Raises:
+        NotFound: No manuscript was ingested, or the horizon does not exist.
+    """
+    require_ingested(workspace)
+    await workspace.require_text()
+    found = await list_findings(workspace, as_of)
+    shown = tuple(c for c in found if not c.intended)
+    documents = _list_documents(shown)
+    return FindingsWithTexts(shown, await workspace.passages.texts(documents))
+
+
+def _list_documents(contradictions: Sequence[Contradiction]) -> set[DocumentId]:
+    return {
+        evidence.document
+        for contradiction in contradictions
+        for side in (contradiction.canon, contradiction.found)
+        for evidence in side.evidence
+    }
+
+
+def mark_as_intended(contradiction: Contradiction, because: str) -> Decision:
+    """Return the decision that a contradiction is intended, as `lrwr check intend`."""
+    return SlipIntended(
+        contradiction.about,
+        contradiction.attribute,
+        contradiction.canon.value,
+        contradiction.found.value,
+        because,
+    )

@@ -1,0 +1,170 @@
+"""The check screen: contradictions with both passages side by side."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from lrwr.app.presenters.contradictions import describe_contradiction
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledText,
+    format_horizon,
+    sanitize_line,
+)
+from lrwr.core.bible.values import format_evidence_location
+from lrwr.core.canon.decision import Decision
+from lrwr.core.continuity.contradictions import UNCHECKED_TOPICS
+from lrwr.core.continuity.statements import (
+    Contradiction,
+    ContradictionSide,
+    StatementSource,
+)
+from lrwr.core.model.text import Span
+from lrwr.tui.actions.screen_keys import CHECK_ACTIONS, FIND_ACTION, OPEN_ROW_ACTION
+from lrwr.tui.queries.passages import cut_surroundings
+from lrwr.tui.queries.search import FindingsWithTexts, load_findings, mark_as_intended
+from lrwr.tui.queries.story import record_decision, undo_decision
+from lrwr.tui.room import RoomScreen
+from lrwr.tui.screens.dialogs import TextInputScreen
+from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.widgets.lists import LineList, ListRow, RowList
+
+
+class CheckScreen(MasterDetailScreen[None]):
+    """Lists the contradictions that `lrwr check` reports; both passages are below."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    CheckScreen {
+        #master-detail-both, &.-stacked #master-detail-both { layout: vertical; }
+        #master-detail-rows, &.-stacked #master-detail-rows { width: 100%; height: 2fr; }
+        #check-sides { height: 3fr; border-top: solid $panel; }
+        #check-sides LineList, &.-stacked #check-sides LineList {
+            width: 1fr; height: 100%; border-left: none; border-top: none;
+        }
+        &.-stacked #check-sides { layout: vertical; }
+        &.-stacked #check-sides LineList { width: 100%; height: 1fr; }
+    }
+    """
+    FOCUS_FILTER: ClassVar[bool] = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        OPEN_ROW_ACTION.binding,
+        *(action.binding for action in (*CHECK_ACTIONS, FIND_ACTION)),
+    ]
+
+    def __init__(self, room: RoomScreen) -> None:
+        as_of = room.scope.as_of
+        until = f", up to {format_horizon(as_of)}" if as_of else ""
+        super().__init__(room, f"Contradictions{until}")
+        self.hint = "Press / to search…"
+        self.nothing = "No contradictions found."
+        self._findings = FindingsWithTexts((), {})
+        self._decided: list[Decision] = []
+        self._has_message = False
+
+    def compose_details(self) -> ComposeResult:
+        """Lay out the passages of both sides beside each other."""
+        with Horizontal(id="check-sides"):
+            yield LineList(id="master-detail-lines")
+            yield LineList(id="check-found")
+
+    async def rows(self) -> Sequence[ListRow]:
+        """Return a row for each contradiction, by the order of the contradicting text.
+
+        Raises:
+            NotFound: No manuscript was ingested, or the horizon does not exist.
+        """
+        as_of = self.room.scope.as_of
+        self._findings = await self.room.room.service_thread.run(
+            lambda workspace: load_findings(workspace, as_of)
+        )
+        if not self._has_message:
+            topics = f"Not analysed (needs a language model): {UNCHECKED_TOPICS}."
+            self.set_note(topics)
+        return [
+            ListRow(contradiction.id, describe_contradiction(contradiction))
+            for contradiction in self._findings.contradictions
+        ]
+
+    async def lines(self, key: str) -> Iterable[StyledLine]:
+        """Return the confirmed side; the contradicting one is shown beside it."""
+        finding = self._finding(key)
+        right = self.query_one("#check-found", LineList)
+        right.show(self._render_side(finding.found) if finding else ())
+        return self._render_side(finding.canon) if finding else ()
+
+    def _render_side(self, side: ContradictionSide) -> Iterator[StyledLine]:
+        is_text = side.source is StatementSource.TEXT
+        source = "The text" if is_text else f"Your {side.source}"
+        yield StyledLine((StyledText(f"{source}: {side.value}", "strong"),))
+        if not side.evidence:
+            yield StyledLine((StyledText("lrwr.canon.toml", "place"),), 2)
+        for evidence in side.evidence:
+            place = sanitize_line(format_evidence_location(evidence))
+            yield StyledLine((StyledText(place, "place"),), 2, evidence)
+            document = self._findings.texts.get(evidence.document)
+            span = Span(evidence.spans[0].start, evidence.spans[-1].end)
+            after = cut_surroundings(document.text, span)[1] if document else ""
+            pieces = StyledText(evidence.text, "strong"), StyledText(after, "faint")
+            yield StyledLine(pieces, 2, evidence)
+
+    def _finding(self, key: str) -> Contradiction | None:
+        found = self._findings.contradictions
+        return next((one for one in found if one.id == key), None)
+
+    async def action_side(self, number: int) -> None:
+        """Open the first passage of a side in the editor; 1 is the left one."""
+        name = "#master-detail-lines" if number == 1 else "#check-found"
+        evidence = self.query_one(name, LineList).evidence
+        if evidence is not None:
+            self._open(evidence.document, evidence.lines.first)
+
+    @work(exclusive=True, group="decide", exit_on_error=False)
+    async def action_intend(self) -> None:
+        """Ask why, and mark the highlighted contradiction as intended."""
+        if (finding := self._finding(self.key)) is None:
+            return
+        line = TextInputScreen(
+            f"Intended: {describe_contradiction(finding)}. Why?",
+            value="on purpose",
+            note="The reason is saved in lrwr.canon.toml.",
+        )
+        because = await self.app.push_screen_wait(line)
+        if because:
+            await self.run_guarded(self._decide(finding, because))
+
+    async def _decide(self, finding: Contradiction, because: str) -> None:
+        after = self.query_one(RowList).key_after(finding.id)
+        decision = mark_as_intended(finding, because)
+        await self.room.room.service_thread.run(
+            lambda workspace: record_decision(workspace, decision)
+        )
+        self._decided.append(decision)
+        self._has_message = True
+        self.set_note(
+            "Marked as intended. Saved in lrwr.canon.toml; press u to undo.", good=True
+        )
+        self.fill(at=after)
+
+    @work(exclusive=True, group="decide", exit_on_error=False)
+    async def action_undo(self) -> None:
+        """Undo the last decision that was made on this screen."""
+        await self.run_guarded(self._undo())
+
+    async def _undo(self) -> None:
+        if not self._decided:
+            self.set_note("There is no decision to undo here.")
+            return
+        last = self._decided[-1]
+        description = await self.room.room.service_thread.run(
+            lambda workspace: undo_decision(workspace, last)
+        )
+        if description:
+            self._decided.pop()
+            self.set_note(f"Undone: {description}", good=True)
+        else:
+            self.set_note("Not undone: a later decision exists. Run `lrwr canon`.")
+        self.fill(at=self.key)

@@ -1,0 +1,165 @@
+"""Screens that show what the commands show: search, check, relations, quotes, recap."""
+
+from pathlib import Path
+
+import pytest
+import typer
+from textual.widgets import Input
+from typer.core import TyperGroup
+
+from lrwr.cli.main import app as commands
+from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
+from lrwr.tui.screens.check import CheckScreen
+from lrwr.tui.screens.reader import ReaderScreen
+from lrwr.tui.screens.scope import CharactersScreen, HorizonScreen
+from lrwr.tui.screens.search import SearchScreen
+from lrwr.tui.widgets.lists import LineList
+from tests.fakes.paired import (
+    highlighted,
+    paired,
+    shown_lines,
+    shown_note,
+    shown_rows,
+    write_line,
+)
+from tests.fakes.picture import check_picture
+from tests.fakes.room import LOOKS, Room, a_room
+
+PAGE = Path(__file__).parents[2] / "docs" / "chat.md"
+CANON = "lrwr.canon.toml"
+
+
+async def found(room: Room, words: str) -> list[str]:
+    """Type words into the search screen, and return its rows after the delay."""
+    await room.type(words)
+    await room.pilot.pause(0.3)
+    await room.settle()
+    return shown_rows(room)
+
+
+async def test_a_search_shows_passages_while_typing_and_by_meaning_on_enter(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.press("ctrl+f")
+        assert isinstance(room.app.screen, SearchScreen)
+        rows = await found(room, "lantern")
+        assert rows
+        assert "lantern" in rows[0].lower()
+        await room.press("enter")
+        assert isinstance(room.app.focused, Input)
+        await room.press("enter")
+        assert isinstance(room.app.focused, LineList)
+        place = shown_lines(room)[0].split(":")[0]
+        await room.press("alt+m")
+        assert isinstance(room.app.screen, ReaderScreen)
+        assert place.endswith((".md", ".docx"))
+
+
+async def test_a_search_is_filtered_by_type_character_and_chapter(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("ctrl+f")
+        await found(room, "lantern")
+        await room.press("f4")
+        assert "type: scene" not in shown_note(room) or shown_rows(room)
+        assert "type: all" not in shown_note(room)
+        await room.press("f2")
+        assert isinstance(room.app.screen, CharactersScreen)
+        await room.type("nell")
+        await room.press("enter")
+        assert "character: Nell Tallow" in shown_note(room)
+        await room.press("f3")
+        assert isinstance(room.app.screen, HorizonScreen)
+        await room.type("chapter 2")
+        await room.press("enter")
+        assert "up to: chapter 2" in shown_note(room)
+
+
+async def test_a_search_without_results_says_so(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("ctrl+f")
+        assert await found(room, "zyzzyva [bold]") == []
+        assert shown_lines(room) == ["No passage found for “zyzzyva [bold]”."]
+
+
+async def test_both_passages_of_a_contradiction_are_shown(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("alt+c", "down")
+        assert highlighted(room).startswith("Nell Tallow, eyes: brown in ch2")
+        left = "\n".join(shown_lines(room))
+        assert "chapters/02-the-reeves-offer.md:47" in left
+        right = paired(room).query_one("#check-found", LineList)
+        assert right.evidence is not None
+        assert right.evidence.document == "chapters/07-third-bell.docx"
+
+
+async def test_a_contradiction_is_marked_as_intended_and_undone(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("alt+c")
+        rows = shown_rows(room)
+        await room.press("i")
+        await write_line(room, "she lies about it")
+        assert shown_rows(room) == rows[1:]
+        assert "she lies about it" in (book / CANON).read_text(encoding="utf-8")
+        await room.press("u")
+        assert shown_note(room).startswith("Undone: Marked as intended")
+        assert shown_rows(room) == rows
+
+
+@pytest.mark.parametrize(
+    ("key", "row"),
+    [
+        ("alt+k", "OchraMags’s brother  GreyAnsel"),
+        ("alt+q", "PurpleFrog  “Nine.”"),
+        ("alt+y", "scene 1  BrineHob, Nell Tallow, PurpleFrog"),
+    ],
+)
+async def test_lists_of_the_story_bible_have_a_key_each(
+    book: Path, key: str, row: str
+) -> None:
+    async with a_room(book) as room:
+        await room.press(key)
+        assert row in shown_rows(room)
+        assert any(".md:" in line for line in shown_lines(room))
+
+
+@pytest.mark.parametrize("key", ["alt+c", "alt+k", "alt+q", "alt+y"])
+async def test_without_a_library_each_says_what_to_do(unread: Path, key: str) -> None:
+    async with a_room(unread) as room:
+        await room.press(key)
+        assert "Press Ctrl+L to read your manuscript." in shown_lines(room)
+
+
+def test_every_command_has_a_screen_or_a_reason() -> None:
+    group = typer.main.get_command(commands)
+    assert isinstance(group, TyperGroup)
+    rows = [
+        [cell.strip() for cell in line.strip("| \n").split("|")]
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    listed = {
+        name.strip("` "): shown for names, shown in rows for name in names.split(",")
+    }
+    assert sorted(listed) == sorted(group.list_commands(typer.Context(group)))
+    assert all(listed.values())
+
+
+def test_screens_of_the_table_are_one_key_and_one_command_away() -> None:
+    slashes = {action.slash: action.keys for action in ROOM_ACTIONS if action.slash}
+    for name in ("search", "check", "timeline", "relations", "quotes", "recap", "gaps"):
+        assert slashes[name]
+
+
+@pytest.mark.parametrize("name", ["check", "search", "quotes"])
+@pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
+async def test_it_looks_so(
+    book: Path, name: str, width: str, size: tuple[int, int], theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
+        room.screen.action_do(name, "lantern" if name == "search" else "")
+        await room.settle()
+        if name == "search":
+            await room.press("enter")
+        assert not isinstance(room.app.screen, CheckScreen) or shown_rows(room)
+        await check_picture(room.app, f"{name}-{width}-{theme}")
