@@ -39,7 +39,7 @@ PURE_CALLS = frozenset(
         # build SQL from names
         "checksum_sql", "fits_sql", "insert_sql", "outline_fits_sql", "seal_sql", "text_fits_sql",
         # what Textual reads from a class: values, no more
-        "Binding", "reactive", "var",
+        "Action", "Binding", "reactive", "var",
     }
 )  # fmt: skip
 VALUE = "@dataclass(frozen=True)\nclass A:\n    b: int\n"
