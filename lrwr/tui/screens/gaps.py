@@ -203,7 +203,8 @@ class GapsScreen(MasterDetailScreen[None]):
         description = await self.room.room.service_thread.run(
             lambda workspace: undo_decision(workspace, last)
         )
-        self._decided.pop()
+        if description:
+            self._decided.pop()
         self._show_message(
             f"Undone: {description.rstrip('.')}."
             if description
