@@ -80,7 +80,7 @@ def measure(data: Path) -> dict[str, float]:
     folders = sorted((data / "novels" / "dev").iterdir())
     total, unchanged = Count(), 0
     for folder in folders:
-        unchanged += len(_reports(folder / "chapters", {}, {})[0])
+        unchanged += len(report_novel(folder / "chapters", {}, {})[0])
     with_notes = 0
     for folder in folders[FIRST::EVERY]:
         count, false = _planted(folder)
@@ -124,12 +124,12 @@ def _figures(total: Count) -> dict[str, float]:
 
 
 def _planted(folder: Path, wordings: Wordings = slips.FIRST) -> tuple[Count, int]:
-    _, people = _reports(folder / "chapters", {}, {}, looks=True)
+    _, people = report_novel(folder / "chapters", {}, {}, looks=True)
     cast = slips.choose_people(people, PEOPLE)
     notes = slips.write_notes(cast)
-    unchanged, _ = _reports(folder / "chapters", notes, {})
+    unchanged, _ = report_novel(folder / "chapters", notes, {})
     planted = list(slips.sentences(cast, wordings))
-    reports, _ = _reports(folder / "chapters", notes, _placed(folder, planted))
+    reports, _ = report_novel(folder / "chapters", notes, _placed(folder, planted))
     wanted = {one.text: one for one in planted}
     count = Count(
         planted=sum(one.slip for one in planted),
@@ -183,7 +183,7 @@ def _placed(
     return places
 
 
-def _reports(
+def report_novel(
     chapters: Path,
     notes: Mapping[str, str],
     planted: Mapping[str, Mapping[int, Sequence[str]]],

@@ -20,12 +20,16 @@ LIFE_ATTRIBUTE = "life"
 _TITLES = frozenset(TITLE_WORDS.split())
 _SPEAKS = (
     "said|asked|replied|answered|cried|exclaimed|whispered|shouted|muttered|murmured|"
-    "remarked|observed"
+    "remarked|observed|announced|called|answered|returned|added"
 )
 _MOVES = (
     "walked|came|went|entered|smiled|laughed|nodded|sat|stood|turned|looked|opened|closed|"
     "rose|ran|shook|took|picked|put|stepped|crossed|climbed|knelt|shrugged|sighed|leaned|"
     "hurried|rode|drove|arrived|returned|poured|lifted|pushed|pulled|kissed|handed|gave|"
+    "bought|laid|carried|ate|drank|shut|drew|lit|wiped|knocked|bowed|grinned|frowned|"
+    "rubbed|glanced|stared|gazed|paused|crept|jumped|leapt|dropped|threw|caught|seized|"
+    "snatched|swung|pointed|waved|whistled|coughed|yawned|stretched|strode|strolled|paced|"
+    "counted|called|rang|filled|swept|locked|folded|wept|sang|danced|bent|"
     r"(?:was|were) (?:sitting|standing|waiting|walking|reading|talking|smiling|eating|"
     r"drinking|working|coming|looking)"
 )
@@ -103,7 +107,7 @@ def _find_acts(
     names = "|".join(re.escape(f) for f in sorted(forms, key=len, reverse=True))
     act = re.compile(
         rf"(?<![\w’'-])(?:(?:{names}) {_ADVERB}(?:{_SPEAKS}|{_MOVES})|"
-        rf"(?:{_SPEAKS}|stood|sat|came|entered) (?:{names}))(?![\w’'-])"
+        rf"(?:{_SPEAKS}|stood|sat|came|entered|walked|ran|stepped) (?:{names}))(?![\w’'-])"
     )
     order = list(material.view.order.story)
     if death.document not in order:

@@ -1,5 +1,6 @@
 """Rules that decide whether two statements contradict each other."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,6 @@ from lrwr.core.continuity.statements import (
     KINSHIP_ATTRIBUTE,
     Statement,
     StatementSource,
-    may_skip_years,
     mentions_change,
     mentions_past_age,
 )
@@ -36,6 +36,12 @@ MIN_REPEATED_STATEMENTS = 2
 
 _TITLES = frozenset(TITLE_WORDS.split())
 
+_YEARS_PASS = re.compile(
+    r"\b(?:years?|decades?) (?:later|after(?:wards)?|(?:had |have )?(?:passed|gone|went|"
+    r"rolled|flew|elapsed|slipped))|\b(?:after|for|in) \w+ (?:long )?years\b|"
+    r"\byears (?:and years|on)\b",
+    re.I,
+)
 _MAX_GROWTH = 3
 """Maximum years by which an age may grow if the story does not skip years."""
 
@@ -205,10 +211,9 @@ class StatementComparator:
         for document in order[first:]:
             text = self._material.view.texts[document].text
             if document == statement.document:
-                return may_skip_years(
-                    text[: statement.span.end if statement.span else 0]
-                )
-            if may_skip_years(text):
+                end = statement.span.end if statement.span else 0
+                return bool(_YEARS_PASS.search(text, 0, end))
+            if _YEARS_PASS.search(text):
                 return True
         return True
 

@@ -130,12 +130,6 @@ _TIME_OR_PLACE = re.compile(
 )
 _APOSTROPHES = re.compile(r"(?:^|(?<=[\s—]))['‘](?=[A-Z])(?:[^'’]|(?<=\w)['’](?=\w))*$")
 """An open quotation in single marks at the end of the text."""
-_YEARS_PASS = re.compile(
-    r"\b(?:years?|decades?) (?:later|after(?:wards)?|(?:had |have )?(?:passed|gone|went|"
-    r"rolled|flew|elapsed|slipped))|\b(?:after|for|in) \w+ (?:long )?years\b|"
-    r"\byears (?:and years|on)\b",
-    re.I,
-)
 
 
 def find_enclosing_sentence(text: str, span: Span) -> Span:
@@ -215,11 +209,6 @@ def mentions_past_age(text: str, span: Span) -> bool:
     return bool(_WHEN.search(text, sentence.start, sentence.end))
 
 
-def may_skip_years(text: str) -> bool:
-    """Return whether `text` contains words such as "ten years later"."""
-    return bool(_YEARS_PASS.search(text))
-
-
 KINSHIP_ATTRIBUTE = "kin"
 """Attribute of kinship statements: `other` is the `value` ("father") of `about`."""
 COMPARED_ATTRIBUTES = MappingProxyType(
@@ -260,6 +249,11 @@ _OWN_EYES = re.compile(
 _OWN_HAIR = re.compile(
     r"\b(?:push|toss|tie|ty|pinn|shook|shak|swept|sweep|smooth|brush|comb|wore|wear)"
     r"(?:e?d|ing|)(?: (?:back|up|out|away))? $"
+)
+# Words after a subject that name nobody else who may own "his father"
+_ONLY_SUBJECT = (
+    r"(?: (?!(?:and|whose|who|an?|the|another|every|each|one)\b)[a-z]+){0,3}?"
+    r"(?: an? (?:letter|note|visit|message|line|word|present))?(?: [a-z]+)?\s"
 )
 _PRONOUN_GENDER = MappingProxyType({"his": Gender.MALE, "her": Gender.FEMALE})
 
@@ -358,6 +352,7 @@ def _story_statements(
     if place.chapter is None or not is_asserted_in_context(text, span):
         return
     certain = fact.certainty is not Certainty.PROBABLE
+    certain = certain or _is_subject_kin(sourced_fact, person, text, material)
     if not (
         certain
         or _moves_own(text, span, person, material)
@@ -390,6 +385,20 @@ def _split_looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
         return
     for match in _LOOKS_ADJECTIVE.finditer(value):
         yield ("hair" if match["of"] == "haired" else "eyes"), match["value"]
+
+
+def _is_subject_kin(
+    sourced_fact: SourcedFact, person: str, text: str, material: VisibleFacts
+) -> bool:
+    """Return whether only the subject can own "his" in "his father, Bram"."""
+    fact, visible = sourced_fact.fact, material.cast.visible.get(person)
+    gender = _PRONOUN_GENDER.get(fact.detail("pronoun"))
+    if not gender or visible is None or visible.character.gender is not gender:
+        return False
+    before = text[
+        find_enclosing_sentence(text, fact.spans[0]).start : fact.spans[0].start
+    ]
+    return bool(re.fullmatch(re.escape(fact.subject) + _ONLY_SUBJECT, before))
 
 
 def _moves_own(text: str, span: Span, person: str, material: VisibleFacts) -> bool:

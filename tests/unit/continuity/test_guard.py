@@ -273,3 +273,64 @@ def test_whoever_shares_a_name_with_another_is_not_judged() -> None:
         TWO: "# Two\n\nThen Nell’s father, Mr. Corin, came.\n",
     }
     assert find_contradictions(known(files)) == ()
+
+
+@pytest.mark.parametrize(
+    "death",
+    [
+        "Corin Vale passed away in the spring.",
+        "Corin Vale died quietly in his sleep.",
+        "Corin Vale lay dead in the upper room.",
+        "Corin Vale was found dead at the gate.",
+        "Corin Vale closed his eyes for ever.",
+        "A ball struck Corin Vale, who fell dead on the stones.",
+        "Corin Vale gave one long sigh and died.",
+        "The death of Corin Vale was told at breakfast.",
+        "Corin Vale's funeral took place on the Thursday.",
+    ],
+)
+def test_a_death_may_be_told_in_many_words(death: str) -> None:
+    act = "Corin Vale bought two pounds of candles."
+    assert found(death, act) == [("Corin Vale", "life", "dead", "acts")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The clerk feared the death of Corin Vale.",
+        "Corin Vale's death would have grieved the clerk.",
+        "Corin Vale fell and almost died.",
+        "Corin Vale passed the gate.",
+        "Corin Vale saw the old dog, which sighed and died.",
+    ],
+)
+def test_a_death_that_is_not_told_kills_nobody(text: str) -> None:
+    assert found(text, "Corin Vale bought two pounds of candles.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell Tallow had a letter from her father, Bram Ottley.",
+        "Nell Tallow kissed her father Bram Ottley at the gate.",
+        "Bram Ottley was proud of his daughter Nell Tallow.",
+        "Nell Tallow's father was Bram Ottley.",
+        "The father of Nell Tallow, Bram Ottley, was at the door.",
+    ],
+)
+def test_a_father_in_other_words_contradicts_the_note(text: str) -> None:
+    [(_, *rest)] = found("Rain.", text, "- **Father:** Corin Vale")
+    assert rest == ["father", "Corin Vale", "Bram Ottley"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell Tallow saw the miller's wife and her father, Bram Ottley.",
+        "Nell Tallow met a girl with her father, Bram Ottley.",
+        "Nell Tallow's father was Bram Ottley's clerk.",
+        "Nell Tallow met the father of Mags, Bram Ottley.",
+    ],
+)
+def test_the_father_of_somebody_else_contradicts_nothing(text: str) -> None:
+    assert found("Rain.", text, "- **Father:** Corin Vale") == []

@@ -126,6 +126,20 @@ TRADE_APPOSITION = LazyPattern(
 """Not used on speech, where the name may be a vocative ("the baker, Nell, …")."""
 DECEASED_PATTERN = LazyPattern(rf"\b[Tt]he late (?P<who>{NAME_PATTERN})")
 """Only probable: a parent and a child may share the name."""
+_FALLEN = LazyPattern(
+    rf"{CHARACTER_PATTERN}, who (?:(?:fell|dropped|lay) dead|died|was killed){_DEATH_END}"
+)
+# "The death of Nell was told", "the news of Nell's death", "Nell's funeral took place"
+_OBSEQUIES = "death|funeral|burial"
+_HAPPENED = (
+    r"(?:was|were|had been|took|reached|came|happened|followed|occurred|left|made)\b"
+)
+_DEATH_OF = LazyPattern(
+    rf"\b[Tt]he (?:{_OBSEQUIES}) of (?P<who>{NAME_PATTERN}) {_HAPPENED}"
+)
+_OWN_DEATH = LazyPattern(
+    rf"{CHARACTER_PATTERN}'s (?:sudden )?(?:{_OBSEQUIES}) {_HAPPENED}"
+)
 AttributeRule: TypeAlias = tuple[str, LazyPattern, str, bool]
 """Attribute, pattern, fixed value or "", and whether the attribute is presupposed.
 
@@ -327,9 +341,11 @@ RULES_BY_NAME: tuple[AttributeRule, ...] = (
     (
         "life",
         LazyPattern(
-            rf"{CHARACTER_PATTERN}(?:, who [^,.;:]{{2,50}},)? (?:(?:had |has )?(?:died|drowned|"
-            r"breathed (?:his|her) last)|(?:is|was|had been) (?:now )?"
-            r"(?:(?:drowned|murdered|hanged|killed|shot dead|beheaded|guillotined)|"
+            rf"{CHARACTER_PATTERN}(?:, who [^,.;:]{{2,50}},)? (?:(?:had |has )?(?:already )?(?:died|drowned|"
+            r"passed away|expired|perished|lay dead|fell dead|"
+            r"(?:closed|shut) (?:his|her) eyes for ever|(?:quietly|peacefully) died|died (?:quietly|peacefully)|"
+            r"breathed (?:his|her) last)|(?:is|was|had been) (?:now |found |already )?"
+            r"(?:(?:drowned|murdered|hanged|killed|shot (?:dead|through the (?:heart|head))|beheaded|guillotined)|"
             r"buried(?= (?:under|beside|at|on|next|that|in the church))|"
             r"dead(?! (?:tired|set|drunk|asleep|beat|sure|silent|certain|on))))"
             rf"{_DEATH_END}"
@@ -346,6 +362,18 @@ RULES_BY_NAME: tuple[AttributeRule, ...] = (
         "dead",
         False,
     ),
+    (
+        "life",
+        LazyPattern(
+            rf"{CHARACTER_PATTERN},? (?:[^.;:!?\"“”]{{2,30}}, (?:and )?(?:then )?|(?:[a-z]+ ){{2,6}}and )"
+            rf"(?:died|drowned|expired|perished){_DEATH_END}"
+        ),
+        "dead",
+        False,
+    ),
+    ("life", _FALLEN, "dead", False),
+    ("life", _DEATH_OF, "dead", True),
+    ("life", _OWN_DEATH, "dead", False),
     (
         "build",
         LazyPattern(
@@ -427,6 +455,14 @@ TRIGGERS = MappingProxyType(
                 "murdered",
                 "buried",
                 "breathed",
+                "passed",
+                "ever",
+                "expired",
+                "perished",
+                "shot",
+                "death",
+                "funeral",
+                "burial",
                 "beheaded",
                 "guillotined",
             ]

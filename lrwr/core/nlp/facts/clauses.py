@@ -15,7 +15,7 @@ TITLE_WORDS = (
     "Squire Judge Justice Admiral Corporal Widow Goodman Goody Mme Mlle"
 )
 _TITLE = "|".join(TITLE_WORDS.split())
-_WORD = r"(?:[OD]')?[A-ZÀ-ÖØ-Þ][\w]+(?:-[A-Z]?\w+)*"
+_WORD = r"(?:[ODM]')?[A-ZÀ-ÖØ-Þ][\w]+(?:-[A-Z]?\w+)*"
 NAME_PATTERN = (
     rf"(?:[Tt]he )?(?:(?:{_TITLE})\b\.? ){{0,2}}(?:[A-Z]\. )*{_WORD}"
     rf"(?: (?:(?:de|du|van|von|la|le|of the|of) |"

@@ -102,6 +102,16 @@ _CALLED = LazyPattern(
     rf"(?<=s)') {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}),? (?:(?:was|is) )?"
     rf"(?:named|called) (?P<two>{NAME_PATTERN}){_WHOLE}"
 )
+# "Nell's sister was Mags", closed, because more may follow: "was Mags Vale's clerk"
+_IS_NAMED = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|"
+    rf"(?<=s)') {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}) (?:was|is) (?P<two>{NAME_PATTERN}){_CLOSED}"
+)
+# "the sister of Nell, Mags,"
+_OF_BESIDE = LazyPattern(
+    rf"\b[Tt]he {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}) of (?P<one>{NAME_PATTERN}), "
+    rf"(?P<two>{NAME_PATTERN}){_CLOSED}"
+)
 # "her sister Mags"
 _PRONOUN = LazyPattern(
     rf"\b(?P<whose>his|her|His|Her) {KINSHIP_ADJECTIVES}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME_PATTERN})"
@@ -148,7 +158,7 @@ _IN_PASSING = frozenset(
 
 _SIGNS = (
     ("' ", (_POSSESSED, _BESIDE, _WHO_IS, _CALLED)),
-    ("'s ", (_POSSESSED, _BESIDE, _WHO_IS, _CALLED)),
+    ("'s ", (_POSSESSED, _BESIDE, _WHO_IS, _CALLED, _IS_NAMED)),
     (" of ", (_OF,)),
     (" to ", (_OF,)),
     (" and ", (_EACH_OTHER,)),
@@ -205,6 +215,8 @@ def _match_sentence(
         for pattern in patterns if sign in words else ():
             for match in find_matches_at(pattern, words, starts):
                 yield from _build_match(prose, match, is_spoken)
+    for match in _OF_BESIDE.finditer(words) if " of " in words else ():
+        yield from _build_match(prose, match, is_spoken)
     if " and " in words:
         for match in find_matches_at(_OF_BOTH, words, starts):
             yield from _build_parents(prose, match, is_spoken)
