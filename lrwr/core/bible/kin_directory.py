@@ -375,6 +375,14 @@ class KinDirectory:
             return self._resolve_pronoun(fact)
         return self.resolve(subject) or self._resolve_rank(subject)
 
+    def is_name_word(self, word: str) -> bool:
+        """Return whether `word` is a word of any name of a visible character."""
+        return any(
+            word in alias.name.split(" ")
+            for visible in self.cast.visible.values()
+            for alias in visible.character.aliases
+        )
+
     def is_shared(self, name: str) -> bool:
         """Return whether several characters may be meant by `name`."""
         return self.cast.is_shared(name)

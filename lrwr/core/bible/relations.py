@@ -156,7 +156,7 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     people = KinDirectory(material.cast)
     unnamed = _count_unnamed_kin(material, people)
     by_key: dict[_Key, list[_Tie]] = {}
-    for tie in _iter_ties(material, people):
+    for tie in _complete_names(list(_iter_ties(material, people)), people):
         by_key.setdefault(_group_key(tie), []).append(tie)
     groups = [
         _Group(key, tuple(ties), read_kin_term(ties[0].kind))
@@ -180,6 +180,23 @@ def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[_Tie]:
     for sourced_fact in material.about(FactAbout.RELATION_CUE):
         if pair := people.find_pair(sourced_fact.fact):
             yield from _cue_tie(sourced_fact, pair, people)
+
+
+def _complete_names(ties: Sequence[_Tie], people: KinDirectory) -> Iterator[_Tie]:
+    """Yield `ties` with a bare given name replaced by the only full name that has it:
+    "Annis" by "Annis Vale", if neither is a character and no character has the word.
+    """
+    names = {name for tie in ties for name in (tie.source, tie.target)}
+    strangers = {name for name in names if not people.cast.resolve_name(name)}
+    full_names: dict[str, str] = {}
+    for name in strangers:
+        candidates = [other for other in strangers if other.startswith(f"{name} ")]
+        if len(candidates) == 1 and not people.is_name_word(name):
+            full_names[name] = candidates[0]
+    for tie in ties:
+        source, target = (full_names.get(n, n) for n in (tie.source, tie.target))
+        if source != target:
+            yield replace(tie, source=source, target=target)
 
 
 def _count_unnamed_kin(

@@ -26,7 +26,7 @@ _MOVES = (
     "walked|came|went|entered|smiled|laughed|nodded|sat|stood|turned|looked|opened|closed|"
     "rose|ran|shook|took|picked|put|stepped|crossed|climbed|knelt|shrugged|sighed|leaned|"
     "hurried|rode|drove|arrived|returned|poured|lifted|pushed|pulled|kissed|handed|gave|"
-    "bought|laid|carried|ate|drank|shut|drew|lit|wiped|knocked|bowed|grinned|frowned|"
+    "bought|paid|laid|carried|ate|drank|shut|drew|lit|wiped|knocked|bowed|grinned|frowned|"
     "rubbed|glanced|stared|gazed|paused|crept|jumped|leapt|dropped|threw|caught|seized|"
     "snatched|swung|pointed|waved|whistled|coughed|yawned|stretched|strode|strolled|paced|"
     "counted|called|rang|filled|swept|locked|folded|wept|sang|danced|bent|"

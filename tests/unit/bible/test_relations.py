@@ -111,6 +111,20 @@ def test_both_directions_of_one_relation_are_one_with_all_places() -> None:
     assert len(relation.evidence) == 2
 
 
+@pytest.mark.parametrize(
+    ("full_names", "shown"),
+    [(["Annis Pell"], "Annis Pell"), (["Annis Pell", "Annis Gannet"], "Annis")],
+)
+def test_a_stranger_is_known_by_the_only_full_name_with_the_given_name(
+    full_names: list[str], shown: str
+) -> None:
+    family = Family("Hob Tallow", "Nell Tallow")
+    for name in full_names:
+        family.states(name, "mother", "Nell Tallow")
+    family.states("Annis", "wife", "Hob Tallow", keeper=WRITER_KEEPER)
+    assert (shown, "wife", "Hob Tallow") in family.shown()
+
+
 def test_a_nameless_mother_is_the_only_mrs_of_that_surname() -> None:
     family = Family("Nell Tallow", "Mrs. Tallow", "Mrs. Gannet")
     for _ in range(3):

@@ -366,7 +366,7 @@ RULES_BY_NAME: tuple[AttributeRule, ...] = (
         "life",
         LazyPattern(
             rf"{CHARACTER_PATTERN},? (?:[^.;:!?\"“”]{{2,30}}, (?:and )?(?:then )?|(?:[a-z]+ ){{2,6}}and )"
-            rf"(?:died|drowned|expired|perished){_DEATH_END}"
+            rf"(?:died|drowned|expired|perished|was (?:killed|drowned)){_DEATH_END}"
         ),
         "dead",
         False,
