@@ -241,7 +241,8 @@ class BibleParts:
     elements are complete for these. `speakers` are those whose quotations are needed.
     Scenes and quotations of `documents` are complete. With `timeline`, all events,
     disclosures and scenes are included; the characters present in scenes of other
-    documents are then only those of `people`.
+    documents are then only those of `people`. Without `relations`, there are none, and
+    profiles have no relationships.
     """
 
     people: frozenset[str] = frozenset()
@@ -249,11 +250,14 @@ class BibleParts:
     speakers: frozenset[str] = frozenset()
     documents: frozenset[DocumentId] = frozenset()
     timeline: bool = False
+    relations: bool = True
 
     @property
     def kinds(self) -> frozenset[FactAbout]:
         """The kinds of facts from which these parts are built."""
-        kinds = {FactAbout.CHARACTER, FactAbout.GAP, FactAbout.RELATION_CUE}
+        kinds = {FactAbout.CHARACTER, FactAbout.GAP}
+        if self.relations:
+            kinds.add(FactAbout.RELATION_CUE)
         if self.elements:
             kinds.add(FactAbout.WORLD)
         if self.documents or self.timeline:
@@ -279,7 +283,7 @@ def project_bible_parts(
     view, cast = _view_story(knowledge, index, horizon)
     material = collect_visible_facts(knowledge.facts, cast, view)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
-    relations = collect_relations(material)
+    relations = collect_relations(material) if parts.relations else ()
     events, disclosures = collect_events(material), collect_disclosures(material)
     scenes = build_scene_summaries(
         material,
@@ -334,8 +338,10 @@ def select_part_facts(
         if element.name in parts.elements
     }
 
-    people = KinDirectory(cast)
-    pairs = [_find_pair(f.fact, people) for f in knowledge.facts]
+    pairs: list[tuple[str, str] | None] = [None] * len(knowledge.facts)
+    if parts.relations:
+        people = KinDirectory(cast)
+        pairs = [_find_pair(f.fact, people) for f in knowledge.facts]
     related = _find_related(parts.people, pairs)
 
     def is_needed(document_fact: DocumentFact, pair: tuple[str, str] | None) -> bool:
@@ -374,7 +380,7 @@ def list_cue_documents(
 
     `knowledge` must have all facts about characters; with a horizon, also all texts.
     """
-    if not parts.people:
+    if not parts.people or not parts.relations:
         return frozenset()
     _, cast = _view_story(knowledge, index, horizon)
     people = KinDirectory(cast)

@@ -108,7 +108,14 @@ def some_parts(whole: Bible, known: Telling, chance: Random) -> BibleParts:
             d for d in known.stories.book.documents if chance.random() < 0.4
         ),
         timeline=chance.random() < 0.5,
+        relations=chance.random() < 0.7,
     )
+
+
+def known_profile(profile: CharacterProfile, parts: BibleParts) -> CharacterProfile:
+    if profile.name not in parts.people:
+        return only_names(profile)
+    return profile if parts.relations else replace(profile, relationships=())
 
 
 def known_moment(moment: TimelineMoment, parts: BibleParts) -> TimelineMoment:
@@ -130,8 +137,7 @@ def wanted(bible: Bible, parts: BibleParts) -> Bible:
 
     return Bible(
         characters=tuple(
-            profile if profile.name in parts.people else only_names(profile)
-            for profile in bible.characters
+            known_profile(profile, parts) for profile in bible.characters
         ),
         world=tuple(
             element if element.name in parts.elements else replace(
@@ -143,7 +149,7 @@ def wanted(bible: Bible, parts: BibleParts) -> Bible:
         relations=tuple(
             relation
             for relation in bible.relations
-            if parts.people & {relation.source, relation.target}
+            if parts.relations and parts.people & {relation.source, relation.target}
         ),
         events=bible.events if parts.timeline else (),
         told=bible.told if parts.timeline else (),

@@ -457,6 +457,7 @@ def select_bible_parts(
             _list_scene_documents(question, plan, search_result, order, keys)
         ),
         timeline=_needs_timeline(question, plan),
+        relations=AnswerSource.PROFILES in plan.sources or bool(question.character),
     )
 
 
