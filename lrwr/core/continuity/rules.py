@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lrwr.core.bible.claims import VisibleFacts
 from lrwr.core.bible.horizon import HorizonCast
@@ -234,8 +234,13 @@ def find_kinship_conflicts(
             continue
         for child, kind, parent in _parentage(statement, horizon_cast):
             known_parents = parents.setdefault((child, kind), [])
+            # A contradiction is about the child, also if "Hob's son Sel" states it.
             yield from _parent_conflicts(
-                kind, parent, statement, known_parents, horizon_cast
+                kind,
+                parent,
+                replace(statement, about=child),
+                known_parents,
+                horizon_cast,
             )
             known_parents.append((parent, statement))
         pair, kinship = _pair(statement)
