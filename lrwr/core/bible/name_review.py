@@ -18,8 +18,11 @@ from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.given_names import is_same_given_name
-from lrwr.core.nlp.names.lexicon import fold_name, infer_title_gender
+from lrwr.core.nlp.names.lexicon import (
+    fold_name,
+    infer_title_gender,
+    is_same_given_name,
+)
 from lrwr.core.nlp.names.name_form import NameForm, is_named_after_husband
 from lrwr.core.ports.stores import DocumentText
 

@@ -15,9 +15,8 @@ from lrwr.core.model.documents import Document
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.given_names import is_given_name
 from lrwr.core.nlp.names.inference import infer_cast
-from lrwr.core.nlp.names.lexicon import is_non_name
+from lrwr.core.nlp.names.lexicon import is_given_name, is_non_name
 from lrwr.core.ports.models import (
     EXCERPTS_PER_CALL,
     EXTRACTION_WINDOW_TOKENS,

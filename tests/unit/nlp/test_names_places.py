@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrwr.core.nlp.names.given_names import is_same_given_name, is_short_for
+from lrwr.core.nlp.names.lexicon import is_same_given_name, is_short_for
 
 
 @pytest.mark.parametrize(

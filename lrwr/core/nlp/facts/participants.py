@@ -12,7 +12,7 @@ from lrwr.core.nlp.facts.clauses import (
     is_known_person,
     may_be_person,
 )
-from lrwr.core.nlp.names.given_names import FEMALE_NAMES, MALE_NAMES
+from lrwr.core.nlp.names.lexicon import FEMALE_NAMES, MALE_NAMES
 from lrwr.core.nlp.text.prose import AnnotatedProse, ProseSentence
 
 _NAME = LazyPattern(NAME_PATTERN)

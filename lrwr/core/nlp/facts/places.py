@@ -44,7 +44,7 @@ from lrwr.core.nlp.facts.place_words import (
     WEAK_PREPOSITIONS,
     WORKS_AND_PAPERS,
 )
-from lrwr.core.nlp.names.given_names import is_given_name
+from lrwr.core.nlp.names.lexicon import is_given_name
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.canonical import CapitalizationCounts, settle_name_form
 from lrwr.core.nlp.names.clusters import NameClusters
-from lrwr.core.nlp.names.given_names import is_same_given_name
+from lrwr.core.nlp.names.lexicon import is_same_given_name
 from lrwr.core.nlp.names.name_form import NameForm, is_full_name
 from lrwr.core.nlp.names.person import PersonCluster, has_gender_conflict
 

@@ -13,13 +13,13 @@ from lrwr.core.nlp.names.evidence import (
     NameFormTotals,
     add_counts,
 )
-from lrwr.core.nlp.names.given_names import is_given_name
 from lrwr.core.nlp.names.lexicon import (
     CALENDAR,
     NAME_EPITHETS,
     PARTICLES,
     SURNAME_TITLES,
     fold_name,
+    is_given_name,
     is_non_name,
     normalize_name_title,
 )

@@ -4,17 +4,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.clusters import DOMINANCE, NameClusters
-from lrwr.core.nlp.names.given_names import (
-    FEMALE_NAMES,
-    MALE_NAMES,
-    is_given_name,
-    is_same_given_name,
-)
 from lrwr.core.nlp.names.lexicon import (
+    FEMALE_NAMES,
     GIVEN_TITLES,
+    MALE_NAMES,
     NEUTRAL_TITLES,
     SURNAME_TITLES,
     TITLES_OF_WORK,
+    is_given_name,
+    is_same_given_name,
 )
 from lrwr.core.nlp.names.name_form import (
     NameForm,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lrwr.core.nlp.names.given_names import GivenNameIndex
+from lrwr.core.nlp.names.lexicon import GivenNameIndex
 from lrwr.core.nlp.names.name_form import NameForm
 from lrwr.core.nlp.names.person import (
     PersonCluster,

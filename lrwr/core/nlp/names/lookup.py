@@ -15,10 +15,10 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.model.text import WORD_PATTERN, Span, normalize_word
-from lrwr.core.nlp.names.given_names import is_given_name
 from lrwr.core.nlp.names.lexicon import (
     NON_NAME_WORDS,
     fold_name,
+    is_given_name,
     is_non_name,
     normalize_name_title,
     split_bare_words,

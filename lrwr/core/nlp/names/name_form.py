@@ -6,16 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Character, Gender
-from lrwr.core.nlp.names.given_names import (
+from lrwr.core.nlp.names.lexicon import (
     FEMALE_NAMES,
     MALE_NAMES,
-    is_same_given_name,
-)
-from lrwr.core.nlp.names.lexicon import (
     NAME_EPITHETS,
     PARTICLES,
     PEOPLE_SUFFIXES,
     infer_title_gender,
+    is_same_given_name,
     normalize_name_title,
     split_bare_words,
 )

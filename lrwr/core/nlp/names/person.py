@@ -6,18 +6,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.names.given_names import (
-    FEMALE_NAMES,
-    is_given_name,
-    is_same_given_name,
-    is_short_for,
-)
 from lrwr.core.nlp.names.lexicon import (
     ADDRESS_WORDS,
     DEFAULT_MALE_TITLES,
+    FEMALE_NAMES,
     PLACE_NOUNS,
     TITLES_OF_WORK,
     infer_title_gender,
+    is_given_name,
+    is_same_given_name,
+    is_short_for,
 )
 from lrwr.core.nlp.names.name_form import (
     NameForm,
