@@ -19,7 +19,7 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.nlp.facts.notes import extract_note_facts, find_note_subjects
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
-from lrwr.core.nlp.text.gap_markers import find_note_gaps
+from lrwr.core.nlp.text.prose import find_note_gaps
 from lrwr.core.ports.models import Analyst, Embedder
 from lrwr.core.ports.stores import AnalysisStore
 from lrwr.pipeline.analysis import CachingAnalyst, add_read_names

@@ -2,26 +2,24 @@
 
 An ingestion writes at most one a day, and only if these rows have changed. The files
 are in the state folder: one JSON document per line, compressed with bzip2; those of
-earlier versions with gzip.
+earlier versions with gzip. What earlier commands recorded about them, and about damage
+of the library, is read without the stored text.
 """
 
+import bz2
+import gzip
 import json
 import os
 import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import date, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from lrwr.app.maintenance.library_state import (
-    BACKUP_FOLDER,
-    COMPRESSIONS,
-    MAX_BACKUP_BYTES,
-    list_backup_files,
-    load_newest_backup,
-)
+from lrwr.core.adapters.storage.sqlite.checksums import is_marked_damaged, mark_damaged
 from lrwr.core.adapters.storage.sqlite.row_replacement import (
     find_lost_threads,
     keep_sound_rows,
@@ -32,9 +30,74 @@ from lrwr.core.adapters.storage.sqlite.user_rows import (
     find_expired_threads,
     load_user_rows,
 )
+from lrwr.core.adapters.storage.sqlite.verification import has_damaged_sample
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.turns import KEPT_DAYS
 from lrwr.core.settings.library import Library
+
+BACKUP_FOLDER = "backups"
+_PATTERN = "????-??-??.jsonl.*"
+COMPRESSIONS = {".bz2": bz2, ".gz": gzip}
+MAX_BACKUP_BYTES = 1024**3
+"""Uncompressed size up to which a backup is read."""
+
+KNOWN_DAMAGE = (
+    "Some stored data is damaged, and is left out or shown with a remark. Run"
+    " `lrwr ingest --verify`: it rebuilds what comes from your manuscript, and says what"
+    " to do about the rest."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AutomaticBackup:
+    """An automatic backup: its file, its day, and a hash of its rows."""
+
+    file: Path
+    day: date
+    digest: str
+
+
+def list_backup_files(library: Library) -> list[Path]:
+    """Return the files of the automatic backups, oldest first."""
+    folder = library.state_dir / BACKUP_FOLDER
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    files = sorted(folder.glob(_PATTERN))
+    return [
+        file
+        for file in files
+        if file.suffix in COMPRESSIONS and file.is_file() and not file.is_symlink()
+    ]
+
+
+def load_newest_backup(library: Library) -> AutomaticBackup | None:
+    """Return the newest automatic backup that can be read; None if there is none."""
+    for file in reversed(list_backup_files(library)):
+        with suppress(OSError, EOFError, zlib.error, ValueError, KeyError, TypeError):
+            with COMPRESSIONS[file.suffix].open(file) as lines:
+                header = json.loads(lines.readline(MAX_BACKUP_BYTES))
+            day = date.fromisoformat(file.name.partition(".")[0])
+            return AutomaticBackup(file, day, str(header["digest"]))
+    return None
+
+
+def describe_known_damage(library: Library, seed: float = 0) -> str:
+    """Return a sentence if a command has met damaged data since the last verification,
+    or if there is some in a sample of documents and threads, which `seed` selects.
+
+    Else an empty text. With seed 0, no sample is checked.
+
+    Raises:
+        StoreProblem: The library cannot be read, or only `lrwr repair` can heal it.
+    """
+    if not library.database.exists():
+        return ""
+    is_damaged = is_marked_damaged(library.database)
+    if seed and has_damaged_sample(library.database, seed):
+        is_damaged = True
+        mark_damaged(library.database)
+    return KNOWN_DAMAGE if is_damaged else ""
+
 
 KEPT_FILES = 7
 """Backups that are kept, each of another day."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from lrwr import __version__
 from lrwr.app.container import open_workspace
 from lrwr.app.egress import Keyring
+from lrwr.app.maintenance.automatic_backup import load_newest_backup
 from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
@@ -61,7 +62,6 @@ from lrwr.app.maintenance.checks.remote_services import (
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
 from lrwr.app.maintenance.damage import advise_on_threads
-from lrwr.app.maintenance.library_state import load_newest_backup
 from lrwr.app.pending_changes import create_scanner
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from lrwr.app.maintenance.automatic_backup import load_backup_rows
+from lrwr.app.maintenance.automatic_backup import list_backup_files, load_backup_rows
 from lrwr.app.maintenance.damage import describe_lost_thread, discard_damage
-from lrwr.app.maintenance.library_state import list_backup_files
 from lrwr.app.presenters.text import format_count
 from lrwr.app.presenters.threads import format_local_time
 from lrwr.core.adapters.storage.sqlite.checksums import clear_damage_mark

@@ -17,9 +17,11 @@ from lrwr.app.ingestion import (
     find_deletions,
     ingest_manuscript,
 )
-from lrwr.app.maintenance.automatic_backup import describe_lost_threads
+from lrwr.app.maintenance.automatic_backup import (
+    describe_known_damage,
+    describe_lost_threads,
+)
 from lrwr.app.maintenance.damage import discard_damage
-from lrwr.app.maintenance.library_state import describe_known_damage
 from lrwr.app.pending_changes import (
     IngestTargets,
     load_identical_documents,

@@ -8,8 +8,11 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.maintenance.automatic_backup import (
+    describe_known_damage,
+    load_newest_backup,
+)
 from lrwr.app.maintenance.check_result import end_with_full_stop
-from lrwr.app.maintenance.library_state import describe_known_damage, load_newest_backup
 from lrwr.app.pending_changes import (
     create_scanner,
     has_pending_names,

@@ -14,9 +14,10 @@ from lrwr.app.maintenance.automatic_backup import (
     back_up_if_due,
     drop_send_log_from_backups,
     drop_threads_from_backups,
+    list_backup_files,
     load_backup_rows,
+    load_newest_backup,
 )
-from lrwr.app.maintenance.library_state import list_backup_files, load_newest_backup
 from lrwr.app.maintenance.repair import recover_from_backups
 from lrwr.core.adapters.storage.sqlite.checksums import (
     register_row_checksum,

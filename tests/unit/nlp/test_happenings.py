@@ -2,7 +2,7 @@ import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import Certainty
-from lrwr.core.nlp.facts.events import (
+from lrwr.core.nlp.facts.participants import (
     find_reported_speech_facts,
 )
 from lrwr.core.nlp.text.prose import annotate_prose

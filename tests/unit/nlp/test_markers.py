@@ -3,7 +3,7 @@ import pytest
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
-from lrwr.core.nlp.text.gap_markers import find_marked_gaps, find_note_gaps
+from lrwr.core.nlp.text.prose import find_marked_gaps, find_note_gaps
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,18 @@ from lrwr.core.model.facts import RULES_KEEPER, RULES_REVISION, Fact
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
-from lrwr.core.nlp.facts.events import (
-    find_reported_speech_facts,
-)
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
 from lrwr.core.nlp.facts.life_events import find_life_event_facts
+from lrwr.core.nlp.facts.participants import (
+    find_reported_speech_facts,
+)
 from lrwr.core.nlp.facts.places import find_place_facts
 from lrwr.core.nlp.facts.relation_cues import find_relation_cues
-from lrwr.core.nlp.text.gap_markers import find_marked_gaps
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     annotate_prose,
     ends_in_speech,
+    find_marked_gaps,
     split_scene_spans,
 )
 from lrwr.core.nlp.text.scenes import (

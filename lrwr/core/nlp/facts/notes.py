@@ -27,7 +27,7 @@ from lrwr.core.nlp.facts.note_layout import (
     split_name_list,
     strip_note_markdown,
 )
-from lrwr.core.nlp.text.gap_markers import find_note_gaps, find_open_questions
+from lrwr.core.nlp.text.prose import find_note_gaps, find_open_questions
 
 _KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))
 # A paragraph or list item, without its bullet

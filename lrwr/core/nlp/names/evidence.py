@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.cues import count_name_cues, is_alias_phrase
 from lrwr.core.nlp.names.lexicon import (
     AMBIGUOUS_NAME_WORDS,
     CALENDAR,
@@ -21,6 +20,7 @@ from lrwr.core.nlp.names.mentions import (
     cut_text_section,
     find_name_candidates,
 )
+from lrwr.core.nlp.names.name_form import count_name_cues, is_alias_phrase
 
 _LOWER_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z][^\W\d_]*(?:['’\-][^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_]+")

@@ -28,7 +28,7 @@ from lrwr.core.nlp.facts.clauses import (
     may_be_person,
     to_text_span,
 )
-from lrwr.core.nlp.facts.events import EVENT_VERBS
+from lrwr.core.nlp.facts.participants import EVENT_VERBS
 from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse, ProseSentence
 
 _INNER_TEXT = (
