@@ -12,8 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.embed.token_states import PROJECTION_FILE, STATE_DIMENSIONS
+from lrwr.core.adapters.embed.local import (
+    PROJECTION_FILE,
+    STATE_DIMENSIONS,
+    LocalEmbedder,
+)
 
 ASSETS = Path("lrwr/core/adapters/embed/assets")
 PASSAGES, CHARACTERS = 600, 900

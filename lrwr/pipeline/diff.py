@@ -11,7 +11,7 @@ from lrwr.core.bible.changes import (
     build_story_state,
     diff_story_states,
 )
-from lrwr.core.bible.claims import normalize_value
+from lrwr.core.bible.profiles import normalize_value
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import find_contradictions, is_in_documents
 from lrwr.core.continuity.statements import Contradiction

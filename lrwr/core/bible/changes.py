@@ -4,12 +4,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from lrwr.core.bible.claims import (
-    SourcedFact,
-    collect_visible_facts,
-    normalize_attribute,
-    normalize_value,
-)
 from lrwr.core.bible.horizon import (
     HorizonCast,
     HorizonView,
@@ -17,6 +11,12 @@ from lrwr.core.bible.horizon import (
     normalize_character_name,
 )
 from lrwr.core.bible.later_scenes import AffectedScene, LaterSceneFinder
+from lrwr.core.bible.profiles import (
+    SourcedFact,
+    collect_visible_facts,
+    normalize_attribute,
+    normalize_value,
+)
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.timeline import (
     FactChange,

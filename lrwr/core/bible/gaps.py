@@ -5,7 +5,7 @@ decided about it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lrwr.core.bible.claims import (
+from lrwr.core.bible.profiles import (
     SourcedFact,
     VisibleFacts,
     merge_claims,

@@ -7,10 +7,6 @@ that the cost of a question does not grow with the library.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lrwr.core.bible.claims import (
-    collect_visible_facts,
-    normalize_value,
-)
 from lrwr.core.bible.gaps import build_gap_ledger
 from lrwr.core.bible.horizon import (
     HorizonCast,
@@ -22,6 +18,8 @@ from lrwr.core.bible.profiles import (
     build_character_profiles,
     build_name_profile,
     build_visible_cast,
+    collect_visible_facts,
+    normalize_value,
 )
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.relations import collect_relations

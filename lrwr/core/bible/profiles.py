@@ -1,15 +1,14 @@
 """Builds character profiles and relationships from facts."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from lrwr.core.bible.claims import (
-    SourcedFact,
-    VisibleFacts,
-    merge_claims,
-    normalize_attribute,
+from lrwr.core.bible.horizon import (
+    HorizonCast,
+    HorizonView,
+    VisibleCharacter,
+    normalize_character_name,
 )
-from lrwr.core.bible.horizon import VisibleCharacter, normalize_character_name
 from lrwr.core.bible.values import (
     AliasForm,
     Bible,
@@ -21,7 +20,198 @@ from lrwr.core.bible.values import (
     TextEvidence,
 )
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.facts import RULES_KEEPER, Certainty, CharacterField, FactAbout
+from lrwr.core.model.facts import (
+    DIRECTED_DETAIL,
+    RULES_KEEPER,
+    WRITER_KEEPER,
+    Certainty,
+    CharacterField,
+    Fact,
+    FactAbout,
+    WorldField,
+)
+from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly
+from lrwr.core.ports.story_stores import DocumentFact
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_GENERIC = frozenset({"colour", "color", "exact", "full", "current", "present"})
+"""Words that do not identify an attribute: "eye colour" is "eye"."""
+
+_NAMING = frozenset({"target", "hearer", "involved", "pov", WorldField.CONNECTED.value})
+"""Fields and details whose value is a character's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedFact:
+    """A fact that is visible at the horizon, and the quotation that supports it."""
+
+    fact: Fact
+    evidence: TextEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleFacts:
+    """The facts that are visible at the horizon (`found`), in story order, notes first.
+
+    `cast` has the visible characters, `view` the visible text.
+    """
+
+    found: tuple[SourcedFact, ...]
+    cast: HorizonCast
+    view: HorizonView
+
+    def about(self, about: FactAbout) -> list[SourcedFact]:
+        """Return the facts about one kind of subject, such as characters, in story
+        order.
+        """
+        return [
+            sourced_fact
+            for sourced_fact in self.found
+            if sourced_fact.fact.about is about
+        ]
+
+
+def collect_visible_facts(
+    document_facts: Iterable[DocumentFact],
+    horizon_cast: HorizonCast,
+    horizon_view: HorizonView,
+) -> VisibleFacts:
+    """Return those of `document_facts` whose evidence and wording are visible at the
+    horizon, in story order, notes first.
+
+    A fact whose wording has a name revealed after the horizon is left out, because a
+    model that has read the whole story may use it; a detail with such a name is
+    removed. A relationship that a model may have given reversed is left out until its
+    document is read again.
+    """
+    visible_facts = [
+        document_fact
+        for document_fact in document_facts
+        if horizon_view.is_fact_visible(document_fact)
+        and not _may_be_reversed(document_fact.fact)
+    ]
+    visible_facts.sort(
+        key=lambda document_fact: horizon_view.sort_key(
+            document_fact.document, document_fact.fact.spans[0].start
+        )
+    )
+    sourced_facts = (
+        SourcedFact(
+            replace(
+                document_fact.fact,
+                details=tuple(
+                    _visible_details(document_fact.fact.details, horizon_cast)
+                ),
+            ),
+            horizon_view.evidence(
+                document_fact.document,
+                document_fact.fact.spans,
+                document_fact.fact.keeper,
+                document_fact.fact.certainty,
+            ),
+        )
+        for document_fact in visible_facts
+        if document_fact.fact.field in _NAMING
+        or not (
+            horizon_cast.reveals_hidden_name(document_fact.fact.value)
+            or horizon_cast.reveals_hidden_name(document_fact.fact.field)
+        )
+    )
+    return VisibleFacts(tuple(sourced_facts), horizon_cast, horizon_view)
+
+
+def _may_be_reversed(fact: Fact) -> bool:
+    """Return whether a fact is a relationship from a model that was not asked who is
+    what of whom.
+    """
+    return (
+        fact.field == CharacterField.RELATIONSHIP
+        and fact.keeper not in (RULES_KEEPER, WRITER_KEEPER)
+        and bool(fact.detail("kind"))
+        and DIRECTED_DETAIL not in fact.details
+    )
+
+
+def _visible_details(
+    details: Iterable[tuple[str, str]], horizon_cast: HorizonCast
+) -> Iterator[tuple[str, str]]:
+    """Yield the details without hidden names; details that are names are resolved
+    later.
+    """
+    for name, text in details:
+        words = text.partition(":")[2] if name == "feels" else text
+        if name in _NAMING or not horizon_cast.reveals_hidden_name(words):
+            yield name, text
+
+
+def merge_claims(
+    rows: Iterable[tuple[str, str, TextEvidence]],
+) -> tuple[BibleClaim, ...]:
+    """Merge rows of (label, value, evidence) with equal label and value into claims.
+
+    To compare them, case, articles and punctuation are ignored. `rows` must be in story
+    order. The claims are in the order of their first rows, but those that the author's
+    notes state come first. A claim has the wording of the first row from a note, else
+    of its first row, and the highest certainty of its evidence.
+    """
+    groups: dict[tuple[str, str], list[tuple[str, str, TextEvidence]]] = {}
+    for label, value, evidence in rows:
+        key = (normalize_attribute(label), normalize_value(value))
+        groups.setdefault(key, []).append((label, value, evidence))
+    claims = [_build_claim(group) for group in groups.values()]
+    return tuple(sorted(claims, key=lambda claim: not claim.writers))
+
+
+def _build_claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
+    label, value, _ = min(group, key=lambda row: row[2].keeper != WRITER_KEEPER)
+    evidence = deduplicate_evidence(text_evidence for _, _, text_evidence in group)
+    return BibleClaim(value, evidence, find_highest_certainty(evidence), label)
+
+
+def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence, ...]:
+    """Return one piece of evidence for each location (document and spans): the one with
+    the highest certainty, or the first of those.
+
+    The order of first occurrence is preserved.
+    """
+    evidence_by_place: dict[object, TextEvidence] = {}
+    for text_evidence in evidence:
+        place = (text_evidence.document, text_evidence.spans)
+        if place not in evidence_by_place or _rank(text_evidence.certainty) < _rank(
+            evidence_by_place[place].certainty
+        ):
+            evidence_by_place[place] = text_evidence
+    return tuple(evidence_by_place.values())
+
+
+def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
+    """Return the highest certainty of `evidence`; "not evaluated" if it is empty."""
+    ranked = sorted((text_evidence.certainty for text_evidence in evidence), key=_rank)
+    return ranked[0] if ranked else Certainty.NOT_EVALUATED
+
+
+def normalize_value(text: str) -> str:
+    """Return the words of `text` in lower case, joined by spaces, without punctuation,
+    articles and possessive endings, to compare values.
+
+    If nothing is left, the whole text in lower case.
+    """
+    words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
+    return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
+
+
+def normalize_attribute(text: str) -> str:
+    """Return a form of an attribute's name for comparison: its stems without words such
+    as "colour", so that "Eyes" and "eye colour" are equal.
+    """
+    words = normalize_value(text.replace("_", " ")).split()
+    specific_words = [stem_lightly(word) for word in words if word not in _GENERIC]
+    return " ".join(specific_words or words)
+
+
+def _rank(certainty: Certainty) -> int:
+    return list(Certainty).index(certainty)
+
 
 _FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"
 _MALE = "mr sir lord monsieur uncle king prince father brother"

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lrwr.core.bible.claims import collect_visible_facts
 from lrwr.core.bible.gaps import build_gap_ledger
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
-from lrwr.core.bible.profiles import build_character_profiles
+from lrwr.core.bible.profiles import build_character_profiles, collect_visible_facts
 from lrwr.core.bible.relations import collect_relations
 from lrwr.core.bible.scenes import build_scene_summaries
 from lrwr.core.bible.timeline import (

@@ -7,13 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from lrwr.core.bible.claims import (
-    SourcedFact,
-    VisibleFacts,
-    deduplicate_evidence,
-    find_highest_certainty,
-    normalize_attribute,
-)
 from lrwr.core.bible.derived_relations import KinLink, derive_relations
 from lrwr.core.bible.kin_directory import (
     EQUAL,
@@ -28,6 +21,13 @@ from lrwr.core.bible.kin_directory import (
     KinTerm,
     choose_noun,
     read_kin_term,
+)
+from lrwr.core.bible.profiles import (
+    SourcedFact,
+    VisibleFacts,
+    deduplicate_evidence,
+    find_highest_certainty,
+    normalize_attribute,
 )
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.model.cast import Gender

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.claims import SourcedFact, VisibleFacts, merge_claims
+from lrwr.core.bible.profiles import SourcedFact, VisibleFacts, merge_claims
 from lrwr.core.bible.values import BibleClaim, SceneSummary, TextEvidence
 from lrwr.core.canon.model import (
     Canon,

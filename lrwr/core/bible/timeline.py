@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lrwr.core.bible.claims import (
+from lrwr.core.bible.profiles import (
     SourcedFact,
     VisibleFacts,
 )

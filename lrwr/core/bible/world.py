@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.claims import (
+from lrwr.core.bible.profiles import (
     SourcedFact,
     VisibleFacts,
     find_highest_certainty,

@@ -10,21 +10,22 @@ from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
 
-from lrwr.core.bible.claims import (
+from lrwr.core.bible.horizon import HorizonCast, HorizonView
+from lrwr.core.bible.profiles import (
     VisibleFacts,
     collect_visible_facts,
     deduplicate_evidence,
     normalize_value,
 )
-from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids, find_by_id_prefix
 from lrwr.core.canon.model import Canon, IntendedContradiction
-from lrwr.core.continuity.deaths import LIFE_ATTRIBUTE, find_acts_after_death
-from lrwr.core.continuity.normalize import (
-    find_quantity_statements,
+from lrwr.core.continuity.rules import (
+    LIFE_ATTRIBUTE,
+    StatementComparator,
+    StatementConflict,
+    find_acts_after_death,
 )
-from lrwr.core.continuity.rules import StatementComparator, StatementConflict
 from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,
@@ -35,6 +36,7 @@ from lrwr.core.continuity.statements import (
 )
 from lrwr.core.continuity.values import (
     are_values_incompatible,
+    find_quantity_statements,
     normalize_value_meaning,
 )
 from lrwr.core.model.documents import DocumentId, Horizon

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lrwr.core.bible.claims import collect_visible_facts, normalize_attribute
 from lrwr.core.bible.horizon import HorizonCast, HorizonView, VisibleCharacter
+from lrwr.core.bible.profiles import collect_visible_facts, normalize_attribute
 from lrwr.core.canon.model import Canon, CanonNames
 from lrwr.core.continuity.contradictions import StoryWords, compare_statements
 from lrwr.core.continuity.statements import (

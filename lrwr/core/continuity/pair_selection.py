@@ -6,8 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from lrwr.core.bible.claims import VisibleFacts, collect_visible_facts, normalize_value
 from lrwr.core.bible.horizon import HorizonCast, HorizonView, compile_forms_pattern
+from lrwr.core.bible.profiles import (
+    VisibleFacts,
+    collect_visible_facts,
+    normalize_value,
+)
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.pairs import (
     DESCRIPTION_ATTRIBUTE,

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lrwr.core.bible.claims import SourcedFact, VisibleFacts, normalize_attribute
 from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.profiles import SourcedFact, VisibleFacts, normalize_attribute
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.statements import (

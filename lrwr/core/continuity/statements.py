@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 
-from lrwr.core.bible.claims import SourcedFact, VisibleFacts, normalize_attribute
+from lrwr.core.bible.profiles import SourcedFact, VisibleFacts, normalize_attribute
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Gender

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from lrwr.core.bible.claims import deduplicate_evidence
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
+from lrwr.core.bible.profiles import deduplicate_evidence
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids
 from lrwr.core.continuity.contradictions import (

@@ -25,12 +25,10 @@ from lrwr.core.chat.extractive.answer_types import (
     find_kin_asked,
     select_kin,
 )
-from lrwr.core.chat.extractive.gap_flags import (
-    build_gap_from_ledger,
-    find_question_gap,
-)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
+    build_gap_from_ledger,
+    find_question_gap,
     iter_profile_names,
     split_question_parts,
 )
