@@ -102,8 +102,6 @@ def ask_command(
         as_of=as_of,
         witnessed=witnessed,
     )
-    if thread is None and character is None:
-        _require_meaning(request.text)
     if show_prompt:
         run_async(_show_prompt(settings, output, request, thread, as_json=as_json))
     else:
@@ -151,6 +149,8 @@ async def _ask(
     live = LiveAnswer(output, quiet=as_json)
     async with open_workspace(settings, say=output.info) as workspace:
         request = await _resolve_thread(workspace, request, thread)
+        if thread is None and request.character is None:
+            _require_meaning(request.text)
         prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
         sessions = workspace.sessions()
         announce_first_use(workspace, output, *ANSWER_SERVICES)

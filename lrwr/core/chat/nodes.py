@@ -192,7 +192,7 @@ async def plan_and_search(
         planned = group.create_task(dependencies.plan(question, bible))
         task = group.create_task(dependencies.search(question))
     plan, result = planned.result(), task.result()
-    if dependencies.lookup_tools is not None:
+    if dependencies.lookup_tools is not None and plan.searches:
         # What a witness cannot know is removed with the scenes, which are not read yet.
         tools = dependencies.lookup_tools(replace(question, witnessed=False), bible)
         result = await add_planned_searches(plan, result, tools, emit)

@@ -1,5 +1,6 @@
 """Patterns for looks, ages, occupations, births and deaths in English prose."""
 
+from itertools import product
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -55,9 +56,9 @@ NUMBER = (
 )
 NUMBER_WORDS = frozenset(
     [*UNITS[2:], *TEENS, *TENS]
-    + [f"{tens}-{unit}" for tens in TENS for unit in UNITS]
-    + [f"{unit}-and-{tens}" for tens in TENS for unit in UNITS]
-    + [f"{number}-year-old" for number in [*UNITS, *TEENS, *TENS]]
+    + list(map("-".join, product(TENS, UNITS)))
+    + list(map("-and-".join, product(UNITS, TENS)))
+    + list(map("-year-".join, product([*UNITS, *TEENS, *TENS], ["old"])))
 )
 """All spelled-out numbers of years that an age may have."""
 _MONTH = (
