@@ -149,7 +149,7 @@ async def _ask(
     live = LiveAnswer(output, quiet=as_json)
     async with open_workspace(settings, say=output.info) as workspace:
         request = await _resolve_thread(workspace, request, thread)
-        if thread is None and request.character is None:
+        if thread is None and request.mode is not AnswerMode.IN_CHARACTER:
             _require_meaning(request.text)
         prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
         sessions = workspace.sessions()

@@ -55,10 +55,14 @@ NUMBER = (
     rf"{'|'.join(UNITS[2:])}|[1-9]\d?)"
 )
 NUMBER_WORDS = frozenset(
-    [*UNITS[2:], *TEENS, *TENS]
-    + list(map("-".join, product(TENS, UNITS)))
-    + list(map("-and-".join, product(UNITS, TENS)))
-    + list(map("-year-".join, product([*UNITS, *TEENS, *TENS], ["old"])))
+    [
+        *UNITS[2:],
+        *TEENS,
+        *TENS,
+        *map("-".join, product(TENS, UNITS)),
+        *map("-and-".join, product(UNITS, TENS)),
+        *map("-year-".join, product([*UNITS, *TEENS, *TENS], ["old"])),
+    ]
 )
 """All spelled-out numbers of years that an age may have."""
 _MONTH = (
