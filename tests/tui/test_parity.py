@@ -32,9 +32,14 @@ CANON = "lrwr.canon.toml"
 async def found(room: Room, words: str) -> list[str]:
     """Type words into the search screen, and return its rows after the delay."""
     await room.type(words)
+    await wait_for_typed(room)
+    return shown_rows(room)
+
+
+async def wait_for_typed(room: Room) -> None:
+    """Wait until a search that starts after a delay is shown."""
     await room.pilot.pause(0.3)
     await room.settle()
-    return shown_rows(room)
 
 
 async def test_a_search_shows_passages_while_typing_and_by_meaning_on_enter(
@@ -160,6 +165,8 @@ async def test_it_looks_so(
         room.screen.action_do(name, "lantern" if name == "search" else "")
         await room.settle()
         if name == "search":
+            await wait_for_typed(room)
             await room.press("enter")
+            await wait_for_typed(room)
         assert not isinstance(room.app.screen, CheckScreen) or shown_rows(room)
         await check_picture(room.app, f"{name}-{width}-{theme}")
