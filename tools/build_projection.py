@@ -12,11 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lrwr.core.adapters.embed.local import (
-    PROJECTION_FILE,
-    STATE_DIMENSIONS,
-    LocalEmbedder,
-)
+from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.token_states import PROJECTION_FILE, STATE_DIMENSIONS
 
 ASSETS = Path("lrwr/core/adapters/embed/assets")
 PASSAGES, CHARACTERS = 600, 900

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.embed.local import (
+from lrwr.core.adapters.embed.token_states import (
     STATE_DIMENSIONS,
     compare_passage,
     decode_passage_states,

@@ -23,7 +23,7 @@ from lrwr.core.adapters.embed.connection import (
     SHIPPED_SPACE,
     EmbeddingProfile,
 )
-from lrwr.core.adapters.embed.local import (
+from lrwr.core.adapters.embed.token_states import (
     PassageComparison,
     compare_passage,
     decode_passage_states,

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lrwr.core.adapters.embed.local import PassageComparison
     from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
+    from lrwr.core.adapters.embed.token_states import PassageComparison
 
 WINDOW_SENTENCES = 3
 """Sentences of a passage that are scored."""

@@ -1,6 +1,5 @@
 """Patterns for looks, ages, occupations, births and deaths in English prose."""
 
-from itertools import product
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -55,14 +54,10 @@ NUMBER = (
     rf"{'|'.join(UNITS[2:])}|[1-9]\d?)"
 )
 NUMBER_WORDS = frozenset(
-    [
-        *UNITS[2:],
-        *TEENS,
-        *TENS,
-        *map("-".join, product(TENS, UNITS)),
-        *map("-and-".join, product(UNITS, TENS)),
-        *map("-year-".join, product([*UNITS, *TEENS, *TENS], ["old"])),
-    ]
+    [*UNITS[2:], *TEENS, *TENS]
+    + [f"{tens}-{unit}" for tens in TENS for unit in UNITS]
+    + [f"{unit}-and-{tens}" for tens in TENS for unit in UNITS]
+    + [f"{number}-year-old" for number in [*UNITS, *TEENS, *TENS]]
 )
 """All spelled-out numbers of years that an age may have."""
 _MONTH = (

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty
+from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.evidence import (
     NameEvidenceTotals,
     NameFormTotals,
@@ -29,9 +29,6 @@ from lrwr.core.nlp.names.person import (
     score_person_cues,
     sum_person_cues,
 )
-
-if TYPE_CHECKING:
-    from lrwr.core.nlp.names.clusters import NameClusters
 
 FROM_NOTES = "from your notes or decisions"
 """Reason for which a name form belongs to a person set by the user."""
@@ -225,9 +222,7 @@ _DESCRIPTION_WEIGHT = 0.25
 _PARTIAL_NAME_REASON = "part of the full name"
 
 
-def add_partial_names(
-    people: Sequence[PersonCluster], clusters: "NameClusters"
-) -> None:
+def add_partial_names(people: Sequence[PersonCluster], clusters: NameClusters) -> None:
     """Add parts of the full names of each of `people`, in their order, as further name
     forms of that person. `people` are all of `clusters`.
 
@@ -259,7 +254,7 @@ def _list_partial_names(person: PersonCluster) -> list[str]:
 
 
 def _add_if_fitting(
-    form: NameForm, person: PersonCluster, clusters: "NameClusters"
+    form: NameForm, person: PersonCluster, clusters: NameClusters
 ) -> None:
     if fold_name(form.name) not in clusters.ignored and clusters.fits(form, person):
         person.add(form, _PARTIAL_NAME_REASON)
@@ -280,7 +275,7 @@ def _stands_alone(word: str) -> bool:
 
 
 def build_cast_from_clusters(
-    clusters: "NameClusters", renamed: Mapping[str, str], narrator: str
+    clusters: NameClusters, renamed: Mapping[str, str], narrator: str
 ) -> Cast:
     """Return the cast: one character per cluster, with a unique name, most mentioned
     first.

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Cast, Gender
+from lrwr.core.nlp.names.address import AddressPairs, join_people_by_address
 from lrwr.core.nlp.names.canonical import (
     FROM_NOTES,
     CapitalizationCounts,
@@ -13,11 +14,7 @@ from lrwr.core.nlp.names.canonical import (
     sum_name_pairs,
 )
 from lrwr.core.nlp.names.clustering import cluster_name_forms
-from lrwr.core.nlp.names.clusters import (
-    AddressPairs,
-    NameClusters,
-    join_people_by_address,
-)
+from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.evidence import (
     NameEvidence,
     NameEvidenceTotals,
