@@ -88,3 +88,14 @@ async def test_who_was_there_is_told_by_the_scene(story: Stories) -> None:
     said = await answer(story, "Who was there when the lamp was lit?", plan, result)
     first, *_ = said.text.split("\n\n")
     assert first == ("Chapter 1, scene 1, who acts or speaks: Nell Tallow, Mags [1][2]")
+
+
+async def test_a_number_of_relatives_is_not_answered_with_one(story: Stories) -> None:
+    story.fact(
+        TWO, "Corin Vale came over the marsh", FactAbout.CHARACTER, "relationship", "",
+        NELL, details=(("target", "Corin Vale"), ("kind", "cousin")),
+    )  # fmt: skip
+    result = found(story, NELL, passages=paragraphs(story.book, ONE))
+    plan = a_plan(SourceIntention.RELATIONSHIPS)
+    said = await answer(story, "How many cousins does Nell have?", plan, result)
+    assert "Corin Vale" not in said.text

@@ -79,7 +79,7 @@ _NARROW_QUESTION = re.compile(
 """Questions that ask one particular thing, even if all their content words are names."""
 
 _RELATION_QUESTION = re.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:who|whose|what|how\s+many)\b"
+    r"^\W*(?:(?:and|so|but)\s+)?(?:who|whose|what)\b"
     r"|\brelat(?:ed|ions?|ionships?)\b|\b(?:each\s+other|one\s+another)\b"
     r"|\bfamily\s+to\b|\bstands?\s+(?:to|with)\b",
     re.IGNORECASE,
@@ -268,13 +268,20 @@ class ItemSelector:
         if item.facet is StoryFacet.LINE and not all(map(is_sure, item.evidence)):
             return False
         if item.facet in (StoryFacet.HAPPENED, StoryFacet.LINE):
-            return self._compute_fit(part, item) >= MIN_STATEMENT_FIT
+            fits = self._compute_fit(part, item) >= MIN_STATEMENT_FIT
+            return fits and self._names_people(part, item)
         if item.facet is StoryFacet.RELATION and not _RELATION_QUESTION.search(
             part.text
         ):
             return False
         has_to_fit = not plain or item.facet in (StoryFacet.RELATION, StoryFacet.WORLD)
         return not has_to_fit or self._compute_fit(part, item) >= MIN_ITEM_FIT
+
+    def _names_people(self, part: QuestionPart, item: ContextItem) -> bool:
+        """Return whether an event names everybody that `part` names; others always do."""
+        if item.facet is not StoryFacet.HAPPENED:
+            return True
+        return part.people <= find_profiles_in_text(item.words, self._people)
 
     def _compute_fit(self, part: QuestionPart, item: ContextItem) -> float:
         """Return the share of the part's term weight that an item covers, 0.0 to 1.0.
