@@ -17,7 +17,7 @@ from bench.data import EXAMPLE, read_lines, write_lines
 from bench.library import Bench, Library, make_library, novel_library, tales_library
 from bench.report import Line, say, skipped
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.retrieval.confidence import (
     PEOPLE_RANKING_ID,

@@ -27,9 +27,10 @@ from lrwr.core.attribution.quotations import (
     occurs_in,
 )
 from lrwr.core.attribution.sources import StoryContext
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
-from lrwr.core.model.turns import AnswerMode, Citation
+from lrwr.core.model.turns import Citation
 
 PART = "citations"
 Cast = tuple[tuple[str, ...], ...]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from bench.data import read_lines
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ScoredChunk, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex

@@ -20,7 +20,7 @@ import qdrant_edge
 
 from bench.library import open_database
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.retrieval.retrievers import RETRIEVER_POOL_SIZE
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.service import PassageFinder

@@ -22,7 +22,7 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
 )
 from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import (

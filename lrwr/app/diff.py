@@ -18,7 +18,7 @@ from lrwr.core.adapters.source.git_revisions import (
     UnreadableFile,
 )
 from lrwr.core.adapters.storage.sqlite.maintenance import copy_library_for_dry_run
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.library import Library, prepare_state_dir, resolve_library

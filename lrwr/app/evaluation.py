@@ -31,7 +31,7 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
 from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.model.turns import Citation, PassageCited, TurnDone
 from lrwr.core.retrieval.service import PassageFinder

@@ -30,7 +30,7 @@ from lrwr.core.adapters.source.parser import (
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (

@@ -16,7 +16,7 @@ from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.canon.decision import NameDecision
 from lrwr.core.canon.model import normalize_canon_path
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.facts import RULES_REVISION

@@ -20,7 +20,7 @@ from lrwr.core.adapters.storage.sqlite.passage_store import (
     SqliteTokenStates,
 )
 from lrwr.core.canon.model import Canon
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.retrieval.confidence import (
     SHIPPED_CALIBRATIONS,
     CalibrationTable,

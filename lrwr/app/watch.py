@@ -29,7 +29,7 @@ from lrwr.core.continuity.finder import ContradictionFinder
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.statements import Contradiction, NewContradictions
 from lrwr.core.continuity.verdicts import verify_judgements
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.retrieval.freshness import FreshnessService, StaleAnswerDetector

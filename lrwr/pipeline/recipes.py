@@ -11,7 +11,8 @@ from functools import partial
 from typing import Protocol
 
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import Document, DocumentId, DocumentType
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.jobs import ChunksEmbedded, JobStage, StageStarted

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.canon.model import Canon, normalize_canon_path
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.ports.models import Embedder
 from lrwr.core.ports.sources import ManuscriptSource, SkippedFile

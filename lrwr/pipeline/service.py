@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.jobs import (

@@ -5,7 +5,8 @@ The witnessed filter restricts answers to passages in which the character is pre
 
 from dataclasses import dataclass
 
-from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, ThreadId
+from lrwr.core.model.choices import AnswerMode
+from lrwr.core.model.turns import NarrativeState, Thread, ThreadId
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lrwr.core.adapters.storage.supabase.codecs import (
     build_tombstone,
     encode_record,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from tests.fakes.hosted import Machine
 
 pytestmark = pytest.mark.supabase

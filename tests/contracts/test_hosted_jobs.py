@@ -8,7 +8,7 @@ import pytest
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState
 from tests.fakes.hosted import Writer, open_library

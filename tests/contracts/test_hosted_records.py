@@ -15,7 +15,7 @@ from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
 )
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobState
 from tests.fakes.hosted import ServerClock, Writer, asking, open_library

@@ -1,4 +1,4 @@
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobStage, JobState
 from tests.fakes.libraries import Library

@@ -1,4 +1,4 @@
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO

@@ -4,13 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.model.chunks import (
-    ChunkId,
-    ChunkKind,
-    Pipeline,
-    ScoredChunk,
-    SearchScope,
-)
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ChunkKind, ScoredChunk, SearchScope
 from lrwr.core.model.documents import DocumentId
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO, a_chunk, some_chunks, some_knowledge

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.model.chunks import ChunkId, ChunkKind, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ChunkKind, SearchScope
 from tests.contracts.test_lexical_index import HARDENED
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO, some_chunks, some_knowledge

@@ -17,7 +17,7 @@ from lrwr.core.adapters.storage.supabase.records import (
 )
 from lrwr.core.adapters.storage.supabase.rpc import RpcJson, SupabaseRpc
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.ports.story_stores import AttributionResult

@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lrwr.core.model.chunks import ChunkId, ChunkKind, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ChunkKind
 from lrwr.core.model.documents import (
     Chapter,
     Document,

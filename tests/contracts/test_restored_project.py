@@ -25,7 +25,7 @@ from lrwr.core.adapters.storage.supabase.replica import (
 )
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder
 from lrwr.core.ports.stores import DocumentVersion

@@ -10,7 +10,7 @@ from lrwr.core.adapters.storage.supabase.records import (
     list_supabase_migrations,
 )
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder, JobStage
 from tests.fakes.conversations import THREAD

@@ -9,7 +9,8 @@ from lrwr.core.model.cast import (
     Mention,
     Quotation,
 )
-from lrwr.core.model.chunks import ChunkId, Knowledge, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, Knowledge, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, CueParty, Fact, FactAbout
 from lrwr.core.model.language_model import Usage

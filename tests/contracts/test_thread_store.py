@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.memory_thread_store import MemoryThreadStore
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import (
-    AnswerMode,
     GapFlag,
     NarrativeState,
     Thread,

@@ -14,16 +14,11 @@ from typer.testing import CliRunner, Result
 
 from lrwr.app.container import open_workspace
 from lrwr.cli.main import app
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import Span
-from lrwr.core.model.turns import (
-    AnswerMode,
-    GapFlag,
-    NarrativeState,
-    ThreadId,
-    TurnState,
-)
+from lrwr.core.model.turns import GapFlag, NarrativeState, ThreadId, TurnState
 from lrwr.core.ports.threads import ThreadStore
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.conversations import QUOTED, a_turn

@@ -6,12 +6,12 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import (
     Chunk,
     ChunkId,
     ChunkKind,
     Passage,
-    Pipeline,
     ScoredChunk,
     SearchScope,
     TextHash,

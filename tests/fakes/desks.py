@@ -9,7 +9,7 @@ from pathlib import Path
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.jobs import IngestEvent
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.models import Embedder, Reranker

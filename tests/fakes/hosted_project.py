@@ -14,7 +14,7 @@ from lrwr.core.adapters.storage.supabase.records import (
     create_remote_library,
 )
 from lrwr.core.adapters.storage.supabase.thread_api import ModelReplyRow
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.jobs import JobKind, JobOrder
 from tests.fakes.hosted import Writer, asking, sign_up
 from tests.fakes.hosted_records import HASH, SPACE, VECTOR, a_record, speak

@@ -24,7 +24,8 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteStoryStore,
 )
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.model.chunks import Knowledge, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Knowledge
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.jobs import JobQueue

@@ -7,14 +7,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
 
-from lrwr.core.model.chunks import (
-    Chunk,
-    ChunkId,
-    ChunkKind,
-    Knowledge,
-    Pipeline,
-    TextHash,
-)
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Knowledge, TextHash
 from lrwr.core.model.documents import (
     Chapter,
     Document,

@@ -17,7 +17,8 @@ from lrwr.core.model.cast import (
     Gender,
     Quotation,
 )
-from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId
 from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout

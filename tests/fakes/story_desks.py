@@ -10,7 +10,8 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.canon.decision import CanonChange, Decision
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Character
-from lrwr.core.model.chunks import Chunk, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span

@@ -10,7 +10,7 @@ from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.qdrant import QdrantCollectionIndex, QdrantVectorIndex
 from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import QdrantConnection, QdrantHttpClient
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.ports.indexes import VectorIndex
 from tests.fakes.libraries import Library
 from tests.fakes.qdrant_memory import lasting_client

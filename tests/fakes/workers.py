@@ -19,7 +19,7 @@ from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeSto
 from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.adapters.vectors.edge import EdgeVectorIndex, open_edge_index
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.egress import (
     OutboundRequest,

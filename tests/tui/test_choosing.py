@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.model.turns import AnswerMode, ThreadId
+from lrwr.core.model.choices import AnswerMode
+from lrwr.core.model.turns import ThreadId
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.scope import CharactersScreen

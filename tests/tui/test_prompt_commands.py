@@ -4,7 +4,7 @@ from pathlib import Path
 
 from textual.widgets import Static
 
-from lrwr.core.model.turns import AnswerMode
+from lrwr.core.model.choices import AnswerMode
 from lrwr.tui.widgets.prompt import PromptInputArea, SuggestionList
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.room import Room, a_room

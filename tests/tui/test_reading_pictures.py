@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
-    AnswerMode,
     AnswerSpeaker,
     NarrativeState,
     Turn,

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.container import Workspace
-from lrwr.core.model.turns import AnswerMode, NarrativeState, ThreadId
+from lrwr.core.model.choices import AnswerMode
+from lrwr.core.model.turns import NarrativeState, ThreadId
 from tests.fakes.conversations import a_turn
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS, Room, a_room

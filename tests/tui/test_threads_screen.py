@@ -6,7 +6,7 @@ import pytest
 from textual.events import Paste
 from textual.widgets import Static
 
-from lrwr.core.model.turns import AnswerMode
+from lrwr.core.model.choices import AnswerMode
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.dialogs import TextInputScreen

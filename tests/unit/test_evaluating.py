@@ -18,7 +18,7 @@ from lrwr.app.evaluation import (
     open_eval_finders,
 )
 from lrwr.app.ingestion import create_processing_service
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.loader import load_settings
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote

@@ -27,7 +27,7 @@ from lrwr.core.adapters.vectors.qdrant_http import (
     list_lrwr_collections,
     read_local_mark,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
 from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.settings.library import Library, write_private_file

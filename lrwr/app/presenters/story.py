@@ -25,7 +25,7 @@ from lrwr.core.bible.values import (
     list_unevaluated_fields,
 )
 from lrwr.core.bible.world import nest_places
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import format_chapter_title
 

@@ -31,11 +31,11 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import Block, BlockKind
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import split_highlighted_words
 from lrwr.core.model.turns import (
-    AnswerMode,
     Citation,
     NarrativeState,
     SupervisorOutput,

@@ -32,8 +32,9 @@ from lrwr.cli.runtime.options import parse_choice
 from lrwr.cli.runtime.output import Output, is_terminal
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, GapState
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import AnswerMode, Citation, ThreadId, Turn
+from lrwr.core.model.turns import Citation, ThreadId, Turn
 from lrwr.tui.input.editor import (
     EditorError,
     build_editor_command,

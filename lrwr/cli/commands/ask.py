@@ -34,9 +34,9 @@ from lrwr.core.chat.graph import PromptPreview
 from lrwr.core.chat.history import estimate_history_tokens
 from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import TurnRequest
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import Usage
-from lrwr.core.model.turns import AnswerMode
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.settings.model import Settings
 

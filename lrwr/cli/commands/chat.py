@@ -19,8 +19,8 @@ from lrwr.cli.runtime.options import (
     parse_optional_choice,
 )
 from lrwr.cli.runtime.output import Output, is_terminal, start_session
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.model import Settings
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.service_thread import CloseFailure, ServiceThread

@@ -47,7 +47,8 @@ from lrwr.cli.runtime.services import (
     warn_of_missing_files,
 )
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.model.chunks import Passage, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction

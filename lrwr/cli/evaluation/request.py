@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.cli.runtime.options import parse_choice
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import SettingsProblem
 
 

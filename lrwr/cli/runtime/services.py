@@ -22,7 +22,7 @@ from lrwr.app.presenters.text import (
     sanitize_line,
 )
 from lrwr.cli.runtime.output import AdvanceProgress, Output
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.jobs import (

@@ -44,8 +44,9 @@ from lrwr.core.attribution.quotations import (
     repeats_words,
 )
 from lrwr.core.attribution.sources import AnswerSources, CitedSource, StoryContext
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.text import WORD_PATTERN, SentenceSplitter, Span, normalize_word
-from lrwr.core.model.turns import AnswerMode, Citation, WebCitation
+from lrwr.core.model.turns import Citation, WebCitation
 from lrwr.core.web.citations import normalize_web_marks
 
 MIN_SUMMARY_SHARE = 0.4

@@ -20,7 +20,7 @@ from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.core.canon.model import Canon
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem

@@ -44,12 +44,11 @@ from lrwr.core.chat.nodes import (
 )
 from lrwr.core.chat.planning.rules import build_search_text
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import AnswerMode, Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
-    AnswerMode,
     AnswerSpeaker,
     AnswerToken,
     NarrativeState,

@@ -11,11 +11,11 @@ from lrwr.core.bible.values import (
     TimelineMoment,
     WorldElement,
 )
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     NarrativeState,
     QuestionPlan,
     Turn,

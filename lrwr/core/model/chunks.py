@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias
 
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import Document, DocumentId, DocumentType
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.language_model import Usage
@@ -29,15 +30,6 @@ TextHash = NewType("TextHash", str)
 
 STATES_VERSION = 1
 """Version of the encoding of stored token states; others are computed again."""
-
-
-class Pipeline(StrEnum):
-    """How passages are made: `a` fixed-size chunks, `b` semantic chunks with story
-    data.
-    """
-
-    NAIVE = "a"
-    AGENTIC = "b"
 
 
 class ChunkKind(StrEnum):

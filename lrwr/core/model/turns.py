@@ -6,6 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NewType, TypeAlias
 
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
@@ -118,13 +119,6 @@ class AnswerIntent(StrEnum):
     EXTERNAL_REFERENCE = "external_reference"
     SCENARIO = "scenario"
     JUDGEMENT = "judgement"
-
-
-class AnswerMode(StrEnum):
-    """Who answers: lrwr as an analyst of the story, or a character."""
-
-    ANALYTICAL = "analytical"
-    IN_CHARACTER = "in_character"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ScoredChunk, SearchScope
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.jobs import (

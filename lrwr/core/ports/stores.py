@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from lrwr.core.model.chunks import Chunk, ChunkId, Knowledge, Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.jobs import JobClaim

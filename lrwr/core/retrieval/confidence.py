@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId
 from lrwr.core.model.codec import InvalidData, decode_json, encode_value
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.text import (

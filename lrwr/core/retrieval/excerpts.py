@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lrwr.core.model.chunks import Chunk, Passage, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, Passage
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.text import (
     WORD_PATTERN,

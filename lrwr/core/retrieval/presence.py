@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, SearchScope
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.query_words import list_word_forms

@@ -6,7 +6,8 @@ import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, ScoredChunk, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId, ScoredChunk, SearchScope
 from lrwr.core.model.text import (
     SentenceSplitter,
     contains_stem,

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from lrwr.core.model.chunks import ChunkId, Passage, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, Passage
 from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import DocumentFact

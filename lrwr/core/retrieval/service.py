@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import (
     Chunk,
     ChunkId,
     ChunkKind,
     Passage,
-    Pipeline,
     SearchScope,
     describe_missing_vectors,
     has_other_vectors,

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 
 from lrwr.core.canon.model import Canon, normalize_canon_path
 from lrwr.core.canon.resolver import find_similar_documents
-from lrwr.core.model.chunks import Chunk, ChunkKind, Passage, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkKind, Passage, SearchScope
 from lrwr.core.model.documents import (
     Chapter,
     DocumentId,

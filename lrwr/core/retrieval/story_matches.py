@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.chunks import Chunk, ChunkId, Passage, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, ChunkId, Passage, SearchScope
 from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import WORD_PATTERN, Span

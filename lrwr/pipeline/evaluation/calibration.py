@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.confidence import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.retrievers import EmbeddingWeight

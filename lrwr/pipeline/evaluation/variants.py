@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from lrwr.core.model.chunks import ChunkKind, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkKind, SearchScope
 from lrwr.core.model.codec import encode_json
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable

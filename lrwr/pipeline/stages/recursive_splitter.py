@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from zlib import crc32
 
-from lrwr.core.model.chunks import Chunk, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
 from lrwr.pipeline.stages.units import (

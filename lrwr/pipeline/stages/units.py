@@ -16,11 +16,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NewType
 from uuid import UUID, uuid5
 
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import (
     Chunk,
     ChunkId,
     ChunkKind,
-    Pipeline,
     TextHash,
     compute_norm,
     dot_product,

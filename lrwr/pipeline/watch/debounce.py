@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState

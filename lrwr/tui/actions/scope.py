@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from functools import wraps
 
 from lrwr.app.presenters.text import format_horizon, sanitize_text
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.queries.story import move_chat_scope, resolve_character_name
 from lrwr.tui.room import ActionHandler, RoomScreen
 from lrwr.tui.screens.scope import EVERYONE, CharactersScreen, HorizonScreen

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
-from lrwr.core.model.turns import AnswerMode
+from lrwr.core.model.choices import AnswerMode
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS, Action
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from lrwr.app.continuity import list_findings
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.decision import Decision, SlipIntended
 from lrwr.core.continuity.statements import Contradiction
-from lrwr.core.model.chunks import Passage, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.facts import Certainty
 from lrwr.core.ports.stores import DocumentText

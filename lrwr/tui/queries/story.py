@@ -9,9 +9,10 @@ from lrwr.app.presenters.threads import ANALYST, describe_speaker
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.decision import Decision, GapAnswered, GapDeclined, format_decision
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import Chapter, DocumentId, Scene
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.turns import AnswerMode, ThreadId, Turn
+from lrwr.core.model.turns import ThreadId, Turn
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.settings.library import CANON_FILE_NAME

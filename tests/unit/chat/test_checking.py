@@ -14,8 +14,9 @@ from lrwr.core.attribution.citations import (
 )
 from lrwr.core.attribution.claims import CheckedAnswer, check_citations
 from lrwr.core.attribution.sources import StoryContext
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.text import LineIndex, Span
-from lrwr.core.model.turns import AnswerMode, WebCitation
+from lrwr.core.model.turns import WebCitation
 from lrwr.core.ports.stores import DocumentText
 from tests.fakes.chatting import cite
 

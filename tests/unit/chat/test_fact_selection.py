@@ -15,8 +15,9 @@ from lrwr.core.chat.context.fact_selection import (
 from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet
 from lrwr.core.chat.context.material import number_material
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.model.turns import AnswerIntent, AnswerMode, SourceIntention
+from lrwr.core.model.turns import AnswerIntent, SourceIntention
 from tests.fakes.chatting import ONE, a_plan, a_story, found, passage
 from tests.fakes.stories import Book, Stories
 

@@ -16,11 +16,11 @@ from lrwr.core.chat.context.builder import (
 )
 from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     AnswerSource,
     QuestionEntity,
     QuestionPlan,

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.turns import AnswerMode, SourceIntention
+from lrwr.core.model.turns import SourceIntention
 from tests.fakes.answered import answer
 from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs
 from tests.fakes.stories import Book, Stories

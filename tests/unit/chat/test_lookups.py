@@ -21,12 +21,12 @@ from lrwr.core.chat.context.lookups import (
     split_possible_request,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.text import LineRange
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     Citation,
     QuestionPlan,
     TurnEvent,

@@ -15,10 +15,10 @@ from lrwr.core.chat.planning.model import (
 )
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.language_model import MalformedReply
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     AnswerSource,
     NarrativeState,
     QuestionEntity,

@@ -23,10 +23,10 @@ from lrwr.core.chat.generation.avatars import ExtractiveAvatar, ModelAvatar
 from lrwr.core.chat.generation.prompts import collect_story_name_words
 from lrwr.core.chat.nodes import AvatarAnswer, assemble_output
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     AnswerSource,
     AnswerSpeaker,
     AnswerToken,

@@ -17,11 +17,11 @@ from lrwr.core.chat.generation.prompts import (
     select_prompt_pages,
 )
 from lrwr.core.chat.state import RetrievalResult, StoryOutline, TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.language_model import FENCE_RULE, generate_fence_mark
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     NarrativeState,
     QuestionPlan,
     SupervisorOutput,

@@ -10,11 +10,11 @@ from lrwr.core.bible.name_lookup import (
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning.rules import build_search_text, plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (
     INTENTIONS_BY_SOURCE,
     AnswerIntent,
-    AnswerMode,
     AnswerSource,
     NarrativeState,
     QuestionEntity,

@@ -9,10 +9,10 @@ from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
-    AnswerMode,
     AnswerSpeaker,
     AnswerToken,
     QuestionPlan,

@@ -14,9 +14,10 @@ from lrwr.core.chat.generation.prompts import (
 )
 from lrwr.core.chat.state import TurnQuestion, find_answering_character
 from lrwr.core.model.cast import Gender
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.turns import AnswerIntent, AnswerMode, AnswerSpeaker, AnswerToken
+from lrwr.core.model.turns import AnswerIntent, AnswerSpeaker, AnswerToken
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import a_plan

@@ -19,7 +19,7 @@ from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, WorldElement
 from lrwr.core.canon.model import Canon, UndefinedAttribute
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.facts import Certainty, CharacterField, FactAbout
 from lrwr.core.settings.model import Settings

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.model.chunks import Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout

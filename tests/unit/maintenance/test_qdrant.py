@@ -12,7 +12,8 @@ from lrwr.app.maintenance.check_result import HealthFinding, HealthState
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.model.chunks import Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import SearchScope
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.hosted_server import Refuse

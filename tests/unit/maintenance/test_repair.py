@@ -22,7 +22,8 @@ from lrwr.core.adapters.vectors.maintenance import (
     inspect_shard,
     list_shards,
 )
-from lrwr.core.model.chunks import Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.library import Library

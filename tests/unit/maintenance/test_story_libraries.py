@@ -18,7 +18,8 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
 )
 from lrwr.core.canon.decision import NamesMerged
-from lrwr.core.model.chunks import Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.facts import CharacterField, FactAbout
 from lrwr.core.settings.library import Library
 from tests.fakes.analysts import ScriptedAnalyst

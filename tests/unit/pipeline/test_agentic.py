@@ -12,7 +12,8 @@ from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteAnalysisStore
-from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkKind, TextHash
 from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty, FactAbout
 from lrwr.core.model.jobs import JobStage, StageStarted
 from lrwr.core.ports.stores import LibraryCounts

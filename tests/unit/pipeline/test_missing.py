@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.folder import FolderSource
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import IngestPlanned, JobKind, JobOrder
 from lrwr.pipeline.changes import find_withheld_deletions, is_in_folder

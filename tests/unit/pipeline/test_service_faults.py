@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lrwr.core.adapters.source.parser import ManuscriptParser, parse_document
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.jobs import JobState
 from lrwr.core.ports.models import EmbeddingRole

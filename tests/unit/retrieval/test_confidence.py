@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.retrieval.confidence import (
     FIRST_PASSAGES,
     SHIPPED_CALIBRATIONS,

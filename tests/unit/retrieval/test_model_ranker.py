@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.chat.history import MeteredChatModel
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import FENCE_RULE, MalformedReply
 from lrwr.core.retrieval.model_ranker import (

@@ -2,7 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.indexes import VectorIndex

@@ -1,4 +1,4 @@
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.retrieval.freshness import drop_deleted_passages
 from lrwr.core.retrieval.search_model import SearchRequest

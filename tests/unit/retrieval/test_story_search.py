@@ -3,7 +3,7 @@
 import pytest
 
 from lrwr.core.canon.decision import NameRenamed
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import (

@@ -10,7 +10,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
 from tests.fakes.libraries import Library, sqlite_library

@@ -14,7 +14,8 @@ from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite import database as migrator
 from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_database
-from lrwr.core.model.chunks import Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobStage, JobState
 from lrwr.core.settings.library import Library as Place

@@ -4,7 +4,8 @@ from pathlib import Path
 from lrwr.core.adapters.storage.sqlite.document_rows import KEPT_CHANGES
 from lrwr.core.adapters.storage.sqlite.job_queue import KEPT_JOBS
 from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
-from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState
 from tests.fakes.libraries import sqlite_library

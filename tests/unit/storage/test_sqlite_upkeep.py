@@ -13,7 +13,8 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
     rebuild_database_indexes,
 )
-from lrwr.core.model.chunks import Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder

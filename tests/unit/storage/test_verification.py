@@ -18,7 +18,7 @@ from lrwr.core.adapters.storage.sqlite.verification import (
     mark_documents_without_states,
     verify_database,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from tests.fakes.records import SPACE
 from tests.fakes.terminal import Terminal
 

@@ -10,7 +10,7 @@ from lrwr.core.adapters.storage.sqlite.job_queue import (
     build_worker_name,
     is_worker_dead,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder
 from tests.fakes.libraries import sqlite_library

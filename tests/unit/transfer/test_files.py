@@ -18,7 +18,7 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
     store_document_rows,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import StoreProblem
 from tests.fakes.suite import examples
 

@@ -17,7 +17,8 @@ from lrwr.core.adapters.vectors.edge import (
     open_edge_index,
 )
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
-from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 from tests.fakes.libraries import Library, sqlite_library

@@ -25,7 +25,8 @@ from lrwr.core.adapters.vectors.qdrant_http import (
     build_collection_name,
     delete_collection,
 )
-from lrwr.core.model.chunks import Pipeline, ScoredChunk, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ScoredChunk, SearchScope
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.settings.files import FileLock
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn

@@ -22,7 +22,7 @@ from lrwr.core.adapters.modal.wire import (
     encode_modal_order,
     find_missing_vectors,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.jobs import ChunksEmbedded, JobStage, StageStarted

@@ -17,7 +17,8 @@ from uuid import UUID
 import numpy as np
 
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable

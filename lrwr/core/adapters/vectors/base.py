@@ -12,13 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
-from lrwr.core.model.chunks import (
-    ChunkId,
-    Pipeline,
-    ScoredChunk,
-    SearchScope,
-    compute_norm,
-)
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ScoredChunk, SearchScope, compute_norm
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 

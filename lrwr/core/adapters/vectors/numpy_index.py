@@ -13,7 +13,8 @@ from lrwr.core.adapters.vectors.base import (
     StoredVectors,
     compute_net_changes,
 )
-from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.stores import ChunkChange
 

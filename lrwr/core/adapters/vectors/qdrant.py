@@ -26,7 +26,8 @@ from lrwr.core.adapters.vectors.qdrant_http import (
     build_qdrant_connection,
     read_local_mark,
 )
-from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, SearchScope
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange

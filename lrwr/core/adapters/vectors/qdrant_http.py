@@ -20,7 +20,7 @@ from lrwr.core.adapters.chat.connection import create_empty_ssl_context
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import ServiceCallError, parse_retry_after
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import format_seconds

@@ -40,13 +40,13 @@ from lrwr.core.chat.state import (
     find_answering_character,
     select_web_pages,
 )
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import generate_fence_mark
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     AnswerSpeaker,
     AnswerToken,
     Citation,

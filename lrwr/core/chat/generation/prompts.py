@@ -24,6 +24,7 @@ from lrwr.core.chat.state import (
     find_answering_character,
     select_web_pages,
 )
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.language_model import FENCE_RULE, wrap_in_fence
 from lrwr.core.model.text import (
@@ -34,7 +35,6 @@ from lrwr.core.model.text import (
 )
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     AnswerSpeaker,
     AnswerToken,
     Citation,

@@ -18,6 +18,7 @@ from lrwr.core.chat.planning.prompts import (
     build_tools_messages,
 )
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import (
     MalformedReply,
@@ -30,7 +31,6 @@ from lrwr.core.model.turns import (
     INTENTIONS_BY_SOURCE,
     MAX_PLANNED_SEARCHES,
     AnswerIntent,
-    AnswerMode,
     AnswerSource,
     QuestionEntity,
     QuestionPlan,

@@ -11,12 +11,13 @@ from lrwr.core.attribution.citations import strip_answer_citation_marks
 from lrwr.core.bible.name_lookup import match_elements, match_people
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.language_model import (
     FENCE_RULE,
     generate_fence_mark,
     wrap_in_fence,
 )
-from lrwr.core.model.turns import INTENTIONS_BY_SOURCE, AnswerMode, AnswerSource
+from lrwr.core.model.turns import INTENTIONS_BY_SOURCE, AnswerSource
 from lrwr.core.ports.models import ChatMessage
 
 MAX_PROMPT_PEOPLE = 80

@@ -24,13 +24,13 @@ from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.planning.follow_up import rewrite_follow_up
 from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (
     INTENTIONS_BY_SOURCE,
     AnswerIntent,
-    AnswerMode,
     AnswerSource,
     EntityLocation,
     QuestionEntity,

@@ -16,7 +16,8 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
     load_fact_rows,
     store_fact_rows,
 )
-from lrwr.core.model.chunks import STATES_VERSION, Chunk, Knowledge, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import STATES_VERSION, Chunk, Knowledge
 from lrwr.core.model.documents import Chapter, Document, DocumentId, Scene
 from lrwr.core.model.text import LineIndex, Span
 

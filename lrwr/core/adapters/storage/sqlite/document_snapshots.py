@@ -18,7 +18,7 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
     parse_document_fact_row,
     parse_first_mention_row,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.stores import DocumentSnapshot, QuotedFact
 from lrwr.core.ports.story_stores import StatedDocument

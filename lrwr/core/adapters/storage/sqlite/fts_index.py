@@ -12,7 +12,8 @@ from lrwr.core.adapters.storage.sqlite.database import (
     list_migration_statements,
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
-from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ScoredChunk, SearchScope
 
 _PASSAGE_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
 Bm25Weights = tuple[float, ...]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.checksums import check_types
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (
     Job,

@@ -32,13 +32,8 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
 )
 from lrwr.core.adapters.storage.sqlite.story_store import store_cast_json
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import (
-    STATES_VERSION,
-    ChunkId,
-    Knowledge,
-    Pipeline,
-    TextHash,
-)
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import STATES_VERSION, ChunkId, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobClaim
 from lrwr.core.model.language_model import Usage

@@ -37,7 +37,7 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     read_library_link,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.settings.library import create_private_file
 
 MAINTENANCE_LOCK_TIMEOUT = 3.0

@@ -18,14 +18,8 @@ from lrwr.core.adapters.storage.sqlite.database import (
     read_library_generation,
 )
 from lrwr.core.adapters.storage.sqlite.document_rows import outline_from_json
-from lrwr.core.model.chunks import (
-    STATES_VERSION,
-    Chunk,
-    ChunkId,
-    ChunkKind,
-    Pipeline,
-    TextHash,
-)
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import STATES_VERSION, Chunk, ChunkId, ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import DamagedDocument, NotFound
 from lrwr.core.model.text import LineIndex, LineRange, Span

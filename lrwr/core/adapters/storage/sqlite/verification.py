@@ -52,7 +52,8 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     check_fts_consistency,
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import decode_chunk_changes
-from lrwr.core.model.chunks import STATES_VERSION, Pipeline
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import STATES_VERSION
 from lrwr.core.ports.stores import ChunkChange
 
 LOCK_TIMEOUT = 3.0

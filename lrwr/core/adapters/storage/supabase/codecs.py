@@ -15,7 +15,7 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
     cast_from_json,
 )
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.codec import (
     InvalidData,
     decode_json,

@@ -16,7 +16,7 @@ from lrwr.core.adapters.storage.supabase.rpc import (
     SupabaseRpc,
     encode_postgres_json,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.codec import decode_value, encode_value
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (

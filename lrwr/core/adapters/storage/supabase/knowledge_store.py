@@ -48,7 +48,8 @@ from lrwr.core.adapters.storage.supabase.replica import (
 )
 from lrwr.core.adapters.storage.supabase.thread_api import ModelReplyRow
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.model.jobs import JobClaim

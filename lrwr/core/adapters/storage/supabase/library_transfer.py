@@ -54,7 +54,7 @@ from lrwr.core.adapters.storage.supabase.thread_rows import (
     read_thread_digests,
 )
 from lrwr.core.adapters.storage.supabase.thread_store import ThreadReplica
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 
