@@ -27,7 +27,7 @@ SENTENCE = "The lamp was lit on the causeway, and nobody had gone to light it. [
 
 
 class OurRoom(App[None]):
-    CSS_PATH = str(Path(__file__).parents[2] / "lrwr" / "tui" / "room.tcss")
+    CSS_PATH = str(Path(__file__).parents[2] / "lrwr" / "tui" / "transcript.tcss")
 
     def compose(self) -> ComposeResult:
         yield Transcript()

@@ -4,9 +4,12 @@ The witnessed filter restricts answers to passages in which the character is pre
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lrwr.core.model.choices import AnswerMode
-from lrwr.core.model.turns import NarrativeState, Thread, ThreadId
+
+if TYPE_CHECKING:
+    from lrwr.core.model.turns import NarrativeState, Thread, ThreadId
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class ChatScope:
     story. If `witnessed`, only passages with the character present are used.
     """
 
-    thread: ThreadId | None = None
+    thread: "ThreadId | None" = None
     title: str = ""
     character: str = ""
     mode: AnswerMode = AnswerMode.ANALYTICAL
@@ -43,7 +46,7 @@ class ChatScope:
     witnessed: bool = False
 
     @classmethod
-    def of_thread(cls, thread: Thread) -> "ChatScope":
+    def of_thread(cls, thread: "Thread") -> "ChatScope":
         """Return the scope that a thread had at its last turn."""
         state: NarrativeState = thread.state
         return cls(

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -31,7 +31,10 @@ Nobody thanked her. OchraMags wrote it down.
 class DeskApp(App[None]):
     """Shows a desk whose passages stand where they stood, in a text that is all they."""
 
-    CSS_PATH = Path(lrwr.tui.__file__).parent / "room.tcss"
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        Path(lrwr.tui.__file__).parent / "room.tcss",
+        Path(lrwr.tui.__file__).parent / "transcript.tcss",
+    ]
     ENABLE_COMMAND_PALETTE: ClassVar[bool] = False
 
     def __init__(self, wears: str) -> None:

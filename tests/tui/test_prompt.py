@@ -6,7 +6,7 @@ import pytest
 from textual.events import Paste
 from textual.widgets import Static
 
-from lrwr.app.presenters.answers import LONGEST
+from lrwr.app.presenters.text import LONGEST
 from lrwr.tui.widgets.prompt import ANSWER_RUNNING, PromptInputArea
 from tests.fakes.model_server import Hang, ModelServer
 from tests.fakes.room import NARROW, Room, a_room

@@ -128,3 +128,19 @@ async def test_a_list_that_is_opened_early_outlives_a_watch_that_begins(
         await room.type("Nell")
         await room.press("enter")
         assert room.screen.scope.character == "Nell Tallow"
+
+
+async def test_keys_for_the_sources_do_nothing_before_the_sources_are_shown(
+    book: Path,
+) -> None:
+    async with a_room(book, settled=False) as room:
+        screen = room.screen
+        for node in room.app.query("#split-view"):
+            await node.remove()
+        screen._split_view = None
+        await room.type("Who")
+        screen.action_jump("1")
+        screen.action_side()
+        await screen.action_stop()
+        assert screen.query_one(PromptInputArea).text == "Who"
+        assert screen.query_one(PromptInputArea).has_focus

@@ -251,20 +251,3 @@ def describe_answering_model(settings: Settings, model: str) -> str:
 def _is_quoted(attribute: str, answer: str) -> bool:
     words = sanitize_line(attribute).rstrip(" .")
     return len(words.split()) >= _SENTENCE and words in answer
-
-
-LONGEST = 4_000
-"""Maximum number of characters of a question."""
-NEARLY = 3_600
-"""Number of characters from which the length is shown."""
-
-
-def describe_question_length(length: int) -> str:
-    """Return how many characters of a question are used of the `LONGEST` allowed ones.
-
-    `length` is in characters. Empty below `NEARLY`; above `LONGEST` the text asks to
-    shorten the question.
-    """
-    if length > LONGEST:
-        return f"{length:,} characters; a question can have {LONGEST:,}. Shorten it to send it."
-    return f"{length:,} of {LONGEST:,} characters" if length >= NEARLY else ""

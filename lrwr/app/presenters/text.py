@@ -25,6 +25,23 @@ def format_count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+LONGEST = 4_000
+"""Maximum number of characters of a question."""
+NEARLY = 3_600
+"""Number of characters from which the length is shown."""
+
+
+def describe_question_length(length: int) -> str:
+    """Return how many characters of a question are used of the `LONGEST` allowed ones.
+
+    `length` is in characters. Empty below `NEARLY`; above `LONGEST` the text asks to
+    shorten the question.
+    """
+    if length > LONGEST:
+        return f"{length:,} characters; a question can have {LONGEST:,}. Shorten it to send it."
+    return f"{length:,} of {LONGEST:,} characters" if length >= NEARLY else ""
+
+
 _HORIZON = re.compile(r"(?:ch(?:apter)?\s*)?(\d+)(?::s(\d+))?", re.IGNORECASE)
 
 

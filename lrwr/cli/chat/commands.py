@@ -15,11 +15,7 @@ from typing import Any
 from lrwr.app.container import Workspace
 from lrwr.app.presenters import story
 from lrwr.app.presenters.text import StyledText, format_horizon
-from lrwr.app.presenters.threads import (
-    find_thread,
-    format_thread_title,
-    list_threads,
-)
+from lrwr.app.presenters.threads import find_thread, format_thread_title, list_threads
 from lrwr.cli.commands.bible import (
     CHARACTERS,
     TIMELINE,

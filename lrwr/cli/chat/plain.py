@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from lrwr.app.container import open_workspace
-from lrwr.app.presenters.answers import LONGEST, describe_answering_model
+from lrwr.app.presenters.answers import describe_answering_model
+from lrwr.app.presenters.text import LONGEST
 from lrwr.cli.chat.commands import PLAIN_COMMANDS, PlainChatState
 from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.runtime.failures import report_crash

@@ -9,8 +9,8 @@ import typer
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import create_price_lookup
-from lrwr.app.presenters.answers import LONGEST, NO_MODEL, describe_answering_model
-from lrwr.app.presenters.text import StyledText, format_dollars
+from lrwr.app.presenters.answers import NO_MODEL, describe_answering_model
+from lrwr.app.presenters.text import LONGEST, StyledText, format_dollars
 from lrwr.app.presenters.threads import find_thread, shorten_thread_ids
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
 from lrwr.cli.runtime.options import (

@@ -14,7 +14,9 @@ msgspec is imported on first use, because many commands never need it.
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import PurePath
+from types import ModuleType
 from typing import Any, TypeVar
 
 from lrwr.core.model.untrusted_text import parse_json
@@ -38,9 +40,7 @@ def encode_value(value: object) -> Any:
     Raises:
         TypeError: `value` contains an object that has no JSON form.
     """
-    import msgspec
-
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_other)
+    return _load_msgspec().to_builtins(value, str_keys=True, enc_hook=_encode_other)
 
 
 def decode_value(value: Any, kind: type[T]) -> T:
@@ -51,12 +51,19 @@ def decode_value(value: Any, kind: type[T]) -> T:
     Raises:
         InvalidData: `value` does not have the shape of `kind`.
     """
-    import msgspec
-
+    msgspec = _load_msgspec()
     try:
-        return msgspec.convert(value, kind, str_keys=True, dec_hook=_decode_other)
+        decoded: T = msgspec.convert(value, kind, str_keys=True, dec_hook=_decode_other)
     except msgspec.ValidationError as error:
         raise InvalidData(str(error)) from error
+    return decoded
+
+
+@cache
+def _load_msgspec() -> ModuleType:
+    import msgspec
+
+    return msgspec
 
 
 def encode_json(value: object, *, ascii_only: bool = False) -> str:

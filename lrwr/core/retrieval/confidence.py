@@ -53,7 +53,6 @@ SIGNAL_NAMES = (
 """The fields of `RankingSignals`, in order."""
 
 _SOURCE = "python -m bench --only calibrate"
-
 CALIBRATION_FILE_NAME = "confidence.json"
 _FORMAT = 1
 _MAX_FILE_BYTES = 1_000_000

@@ -4,34 +4,50 @@ import asyncio
 import gc
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Footer
 
-from lrwr.app.presenters.answers import format_spending
-from lrwr.core.model.turns import Citation
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.prompt import list_commands
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.scope import ChatOptions, ChatScope
 from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
-from lrwr.tui.widgets.split_view import JUMP_BINDINGS, SplitView
 from lrwr.tui.widgets.status import RoomHeader, StatusLine
-from lrwr.tui.widgets.transcript import Transcript
-from lrwr.tui.widgets.turn import TurnView
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
+    from lrwr.core.model.turns import Citation
     from lrwr.tui.controller import ChatController
     from lrwr.tui.queries.passages import CitationContext
+    from lrwr.tui.widgets.split_view import SplitView
+    from lrwr.tui.widgets.turn import TurnView
 
 LOAD_DELAY = 0.05
 """Seconds between the first frame and the first heavy import."""
+
+TRANSCRIPT_STYLES = Path(__file__).parents[1] / "transcript.tcss"
+"""Styles of what is mounted after the first frame."""
+
+JUMP_BINDINGS = tuple(
+    Binding(
+        f"alt+{n}",
+        f"jump('{n}')",
+        f"Passage {n}",
+        show=False,
+        id=f"room.jump.{n}",
+        tooltip="Show the passage of that number",
+        priority=True,
+    )
+    for n in range(1, 10)
+)
+"""Keys that show a passage, independent of the focus."""
 
 
 class ChatScreen(RoomScreen):
@@ -49,35 +65,49 @@ class ChatScreen(RoomScreen):
         self._loaded = asyncio.Event()
         self._controller: ChatController | None = None
         self._import_lock = asyncio.Lock()
+        self._split_view: SplitView | None = None
+        self._is_complete = asyncio.Event()
 
     def compose(self) -> ComposeResult:
-        """Lay out header, transcript with sources, prompt and footer."""
+        """Lay out header and prompt; the rest is mounted after the first frame."""
         yield RoomHeader(self.scope)
-        yield SplitView(
-            self.room.settings.screen.side, self._load_contexts, self.room.keymap
-        )
+        yield Vertical(id="content")
         yield PromptBox()
-        yield Vertical(id="foot")  # filled after the first frame
+        yield Vertical(id="foot")
 
     def on_mount(self) -> None:
         """Focus the prompt; everything else is loaded after the first frame."""
         self.query_one(PromptInputArea).focus()
-        self.call_after_refresh(self._mount_foot)
+        self.call_after_refresh(self.set_timer, LOAD_DELAY, self._mount_rest)
 
-    async def _mount_foot(self) -> None:
-        """Mount the status line and the footer, then load the library."""
+    async def _mount_rest(self) -> None:
+        """Mount status line, footer, transcript and sources; then load the library."""
         if not gc.isenabled():
             # `lrwr chat` starts with the collector off, because collections during
             # imports cost about 15 % of the first frame. Objects that exist by now
             # live as long as the application, so later collections skip them.
             gc.freeze()
             gc.enable()
+        styles = TRANSCRIPT_STYLES.read_text(encoding="utf-8")
+        self.app.stylesheet.add_source(styles, (str(TRANSCRIPT_STYLES), ""))
         footer = Footer(show_command_palette=False, compact=True)
         await self.query_one("#foot").mount(StatusLine(id="status"), footer)
+        self.refresh_bindings()  # the footer shows its keys when they are announced
+        await self._mount_split_view()
         footer.call_after_refresh(self.set_timer, LOAD_DELAY, self.load)
+
+    async def _mount_split_view(self) -> None:
+        split_view_class = await asyncio.to_thread(_import_split_view)
+        split_view = split_view_class(
+            self.room.settings.screen.side, self._load_contexts, self.room.keymap
+        )
+        await self.query_one("#content").mount(split_view)
+        self._split_view = split_view
+        self._is_complete.set()
 
     async def _get_controller(self) -> "ChatController":
         """Return the controller; the first call imports it in a thread."""
+        await self._is_complete.wait()  # actions use all parts of the screen
         async with self._import_lock:
             if self._controller is None:
                 controller_class = await asyncio.to_thread(_import_controller)
@@ -85,7 +115,7 @@ class ChatScreen(RoomScreen):
         return self._controller
 
     async def _load_contexts(
-        self, citations: Sequence[Citation]
+        self, citations: "Sequence[Citation]"
     ) -> "Sequence[CitationContext]":
         controller = await self._get_controller()
         return await controller.load_contexts(citations)
@@ -98,8 +128,9 @@ class ChatScreen(RoomScreen):
 
     def show_spending(self) -> None:
         """Show tokens and price of the last turn and of the thread."""
-        turns = self.query_one(Transcript).turns
-        self.query_one(StatusLine).update_fields(spent=format_spending(turns))
+        if self._split_view is not None:
+            spent = self._split_view.transcript.spending
+            self.query_one(StatusLine).update_fields(spent=spent)
 
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
@@ -138,7 +169,8 @@ class ChatScreen(RoomScreen):
         view: TurnView | None = None
         try:
             await self._loaded.wait()
-            view = await self.query_one(SplitView).start_turn(question)
+            assert self._split_view is not None  # loading waits for it
+            view = await self._split_view.start_turn(question)
             controller = await self._get_controller()
             await controller.stream_turn(question, view)
         finally:  # by now the answer is saved, whole or stopped
@@ -149,7 +181,7 @@ class ChatScreen(RoomScreen):
                 self._show_stopped_turn(question, view)
 
     @work(exclusive=True, group="stopped", exit_on_error=False)
-    async def _show_stopped_turn(self, question: str, view: TurnView) -> None:
+    async def _show_stopped_turn(self, question: str, view: "TurnView") -> None:
         controller = await self._get_controller()
         await controller.show_stopped_turn(question, view)
 
@@ -169,7 +201,8 @@ class ChatScreen(RoomScreen):
 
     def action_jump(self, number: str) -> None:
         """Select the source with the citation number `number`, such as "1" or "w1"."""
-        self.query_one(SplitView).jump(number)
+        if self._split_view is not None:
+            self._split_view.jump(number)
 
     async def action_stop(self) -> None:
         """Stop the running answer; without one, return to the prompt."""
@@ -177,19 +210,27 @@ class ChatScreen(RoomScreen):
         if running:
             self._is_stopping = True
             self.workers.cancel_group(self, "turn")
-            for view in self.query_one(Transcript).views[-1:]:
-                await view.stop()
-                await self.query_one(SplitView).show_sources_of(view)
+            await self._stop_last_turn()
         else:
             self.action_back()
 
+    async def _stop_last_turn(self) -> None:
+        split_view = self._split_view
+        if split_view is None:
+            return
+        for view in split_view.transcript.views[-1:]:
+            await view.stop()
+            await split_view.show_sources_of(view)
+
     def action_side(self) -> None:
         """Show or hide the sources."""
-        self.query_one(SplitView).toggle()
+        if self._split_view is not None:
+            self._split_view.toggle()
 
     def action_back(self) -> None:
         """Return to the prompt."""
-        self.query_one(SplitView).close_sources()
+        if self._split_view is not None:
+            self._split_view.close_sources()
         self.query_one(PromptInputArea).focus()
 
     def action_type(self, text: str) -> None:
@@ -200,6 +241,13 @@ class ChatScreen(RoomScreen):
     async def action_quit(self) -> None:
         """Close the application."""
         self.app.exit()
+
+
+def _import_split_view() -> "type[SplitView]":
+    # Loads what shows answers and citations, none of which is in the first frame.
+    from lrwr.tui.widgets.split_view import SplitView
+
+    return SplitView
 
 
 def _import_controller() -> "type[ChatController]":

@@ -13,8 +13,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from lrwr.app.presenters.answers import LONGEST, describe_question_length
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import LONGEST, describe_question_length, sanitize_text
 from lrwr.tui.actions.keys_and_commands import PROMPT_ACTIONS
 from lrwr.tui.input.prompt import (
     CompletionContext,

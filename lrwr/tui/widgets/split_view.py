@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal
 
 from lrwr.core.model.turns import Citation, Turn, WebCitation
@@ -18,20 +17,6 @@ if TYPE_CHECKING:
 
 MIN_WIDE_COLUMNS = 100
 """Minimum width, in columns, for both panes."""
-
-JUMP_BINDINGS = tuple(
-    Binding(
-        f"alt+{n}",
-        f"jump('{n}')",
-        f"Passage {n}",
-        show=False,
-        id=f"room.jump.{n}",
-        tooltip="Show the passage of that number",
-        priority=True,
-    )
-    for n in range(1, 10)
-)
-"""Keys that show a passage, independent of the focus."""
 
 CitationContextLoader: TypeAlias = (
     "Callable[[Sequence[Citation]], Awaitable[Sequence[CitationContext]]]"

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from lrwr.app.presenters.answers import format_spending
 from lrwr.core.model.turns import Turn
 from lrwr.tui.actions.keys_and_commands import TURN_ACTIONS
 from lrwr.tui.widgets.turn import TurnView
@@ -74,6 +75,11 @@ class Transcript(VerticalScroll):
     def turns(self) -> list[Turn]:
         """All finished turns of the thread, mounted or not, oldest first."""
         return [*self._older, *self._finished_turns(), *self._newer]
+
+    @property
+    def spending(self) -> str:
+        """Tokens and price of the last turn and of the shown ones, as text."""
+        return format_spending(self.turns)
 
     @property
     def last(self) -> Turn | None:
