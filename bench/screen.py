@@ -47,7 +47,7 @@ def measure(bench: Bench) -> list[Line]:
             ours.append(costs[1])
     ratio = median(mine / least for mine, least in zip(ours, bare, strict=True))
     return [
-        Line(PART, "lrwr chat ÷ bare Textual, first frame", ratio, "x", 1.5,
+        Line(PART, "lrwr chat ÷ bare Textual, first frame", ratio, "x", 1.4,
              note=f"median of {rounds} pairs, CPU"),
         Line(PART, "lrwr chat, first frame", median(ours), "CPU s"),
         Line(PART, "bare Textual, first frame", median(bare), "CPU s"),
