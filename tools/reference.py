@@ -81,6 +81,7 @@ JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("diff", "--json"),
     ("threads", "--json"),
     ("threads", "show", "1", "--json"),
+    ("open", "Nell", "--json"),
     ("search", "belt", "--as-of", "ch99", "--json"),
 )
 """Commands that `json.md` shows, in the order in which they run; the last one fails."""

@@ -37,6 +37,10 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "List your saved conversations, called threads, or use one.",
             "threads",
         ),
+        "open": (
+            "Open your editor at a citation, a character or an open question.",
+            "open",
+        ),
     },
     "Story": {
         "characters": (

@@ -1,59 +1,13 @@
-import contextlib
-import os
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.read_books import BY_WORDS
-from tests.fakes.terminal import LRWR, Terminal
+from tests.fakes.terminal import Terminal
 
-fcntl = pytest.importorskip("fcntl")
-termios = pytest.importorskip("termios")
+pytest.importorskip("fcntl")
 
-
-def control() -> None:
-    """Make the terminal of stdin the one that controls this process."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def on_a_terminal(
-    folder: Path, *words: str, lines: int, columns: int = 100, **env: str
-) -> str:
-    return show(folder, words, (lines, columns), env, control)
-
-
-def show(
-    folder: Path,
-    words: Sequence[str],
-    size: tuple[int, int],
-    env: Mapping[str, str],
-    begin: Callable[[], None] | None,
-) -> str:
-    import struct
-
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
-    seen = b""
-    kept = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "xterm"}
-    with subprocess.Popen(
-        [LRWR, *words],
-        cwd=folder,
-        env={**kept, **env},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        preexec_fn=begin,
-    ):
-        os.close(theirs)
-        with contextlib.suppress(OSError):  # the terminal is gone with its last user
-            while part := os.read(ours, 65_536):
-                seen += part
-    os.close(ours)
-    return seen.decode()
-
+from tests.fakes.pty_output import on_a_terminal, show
 
 PAGER = "sed s/^/PAGED/"
 

@@ -107,7 +107,7 @@ def test_conversations_are_listed_begun_renamed_written_and_taken_up(
         ("/timeline", "Chapter 1"),
         ("/timeline nell", "Nell"),
         ("/asof", "ch1  Chapter One"),
-        ("/help", "/open NUMBER  Open a passage"),
+        ("/help", "/open NUMBER|NAME  Open a passage"),
     ],
 )
 def test_the_story_can_be_looked_up(book: Terminal, command: str, shown: str) -> None:

@@ -4,9 +4,6 @@ Handlers get the text after the command's name as `arguments`, which may be empt
 raise `LrwrError`, whose message the chat prints.
 """
 
-import os
-import shutil
-import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -24,21 +21,17 @@ from lrwr.cli.commands.bible import (
     print_not_evaluated,
     print_nothing_known,
 )
+from lrwr.cli.runtime.editor import open_file_location
 from lrwr.cli.runtime.options import parse_choice
-from lrwr.cli.runtime.output import Output, is_terminal
+from lrwr.cli.runtime.output import Output
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, GapState
 from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import Citation, ThreadId, Turn
-from lrwr.tui.input.editor import (
-    EditorError,
-    build_editor_command,
-    find_editor,
-    run_editor,
-)
-from lrwr.tui.queries.passages import FileLocation, locate_citation
+from lrwr.core.model.turns import ThreadId, Turn
+from lrwr.tui.queries.passages import locate_citation
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
+from lrwr.tui.queries.targets import find_citation, locate_target
 from lrwr.tui.queries.threads import export_thread_to_file, suggest_export_path
 from lrwr.tui.scope import ChatScope
 
@@ -327,16 +320,21 @@ async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_open(chat: PlainChatState, arguments: str) -> None:
-    """Print the location of a passage of the last answer.
+    """Print a location; on a terminal, also open it in the editor.
 
-    `arguments` is the number of its citation. On a terminal, the location is also
-    opened in the editor.
+    `arguments` is the number of a citation of the last answer, or what `lrwr open`
+    accepts.
 
     Raises:
-        NotFound: There is no such citation.
-        EditorError: The editor cannot be started or fails.
+        NotFound: There is no such citation, character or open question.
+        EditorError: No editor is set, or it cannot be started or fails.
     """
-    location = await locate_citation(chat.workspace, _find_citation(chat, arguments))
+    number = arguments.strip().strip("[]")
+    if number and not number.isdecimal():
+        location = await locate_target(chat.workspace, arguments)
+    else:
+        citation = find_citation(chat.turn, number)
+        location = await locate_citation(chat.workspace, citation)
     await open_file_location(location, chat.output)
 
 
@@ -399,22 +397,6 @@ def _require_no_arguments(name: str, arguments: str) -> None:
         )
 
 
-def _find_citation(chat: PlainChatState, arguments: str) -> Citation:
-    number = arguments.strip().strip("[]")
-    citations = chat.turn.output.citations if chat.turn else ()
-    for citation in citations:
-        if str(citation.number) == number:
-            return citation
-    numbers = ", ".join(str(citation.number) for citation in citations)
-    nothing = "It cites no passage." if chat.turn else "Ask a question first."
-    raise NotFound(
-        f"The last answer has no citation {number}"
-        if number
-        else "The number is missing",
-        hint=f"Choose from: {numbers}." if citations else nothing,
-    )
-
-
 def _print_nothing_known(chat: PlainChatState, bible: Bible, statement: str) -> None:
     remedy = story.explain_model_setup(bible, chat.workspace.settings)
     print_nothing_known(chat.output, statement, chat.sitting.as_of or None, remedy)
@@ -458,40 +440,8 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
             "[NAME]", "List what happens, in story order", handle_timeline
         ),
         "open": PlainCommand(
-            "NUMBER", "Open a passage of the last answer", handle_open
+            "NUMBER|NAME", "Open a passage in your editor", handle_open
         ),
     }
 )
 """Slash commands by name; the loop handles /quit itself."""
-
-
-async def open_file_location(spot: FileLocation, output: Output) -> None:
-    """Print the location of a passage; on a terminal, also open it in the editor.
-
-    Only the location is printed if no editor is set or the file is a `.docx`.
-
-    Raises:
-        EditorError: The editor cannot be started or fails.
-    """
-    if spot.gone:
-        output.info("The passage is no longer in the text. Its last location:")
-    if spot.paragraphs:
-        output.answer(StyledText(f"{spot.file}, paragraph {spot.line}", "place"))
-        return
-    output.answer(StyledText(f"{spot.file}:{spot.line}", "place"))
-    editor = find_editor(os.environ, sys.platform, shutil.which)
-    if not (output.interactive and is_terminal(sys.stdin)):
-        return
-    if not editor:
-        output.info(
-            "To open passages in your editor, set the environment variable EDITOR."
-        )
-        return
-    windows = sys.platform == "win32"
-    try:
-        command = build_editor_command(editor, spot.file, spot.line, windows=windows)
-    except ValueError as error:
-        raise EditorError(
-            "The command in EDITOR is invalid", hint="Check its quotation marks."
-        ) from error
-    await run_editor(command)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.citations import describe_story_place, format_place
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.core.model.documents import DocumentId, DocumentOutline
+from lrwr.core.model.documents import DocumentId, DocumentOutline, Horizon
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation
@@ -256,6 +256,20 @@ async def locate_document_line(
     return _file_location(workspace.library.root, document, line)
 
 
+def find_story_point(point: Horizon, order: StoryOrder) -> tuple[DocumentId, int]:
+    """Return the document and offset where the chapter or scene `point` starts.
+
+    It must exist.
+    """
+    document, chapter = [
+        (document, chapter)
+        for document, chapter, number in order.iter_chapters()
+        if number == point.chapter
+    ][-1]  # the last one: an opening has the number of the chapter after it
+    span = chapter.scenes[point.scene - 1].span if point.scene else chapter.span
+    return document, span.start
+
+
 def _locate_on_disk(root: Path, anchored_citation: AnchoredCitation) -> FileLocation:
     cited, now = anchored_citation.citation, anchored_citation.now
     lines = now.lines if now else cited.lines
@@ -276,7 +290,7 @@ def _file_location(root: Path, document: str, line: int) -> FileLocation:
     if not file.is_file():
         raise NotFound(
             f"{document} no longer exists",
-            hint="Press Ctrl+L and then r to read your manuscript again.",
+            hint="Run `lrwr ingest`, or press Ctrl+L and then r in the chat.",
         )
     return FileLocation(file, line, paragraphs=file.suffix.lower() == ".docx")
 

@@ -18,6 +18,7 @@ from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.tui.queries.passages import find_story_point
 from lrwr.tui.queries.story import require_ingested
 
 if TYPE_CHECKING:
@@ -154,12 +155,8 @@ async def _locate(
         line = int(match["line"]) if match else 1
         text = await workspace.passages.text(document)
         return ReaderPosition(document, find_line_start(text, line))
-    horizon = parse_horizon(words, order)
-    part = next(
-        part for part in reversed(parts) if part.chapter == horizon.chapter
-    )  # the last one: an opening has the number of the chapter after it
-    span = part.scenes[horizon.scene - 1].span if horizon.scene else part.span
-    return ReaderPosition(part.document, span.start)
+    point = find_story_point(parse_horizon(words, order), order)
+    return ReaderPosition(*point)
 
 
 def find_line_start(text: DocumentText, line: int) -> int:
