@@ -199,7 +199,8 @@ def canon_command(context: typer.Context, as_json: JsonOption = False) -> None:
             if as_json:
                 output.json(decisions_as_json(canon, service))
             else:
-                output.show(render_decisions(canon, service))
+                with output.paged():
+                    output.show(render_decisions(canon, service))
 
     run_async(show())
 
@@ -251,7 +252,8 @@ def canon_order_command(
         if as_json:
             output.json(story_order_as_json(order))
         elif order.story:
-            output.show([list_story_order(order)])
+            with output.paged():
+                output.show([list_story_order(order)])
         else:
             output.answer("No story files found. Run `lrwr ingest` first.")
 

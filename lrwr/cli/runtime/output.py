@@ -27,6 +27,7 @@ from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
+    from lrwr.cli.runtime.hyperlinks import HyperlinkMode
     from lrwr.cli.runtime.terminal import StreamWrapper, TerminalRenderer
 
 ColorMode: TypeAlias = Literal["auto", "always", "never"]
@@ -69,13 +70,16 @@ class Output:
         color: ColorMode = "auto",
         progress: bool = True,
         pager: bool = False,
+        hyperlinks: "HyperlinkMode" = "auto",
+        root: Path | None = None,
         as_json: bool = False,
         env: Mapping[str, str] | None = None,
         stdout: TextIO | None = None,
         stderr: TextIO | None = None,
     ) -> None:
         environment = os.environ if env is None else env
-        self._out = Stream(stdout or sys.stdout, color, environment)
+        links = None if root is None else (hyperlinks, root)
+        self._out = Stream(stdout or sys.stdout, color, environment, links)
         self._err = Stream(stderr or sys.stderr, color, environment)
         self._progress = progress
         self._pager = pager and self._out.terminal and is_terminal(sys.stdin)
@@ -217,12 +221,20 @@ class Output:
 class Stream:
     """One output stream: sanitizes text and adapts to a terminal, a pipe or a file.
 
-    Rich is imported only when there is a terminal or colour to render for.
+    Rich is imported only when there is a terminal or colour to render for. `links` is
+    when locations become hyperlinks, and the folder to which they are relative.
     """
 
-    def __init__(self, file: TextIO, color: ColorMode, env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        file: TextIO,
+        color: ColorMode,
+        env: Mapping[str, str],
+        links: "tuple[HyperlinkMode, Path] | None" = None,
+    ) -> None:
         self._file = file
         self._env = env
+        self._links = links
         self._buffer: list[str] | None = None
         self.terminal = is_terminal(file)
         supports_color = (
@@ -294,6 +306,7 @@ class Stream:
             colored=self.colored,
             width=self.width,
             env=self._env,
+            links=self._links if self.terminal and self.colored else None,
         )
 
     def write(self, text: str) -> None:
@@ -465,6 +478,8 @@ def start_session(
         color=settings.output.color,
         progress=settings.output.progress,
         pager=settings.output.pager,
+        hyperlinks=settings.output.hyperlinks,
+        root=settings.root,
         as_json=bool(context.params.get("as_json")),
     )
     for warning in settings.warnings:

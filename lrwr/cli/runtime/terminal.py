@@ -8,15 +8,22 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
+from pathlib import Path
 from typing import Literal, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from lrwr.app.presenters.text import StyledText, Tone
+from lrwr.cli.runtime.hyperlinks import (
+    HyperlinkMode,
+    create_file_links,
+    strip_hyperlinks,
+)
 
 _NARROWEST = 20
 """The least number of columns that an indented paragraph is wrapped to."""
@@ -135,7 +142,11 @@ def _has_keyboard() -> bool:
 
 
 class TerminalRenderer:
-    """Renders text that is already sanitized, with the colours and width of a stream."""
+    """Renders text that is already sanitized, with the colours and width of a stream.
+
+    `links` is when locations become hyperlinks, and the folder to which they are
+    relative; None for never.
+    """
 
     def __init__(
         self,
@@ -145,8 +156,10 @@ class TerminalRenderer:
         colored: bool,
         width: int,
         env: Mapping[str, str],
+        links: tuple[HyperlinkMode, Path] | None = None,
     ) -> None:
         self._terminal, self._width, self._env = terminal, width, env
+        self._links = create_file_links(*links, env) if links else None
         system: Literal["auto", "standard"] = "auto" if terminal else "standard"
         self._console = Console(
             file=file,
@@ -186,7 +199,7 @@ class TerminalRenderer:
         They are divided at blanks, and locations behind slashes. `right` has the indexes, from 0,
         of right-aligned columns.
         """
-        lines = [[_line(cell) for cell in row] for row in (headings, *rows)]
+        lines = [[self._line(cell) for cell in row] for row in (headings, *rows)]
         widths = _fit_columns(
             [*zip(*lines, strict=True)], self._width - _COLUMN_GAP * len(headings)
         )
@@ -237,14 +250,16 @@ class TerminalRenderer:
             env={**self._env, "LESS": f"{_PAGER_PROMPT} {options}"},
         )
         with suppress(OSError, KeyboardInterrupt):  # the user left before the end
-            process.communicate(text.encode(encoding or "utf-8", errors="replace"))
+            # Older pagers print the escape sequences of links as text.
+            shown = strip_hyperlinks(text)
+            process.communicate(shown.encode(encoding or "utf-8", errors="replace"))
         while process.poll() is None:
             with suppress(KeyboardInterrupt):  # the pager handles it
                 process.wait()
         return True
 
     def _paragraph(self, pieces: Sequence[StyledText], indent: int) -> Text:
-        lines = list(_line(pieces).split("\n", allow_blank=True))
+        lines = list(self._line(pieces).split("\n", allow_blank=True))
         if self._terminal:
             text_width = max(_NARROWEST, self._width - indent)
             lines = list(
@@ -255,17 +270,20 @@ class TerminalRenderer:
         margin = Text(" " * indent)
         return Text("\n").join(margin + line if line else line for line in lines)
 
+    def _line(self, pieces: Sequence[StyledText]) -> Text:
+        line = Text()
+        for piece in pieces:
+            style: str | Style = _STYLES[piece.tone]
+            if piece.tone == "place" and self._links is not None:
+                address = self._links.find(piece.text)
+                style = Style.parse(style) + Style(link=address or None)
+            line.append(piece.text, style=style)
+        return line
+
     def _render(self, renderable: RenderableType) -> str:
         with self._console.capture() as capture:
             self._console.print(renderable, soft_wrap=True)
         return capture.get()
-
-
-def _line(pieces: Sequence[StyledText]) -> Text:
-    line = Text()
-    for piece in pieces:
-        line.append(piece.text, style=_STYLES[piece.tone])
-    return line
 
 
 def _fit_columns(columns: Sequence[Sequence[Text]], available: int) -> list[int]:

@@ -326,7 +326,7 @@ class ScreenSettings:
 
 @dataclass(frozen=True, slots=True)
 class OutputSettings:
-    """Settings `output.*`: colours, progress bars and pager of commands."""
+    """Settings `output.*`: colours, hyperlinks, progress bars and pager of commands."""
 
     color: Literal["auto", "always", "never"] = declare_setting(
         "auto",
@@ -339,6 +339,11 @@ class OutputSettings:
         True,
         "Whether an answer longer than the terminal opens in the program that PAGER"
         " names, else in less; `lrwr --no-pager` turns it off for one command.",
+    )
+    hyperlinks: Literal["auto", "always", "never"] = declare_setting(
+        "auto",
+        "Whether locations are links to their files; auto means in terminals that are"
+        " known to show links. There are none without colours and in the pager.",
     )
 
 
