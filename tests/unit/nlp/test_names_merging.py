@@ -123,3 +123,101 @@ def test_words_of_address_are_nobodys_name() -> None:
     )
 
     assert {one.name for one in cast_from(text * 4).characters} == {"Tom"}
+
+
+def test_a_formal_name_after_chapters_of_the_given_name_is_the_fathers() -> None:
+    early = (
+        "Corin sat. “Sit down,” said Corin. Corin lost his hat. “I,” said Corin Vale. "
+        "“Well?” said Mrs. Vale. “Yes,” said Corin.\n\n"
+    ) * 6
+    late = "In walked Mr. Vale himself. “So,” said Mr. Vale, and Mr. Vale sat. " * 3
+    cast = cast_from(early, early, late)
+
+    assert not is_one_person(cast, "Corin", "Mr. Vale")
+
+
+def test_a_formal_name_before_the_given_name_is_the_same_mans() -> None:
+    early = "“So,” said Mr. Vale. Mr. Vale sat. “Good day,” said Mrs. Vale.\n\n" * 3
+    late = (
+        "Corin sat. “Yes,” said Corin. Corin lost his hat. “I,” said Corin Vale. " * 6
+    )
+    cast = cast_from(early, late, late)
+
+    assert is_one_person(cast, "Corin", "Mr. Vale")
+
+
+def test_a_man_called_mr_with_his_given_name_is_not_the_one_with_the_surname() -> None:
+    text = (
+        "“So,” said Mr. Corin. Mr. Corin sat. “Corin Vale!” said Mr. Corin. “I,” said "
+        "Mr. Vale. Mr. Vale smiled. “Good day,” said Mrs. Vale.\n\n"
+    )
+    cast = cast_from(text * 5)
+
+    assert not is_one_person(cast, "Mr. Corin", "Mr. Vale")
+
+
+def test_a_given_name_far_from_all_its_full_names_is_somebody_else() -> None:
+    first = (
+        "“I,” said Corin Vale. Corin Vale shook his head. “So,” said Corin Gannet. Corin "
+        "Vale lost his hat. Corin Gannet shook his head.\n\n"
+    ) * 3
+    between = "“It is late,” said Nell. Nell sat. Nell smiled.\n\n" * 3
+    last = "“Mine,” said Corin. Corin lost his hat. “Good,” said Corin.\n\n" * 4
+    cast = cast_from(first, between, between, last)
+
+    assert not is_one_person(cast, "Corin Vale", "Corin")
+
+
+def test_a_given_name_belongs_to_its_bearer_of_the_same_chapters() -> None:
+    first = "“I,” said Orla Ward. Orla Ward sat. “You?” said Miss Orla Ward.\n\n" * 3
+    between = "“It is late,” said Corin. Corin sat. Corin smiled.\n\n" * 3
+    last = "“Mine,” said Orla. Orla sat. “Well?” said Orla Vale.\n\n" * 3
+    cast = cast_from(first, between, between, last)
+
+    assert is_one_person(cast, "Orla Vale", "Orla")
+
+
+def test_sir_and_mr_with_one_given_name_are_two_men() -> None:
+    text = (
+        "“I,” said Sir Corin. Sir Corin sat. “No,” said Mr. Corin Vale. Corin Vale "
+        "looked at him. “Well,” said Sir Corin.\n\n"
+    )
+    cast = cast_from(text * 4)
+
+    assert not is_one_person(cast, "Sir Corin", "Corin Vale")
+
+
+def test_the_eldest_of_well_known_sisters_is_miss_with_the_surname() -> None:
+    text = (
+        "“I,” said Miss Nell. Nell Vale sat. “No,” said Orla. Orla lost her hat. “Well?” "
+        "said Nell. Tom looked at Miss Vale. “Good,” said Miss Nell.\n\n"
+    )
+    cast = cast_from(text * 4, "“I,” said Orla Vale. She smiled.\n\n")
+
+    assert not is_one_person(cast, "Nell", "Miss Vale")
+
+
+WEDDING = (
+    "“So,” said Miss Vale. She smiled. Nell Vale took her hat. “Yes,” said Miss Vale. ",
+    "“I,” said Mr. Tallow. He sat. “Miss Vale,” said Mr. Tallow. “Yes,” said Nell. ",
+    "Miss Vale married Mr. Tallow. “Good,” said Tom. “So,” said Tom. ",
+    "“I,” said Mrs. Tallow. She sat. “No,” said Mrs. Tallow. “Well,” said Tom. ",
+)
+
+
+def test_a_woman_has_her_husbands_surname_after_the_wedding() -> None:
+    cast = cast_from(*(part * 3 for part in WEDDING))
+
+    assert is_one_person(cast, "Nell", "Mrs. Tallow")
+
+
+def test_a_woman_who_is_still_miss_beside_the_wife_is_not_she() -> None:
+    cast = cast_from(*(part * 3 for part in (*WEDDING, "", WEDDING[3] + WEDDING[1])))
+
+    assert not is_one_person(cast, "Nell", "Mrs. Tallow")
+
+
+def test_a_wife_who_was_there_before_the_wedding_is_somebody_else() -> None:
+    cast = cast_from(*(part * 3 for part in (WEDDING[3], *WEDDING)))
+
+    assert not is_one_person(cast, "Nell", "Mrs. Tallow")

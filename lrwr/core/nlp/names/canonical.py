@@ -127,7 +127,9 @@ def merge_name_forms(
             form = forms[name] = NameForm.of_name(name)
             form.first = form_totals.first
         add_counts(form.counts, form_totals.counts)
-        form.documents += form_totals.documents
+        for document, (n, narrated) in form_totals.by_document.items():
+            earlier = form.by_document.get(document, (0, 0))
+            form.by_document[document] = earlier[0] + n, earlier[1] + narrated
     for form in forms.values():
         del form.counts["first"]
     _fold_capitals(forms)
@@ -434,5 +436,5 @@ def _build_aliases(person: PersonCluster, name: str) -> tuple[Alias, ...]:
 def _build_alias(person: PersonCluster, name: str, n: int, because: str) -> Alias:
     if person.noted and because in ("", FROM_NOTES):
         return Alias(name, n, Certainty.CONFIRMED, because or "set by you")
-    weak = because.startswith(("short", "part", "most frequent"))
+    weak = because.startswith(("short", "part", "most frequent", "marries"))
     return Alias(name, n, Certainty.PROBABLE if weak else Certainty.VERIFIED, because)

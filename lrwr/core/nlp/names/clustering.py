@@ -24,6 +24,13 @@ from lrwr.core.nlp.names.name_form import (
     is_titled_initial,
     is_titled_word,
 )
+from lrwr.core.nlp.names.namesakes import (
+    count_full_names,
+    find_possible_eldest,
+    find_possible_fathers,
+    find_present,
+    may_be_knight,
+)
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     find_dominant_person,
@@ -85,10 +92,6 @@ def _may_be_man_with(title: str, person: PersonCluster) -> bool:
     return title in _BESIDE_MR and other_titles <= _BESIDE_MR | {"mr"}
 
 
-_KNOWN_SISTER = 3
-"""Mentions by a full name from which a woman is known to be a sister."""
-_SELDOM = 20
-"""If "Mr. and Mrs. Vale" is less than one in this many of "Mr. Vale", it says little."""
 _KNOWN_IN_FULL = 5
 """Mentions by a full name from which a namesake is known well."""
 _NARRATED_OFTEN = 10
@@ -234,7 +237,11 @@ def _assign_titled(
     family = clusters.fitting(form, clusters.index.find("lasts", word))
     family = [person for person in family if may_bear_title(form, person)]
     namesakes = clusters.fitting(form, clusters.index.find("givens", word))
-    namesakes = [person for person in namesakes if word not in person.lasts]
+    namesakes = [
+        person
+        for person in namesakes
+        if word not in person.lasts and may_be_knight(form, person)
+    ]
     titled = [person for person in namesakes if form.title in person.titles]
     if form.title in NEUTRAL_TITLES - GIVEN_TITLES:
         namesakes = titled  # an office precedes a surname, rarely a given name
@@ -270,6 +277,7 @@ def _assign_lone_title(
     if is_given:
         near = clusters.index.find("parts or lasts", word)
         near = clusters.fitting(form, near or clusters.index.find_near(word))
+        near = [person for person in near if may_be_knight(form, person)]
     dominant_person = find_dominant_person(near, DOMINANCE)
     if dominant_person is not None:
         clusters.add(form, dominant_person, "title and part of the name")
@@ -299,10 +307,10 @@ def _assign_family(
         if not keeps_given_name(form, person)
         and not _is_named_after_husband_only(person)
     ]
-    if form.title == "mr" and form.counts["couple"] * _SELDOM > form.n:
-        plain = _possible_fathers(form, plain, lone)
+    if form.title == "mr":
+        plain = find_possible_fathers(form, plain, clusters, lone)
     if form.title == "miss":
-        plain = _possible_eldest(form, plain, clusters)
+        plain = find_possible_eldest(form, plain, clusters, lone)
     if not plain:
         if not clusters.is_shared(form):
             _start_family(form, clusters)
@@ -326,56 +334,14 @@ def _is_named_after_husband_only(person: PersonCluster) -> bool:
     return all(is_named_after_husband(form) for form in person.forms.values())
 
 
-def _possible_fathers(
-    form: NameForm, men: list[PersonCluster], lone: Mapping[str, NameForm]
-) -> list[PersonCluster]:
-    """Return those of `men` who may be "Mr. Vale" in a text with "Mr. and Mrs. Vale".
-
-    A man called Corin at least as often is rather the son; the father is then nobody
-    without a title.
-    """
-    sons = [
-        person
-        for person in men
-        if any(lone[g].n >= form.n for g in person.full_givens & lone.keys())
-    ]
-    if not sons:
-        return men
-    return [p for p in men if p not in sons and form.title in p.titles]
-
-
-def _possible_eldest(
-    form: NameForm, women: list[PersonCluster], clusters: NameClusters
-) -> list[PersonCluster]:
-    """Return those of `women` who may be "Miss Vale", the eldest of the sisters.
-
-    A younger one is "Miss Nell". If all are, the form is shared by them.
-    """
-    family = clusters.names.get(f"{form.name}s")
-    known = sum(person.n >= _KNOWN_SISTER for person in women)
-    sisters = known > 1 or (family is not None and family.n > form.n / 10)
-    elder = [person for person in women if not _is_younger_sister(person)]
-    if not sisters or len(elder) == len(women):
-        return women
-    if not elder and len(women) > 1:
-        clusters.shared.append((form, sorted(women, key=lambda person: -person.n)))
-    return elder
-
-
-def _is_younger_sister(person: PersonCluster) -> bool:
-    return any(
-        form.title == "miss" and form.words and form.words[0].lower() in person.givens
-        for form in person.forms.values()
-    )
-
-
 def _start_family(form: NameForm, clusters: NameClusters) -> None:
     clusters.start(form, "title before the name", lasts={form.words[0].lower()})
 
 
 def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
     word = form.words[0].lower()
-    namesakes = clusters.fitting(form, clusters.index.find("givens", word))
+    bearing = clusters.fitting(form, clusters.index.find("givens", word))
+    namesakes = list(find_present(form, bearing))
     bearers = clusters.index.find("lasts", word)
     family = clusters.fitting(form, bearers)
     if len(bearers) == 1 and not (family or namesakes or is_given_name(word)):
@@ -388,6 +354,8 @@ def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
     elif family:
         men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
         clusters.give(form, men or family, "surname")
+    elif bearing:
+        clusters.start(form, "", givens={word})
     else:
         _assign_short(form, clusters)
 
@@ -401,7 +369,7 @@ def _find_rarely_full(
     In a text with "Corin" everywhere, "Corin Vale" often and "Corin Gannet" seldom,
     Corin alone is Corin Gannet.
     """
-    known = [person for person in namesakes if person.n >= _KNOWN_IN_FULL]
+    known = [p for p in namesakes if count_full_names(p) >= _KNOWN_IN_FULL]
     if len(known) != 2 or any(person.noted for person in namesakes):
         return None
     full, other = sorted(known, key=lambda person: -person.n)

@@ -2,8 +2,9 @@
 
 import json
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.text import Span
@@ -48,6 +49,7 @@ class NameEvidence:
     apart: Mapping[str, int] = field(default_factory=dict)
     alike: Mapping[str, int] = field(default_factory=dict)
     address: Mapping[str, int] = field(default_factory=dict)
+    weddings: Mapping[str, int] = field(default_factory=dict)
     words_read: int = 0
     first_person: int = 0
 
@@ -74,12 +76,13 @@ class NameFormTotals:
     """The counts of one form over all documents.
 
     `counts` are those of each cue. `first` is the first occurrence: index of the
-    document and character offset. `documents` counts the documents with this form.
+    document and character offset. `by_document` has for each document with this form, by
+    index, the numbers of occurrences in all and outside quoted speech.
     """
 
     counts: dict[str, int]
     first: tuple[int, int]
-    documents: int = 1
+    by_document: dict[int, tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -93,6 +96,7 @@ class NameEvidenceTotals:
     apart: dict[str, int] = field(default_factory=dict)
     alike: dict[str, int] = field(default_factory=dict)
     address: dict[str, int] = field(default_factory=dict)
+    weddings: dict[str, int] = field(default_factory=dict)
     words_read: int = 0
     first_person: int = 0
 
@@ -106,6 +110,7 @@ def sum_name_evidence(evidence: Sequence[NameEvidence]) -> NameEvidenceTotals:
         add_counts(totals.apart, item.apart)
         add_counts(totals.alike, item.alike)
         add_counts(totals.address, item.address)
+        add_counts(totals.weddings, item.weddings)
         totals.words_read += item.words_read
         totals.first_person += item.first_person
     return totals
@@ -118,11 +123,13 @@ def _add_forms(
 ) -> None:
     for form, counts in forms.items():
         total = totals.get(form)
+        n = counts.get("n", 0)
+        here = n, n - counts.get("quoted", 0)
         if total is None:
             first = row, counts.get("first", 0)
-            totals[form] = NameFormTotals(dict(counts), first)
+            totals[form] = NameFormTotals(dict(counts), first, {row: here})
         else:
-            total.documents += 1
+            total.by_document[row] = here
             add_counts(total.counts, counts)
 
 
@@ -161,6 +168,7 @@ class _NameEvidenceCounter:
         self.apart: Counter[str] = Counter()
         self.alike: Counter[str] = Counter()
         self.address: Counter[str] = Counter()
+        self.weddings: Counter[str] = Counter()
         self.words_read = 0
         self.first_person = 0
 
@@ -224,12 +232,45 @@ def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
         _count_words(counts, section)
         before: NameCandidate | None = None
         address = _AddressCounter(section.text, counts.address)
+        names: list[tuple[int, str]] = []
         for candidate in find_name_candidates(section):
-            _count_candidate(counts, section, candidate, part.start, address)
+            form = _count_candidate(counts, section, candidate, part.start, address)
+            if form:
+                names.append((candidate.start, form.removeprefix("^ ")))
             if before is not None:
                 _count_pair(counts, section, before, candidate)
             before = candidate
+        counts.weddings.update(_find_weddings(section, names))
     return _build_evidence(counts)
+
+
+_WEDDING = re.compile(
+    r"\b(?:marr(?:y|ied|ies|ying|iage)|engaged to|engagement|wedding|wife|husband|bride)\b"
+)
+_SENTENCE_END = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?][”\"’]?\s|\n\n")
+_SENTENCE = 200
+"""Characters of a sentence searched on each side of a word for marriage."""
+
+
+def _find_weddings(
+    section: TextSection, names: Sequence[tuple[int, str]]
+) -> Iterator[str]:
+    """Yield the two names, joined by `|`, of each sentence with a word for marriage and
+    no third name.
+
+    `names` are the offsets and forms of all names in the section, in text order.
+    """
+    text, offsets = section.text, [start for start, _ in names]
+    for cue in _WEDDING.finditer(text):
+        start = max(0, cue.start() - _SENTENCE)
+        for earlier in _SENTENCE_END.finditer(text, start, cue.start()):
+            start = earlier.end()
+        stop = _SENTENCE_END.search(text, cue.end(), cue.end() + _SENTENCE)
+        end = stop.start() if stop else cue.end() + _SENTENCE
+        rows = range(bisect_left(offsets, start), bisect_left(offsets, end))
+        couple = list(dict.fromkeys(names[row][1] for row in rows))
+        if len(couple) == 2:
+            yield "|".join(couple)
 
 
 def _count_words(counts: _NameEvidenceCounter, section: TextSection) -> None:
@@ -248,10 +289,11 @@ def _count_candidate(
     candidate: NameCandidate,
     start: int,
     address: _AddressCounter,
-) -> None:
+) -> str:
+    """Count `candidate`, and return its form; "" if it is none."""
     words = candidate.words
     if all(is_non_name(word) for word in words):
-        return
+        return ""
     for at, word in enumerate(words):
         first = at == 0 and candidate.initial
         if first and word.lower() in AMBIGUOUS_NAME_WORDS:
@@ -259,7 +301,7 @@ def _count_candidate(
         (counts.initial if first else counts.inside)[word] += 1
     form = extract_name_form(words, initial=candidate.initial)
     if not form or (candidate.initial and form.lower() in AMBIGUOUS_NAME_WORDS):
-        return
+        return ""
     lead = form.removeprefix("^ ").partition(" ")[0]
     at = section.text.find(lead, candidate.start)
     counts.first.setdefault(form, start + max(at, candidate.start))
@@ -271,6 +313,7 @@ def _count_candidate(
             form, candidate.start, candidate.end,
             called="vocative" in cues, tagged="tag" in cues,
         )  # fmt: skip
+    return form
 
 
 def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
@@ -371,6 +414,7 @@ def _build_evidence(counts: _NameEvidenceCounter) -> NameEvidence:
         apart=dict(counts.apart),
         alike=dict(counts.alike),
         address=dict(counts.address),
+        weddings=dict(counts.weddings),
         words_read=counts.words_read,
         first_person=counts.first_person,
     )

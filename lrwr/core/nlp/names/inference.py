@@ -22,6 +22,7 @@ from lrwr.core.nlp.names.evidence import (
 )
 from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
+from lrwr.core.nlp.names.namesakes import join_wives
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     compute_min_mentions,
@@ -264,6 +265,7 @@ def _infer_from_totals(
         [form for form in forms.values() if is_person_form(form, counted)], clusters
     )
     join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
+    join_wives(clusters, sum_name_pairs(totals.weddings, words))
     _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
     _assign_shared_forms(clusters)
     return build_cast_from_clusters(
@@ -285,7 +287,9 @@ def _assign_shared_forms(clusters: NameClusters) -> None:
     for form, people in open_forms:
         candidates = [person for person in people if id(person) in listed]
         candidates = clusters.fitting(form, candidates)
-        if candidates:
+        if form.title == "miss" and len(candidates) > 1:
+            clusters.shared.append((form, candidates))
+        elif candidates:
             clusters.give(form, candidates, "most frequent character of that name")
 
 
@@ -395,6 +399,7 @@ def _has_same_forms(old: NameEvidence, new: NameEvidence) -> bool:
             (old.apart, new.apart),
             (old.alike, new.alike),
             (old.address, new.address),
+            (old.weddings, new.weddings),
         )
     )
 

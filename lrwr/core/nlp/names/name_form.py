@@ -205,8 +205,9 @@ class NameForm:
     `title` is normalized ("mr") or empty, `words` are the words after it, `of` is what
     follows an "of" ("Duke of Thole"). `counts` holds cue counts as described at
     `NameEvidence.forms`. `first` is the first occurrence: index of the document and
-    character offset. `documents` counts the documents with this form. `male` and
-    `female` are the gender votes of the given name.
+    character offset. `by_document` has, for each document with this form, by index, the
+    numbers of occurrences in all and outside quoted speech. `male` and `female` are the gender votes
+    of the given name.
 
     `given_name` and `last` are the given name and the surname of two or more words, else
     empty: the first word, and the last one with its particles ("de"), in lower case.
@@ -218,7 +219,7 @@ class NameForm:
     of: str = ""
     counts: Counter[str] = field(default_factory=Counter)
     first: tuple[int, int] = (0, 0)
-    documents: int = 0
+    by_document: dict[int, tuple[int, int]] = field(default_factory=dict)
     male: int = 0
     female: int = 0
     given_name: str = field(init=False, default="")
@@ -244,6 +245,11 @@ class NameForm:
     def narrated(self) -> int:
         """Number of occurrences outside quoted speech."""
         return self.counts["n"] - self.counts["quoted"]
+
+    @property
+    def documents(self) -> int:
+        """Number of documents with this form."""
+        return len(self.by_document)
 
     @property
     def parts(self) -> frozenset[str]:

@@ -1,0 +1,260 @@
+"""Namesakes: which bearer of a given name or surname a shorter name means, and wives."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from lrwr.core.model.cast import Gender
+from lrwr.core.nlp.names.clusters import NameClusters
+from lrwr.core.nlp.names.lexicon import find_matching_given_names
+from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.person import PersonCluster
+
+_FORMAL = 5
+"""Minimum occurrences in narration of a "Mr. Vale" that may be a second man."""
+_FAMILIAR = 20
+"""Occurrences of a given name in narration from which it is the narrator's own."""
+_KNIGHTS = frozenset({"sir", "dame"})
+"""Titles that precede a given name."""
+_SELDOM = 20
+"""If "Mr. and Mrs. Vale" is less than one in this many of "Mr. Vale", it says little."""
+_SISTER_SHARE = 0.03
+"""A sister has at least this share of the mentions of the best known one."""
+_KNOWN_SISTER = 3
+"""Mentions by a full name from which a woman is known to be a sister."""
+_MOSTLY = 3
+"""Ratio from which a name is used much more often than another."""
+
+
+def _is_formal_again(
+    form: NameForm, person: PersonCluster, lone: Mapping[str, NameForm]
+) -> bool:
+    """Return whether `form`, such as "Mr. Vale", is probably a relative of `person`.
+
+    A narrator who calls a man Corin does not go back to "Mr. Vale": if the narration
+    has that name first after many chapters of Corin, it is somebody else's. A man who
+    is "Mr. Corin" is not "Mr. Vale" either. `lone` has the given names that stand alone,
+    by the name in lower case.
+    """
+    polite = sum(
+        other.n
+        for other in person.forms.values()
+        if other.title == form.title and other.words[0].lower() in person.givens
+        and len(other.words) == 1
+    )  # fmt: skip
+    if polite > form.n:
+        return True
+    narrated = form.narrated
+    if narrated < _FORMAL or narrated * 2 < form.n:
+        return False
+    first = min((d for d, (_, n) in form.by_document.items() if n), default=0)
+    alone = [lone[name] for name in person.full_givens & lone.keys()]
+    earlier = sum(
+        n
+        for other in alone
+        for document, (_, n) in other.by_document.items()
+        if document < first
+    )
+    familiar = sum(other.narrated for other in alone)
+    return earlier >= _FAMILIAR and familiar >= _MOSTLY * narrated
+
+
+def find_possible_fathers(
+    form: NameForm,
+    men: list[PersonCluster],
+    clusters: NameClusters,
+    lone: Mapping[str, NameForm],
+) -> list[PersonCluster]:
+    """Return those of `men` who may be "Mr. Vale" in a text with a "Mrs. Vale".
+
+    If the text has "Mr. and Mrs. Vale", a man called Corin at least as often is rather
+    the son; the father is then nobody without a title.
+    """
+    if _has_wife(form, clusters):
+        men = [person for person in men if not _is_formal_again(form, person, lone)]
+    if form.counts["couple"] * _SELDOM <= form.n:
+        return men
+    sons = [
+        person
+        for person in men
+        if any(lone[g].n >= form.n for g in person.full_givens & lone.keys())
+    ]
+    if not sons:
+        return men
+    return [p for p in men if p not in sons and form.title in p.titles]
+
+
+def _has_wife(form: NameForm, clusters: NameClusters) -> bool:
+    surname = form.words[0]
+    return any(f"{title} {surname}" in clusters.names for title in ("Mrs.", "Mrs"))
+
+
+def find_possible_eldest(
+    form: NameForm,
+    women: list[PersonCluster],
+    clusters: NameClusters,
+    lone: Mapping[str, NameForm],
+) -> list[PersonCluster]:
+    """Return those of `women` who may be "Miss Vale", the eldest of the sisters.
+
+    A younger one is "Miss Nell". If all are, the form is shared by them.
+    """
+    family = clusters.names.get(f"{form.name}s")
+    sizes = [_count_with_given(person, lone) for person in women]
+    least = max(_KNOWN_SISTER, max(sizes, default=0) * _SISTER_SHARE)
+    known = sum(size >= least for size in sizes)
+    sisters = known > 1 or (family is not None and family.n > form.n / 10)
+    elder = [person for person in women if not _is_younger_sister(person)]
+    if not sisters or len(elder) == len(women):
+        return women
+    if not elder and len(women) > 1:
+        clusters.shared.append((form, sorted(women, key=lambda person: -person.n)))
+    return elder
+
+
+def _count_with_given(person: PersonCluster, lone: Mapping[str, NameForm]) -> int:
+    """Return the mentions of a person, with those of the given name alone."""
+    names = {
+        name
+        for given_name in person.full_givens
+        for name in find_matching_given_names(given_name, lone)
+    }
+    return person.n + sum(lone[name].n for name in names)
+
+
+def _is_younger_sister(person: PersonCluster) -> bool:
+    return any(
+        form.title == "miss" and form.words and form.words[0].lower() in person.givens
+        for form in person.forms.values()
+    )
+
+
+def count_full_names(person: PersonCluster) -> int:
+    """Return the mentions of a person by given name and surname."""
+    return sum(form.n for form in person.forms.values() if form.given_name)
+
+
+def find_present(
+    form: NameForm, people: Sequence[PersonCluster]
+) -> Sequence[PersonCluster]:
+    """Return those of several `people` who are named in the documents of `form`, or in
+    the documents beside them.
+
+    One person, people from the notes, and people who are rare beside `form` are returned
+    as they are.
+    """
+    if len(people) < 2 or any(person.noted for person in people):
+        return people
+    if form.n > _MOSTLY * sum(person.n for person in people):
+        return people
+    own = form.by_document.keys()
+    near = {document + step for document in own for step in (-1, 0, 1)}
+    return [
+        person
+        for person in people
+        if any(
+            not near.isdisjoint(other.by_document) for other in person.forms.values()
+        )
+    ]
+
+
+def may_be_knight(form: NameForm, person: PersonCluster) -> bool:
+    """Return whether `form`, a title with a given name, fits the titles of `person`.
+
+    "Sir Corin" is Sir Corin Vale, or a Corin Vale without a title who is named seldom
+    and nearby; he is not Mr. Corin Vale. "Mr. Corin" is not Sir Corin Vale.
+    """
+    if form.title in person.titles or person.noted:
+        return True
+    if form.title == "mr":
+        return not person.titles.keys() & _KNIGHTS
+    if form.title not in _KNIGHTS:
+        return True
+    named = set().union(*(f.by_document for f in person.forms.values()))
+    near = not named.isdisjoint(form.by_document)
+    return not person.titles and near and person.n <= form.n
+
+
+_TITLED = 4
+"""Minimum mentions of a woman by a title before she marries."""
+_LATE_SHARE = 0.1
+"""Maximum share of those mentions after her married name has been in use."""
+_CLEAR_LEAD = 2
+"""Minimum ratio of the sentences on a marriage to those with any other woman."""
+_REASON = "marries in the text"
+
+
+def join_wives(clusters: NameClusters, weddings: Mapping[frozenset[str], int]) -> None:
+    """Merge "Mrs. Vale" into the woman who marries Mr. Vale.
+
+    `weddings` counts the sentences on a marriage with the two names and no other. The
+    woman has a title with another surname, "Miss Tallow", which is hardly used once there
+    is a "Mrs. Vale".
+    """
+    couples = _count_couples(clusters, weddings)
+    by_id = {id(person): person for person in clusters.people}
+    for wife in [person for person in clusters.people if _is_only_married(person)]:
+        brides: Counter[int] = Counter()
+        for man in clusters.index.find_any("lasts", wife.lasts):
+            if man is not wife and man.gender()[0] is Gender.MALE:
+                brides += couples.get(id(man), Counter())
+        for woman in _find_bride(clusters, brides, by_id, wife):
+            for form in wife.forms.values():
+                woman.add(form, _REASON)
+            woman.lasts |= wife.lasts
+            del by_id[id(wife)]
+    clusters.people = list(by_id.values())
+    clusters.index_people()
+
+
+def _count_couples(
+    clusters: NameClusters, weddings: Mapping[frozenset[str], int]
+) -> dict[int, Counter[int]]:
+    """Return, by the id of a person, the ids of those named with them in `weddings`."""
+    owners = {name: person for person in clusters.people for name in person.forms}
+    couples: dict[int, Counter[int]] = {}
+    for pair, n in weddings.items():
+        people = [owners[name] for name in pair if name in owners]
+        if len(people) == 2 and people[0] is not people[1]:
+            for first, second in (people, people[::-1]):
+                couples.setdefault(id(first), Counter())[id(second)] += n
+    return couples
+
+
+def _find_bride(
+    clusters: NameClusters,
+    brides: Counter[int],
+    by_id: Mapping[int, PersonCluster],
+    wife: PersonCluster,
+) -> list[PersonCluster]:
+    """Return the woman of `brides` who becomes `wife`; empty if it is not clear."""
+    women = [
+        (n, by_id[key])
+        for key, n in brides.most_common()
+        if key in by_id
+        and by_id[key] is not wife
+        and by_id[key].gender()[0] is Gender.FEMALE
+    ]
+    if not women or (len(women) > 1 and women[0][0] < _CLEAR_LEAD * women[1][0]):
+        return []
+    woman = women[0][1]
+    apart = any(clusters.is_apart(form, woman) for form in wife.forms.values())
+    return [woman] if _marries_into(woman, wife) and not apart else []
+
+
+def _is_only_married(person: PersonCluster) -> bool:
+    """Return whether a person has no names but "Mrs. Vale"."""
+    forms = person.forms.values()
+    return not person.noted and all(
+        f.title == "mrs" and len(f.words) == 1 for f in forms
+    )
+
+
+def _marries_into(woman: PersonCluster, wife: PersonCluster) -> bool:
+    first = min(form.first[0] for form in wife.forms.values())
+    if woman.noted or first <= min(f.first[0] for f in woman.forms.values() if f.n):
+        return False
+    maiden = [form for form in woman.forms.values() if form.title in ("miss", "mrs")]
+    counts = [(d, n) for form in maiden for d, (n, _) in form.by_document.items()]
+    unmarried = sum(n for _, n in counts)
+    late = sum(n for document, n in counts if document > first + 1)
+    return unmarried >= _TITLED and late <= unmarried * _LATE_SHARE
