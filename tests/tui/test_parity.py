@@ -156,13 +156,17 @@ def test_screens_of_the_table_are_one_key_and_one_command_away() -> None:
         assert slashes[name]
 
 
-@pytest.mark.parametrize("name", ["check", "quotes"])
+@pytest.mark.parametrize("name", ["check", "search", "quotes"])
 @pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
 async def test_it_looks_so(
     book: Path, name: str, width: str, size: tuple[int, int], theme: str
 ) -> None:
     async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
-        room.screen.action_do(name, "")
+        room.screen.action_do(name, "lantern" if name == "search" else "")
         await room.settle()
+        if name == "search":
+            await wait_for_typed(room)
+            await room.press("enter")
+            await wait_for_typed(room)
         assert not isinstance(room.app.screen, CheckScreen) or shown_rows(room)
         await check_picture(room.app, f"{name}-{width}-{theme}")

@@ -260,9 +260,14 @@ class RowList(BrowseList):
 
 
 class LineList(BrowseList):
-    """A list of text lines, wrapped to the width."""
+    """A list of text lines, wrapped to the width.
+
+    Room for the scroll bar is always reserved: Textual wraps before a scroll bar
+    appears, and not always again, so that the end of a line would be lost.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
+    LineList { scrollbar-gutter: stable; }
     LineList > .option-list--option-highlighted { background: transparent; }
     """
 
