@@ -13,7 +13,6 @@ from lrwr.core.bible.horizon import (
     HorizonView,
     VisibleCharacter,
 )
-from lrwr.core.bible.kin_directory import KinDirectory
 from lrwr.core.bible.profiles import (
     build_character_profiles,
     build_name_profile,
@@ -22,8 +21,12 @@ from lrwr.core.bible.profiles import (
     normalize_value,
 )
 from lrwr.core.bible.projection import StoryKnowledge
-from lrwr.core.bible.relations import collect_relations
 from lrwr.core.bible.scenes import build_scene_summaries
+from lrwr.core.bible.stored_relations import (
+    StoredRelation,
+    quote_relations,
+    select_relations,
+)
 from lrwr.core.bible.timeline import (
     build_timeline,
     collect_disclosures,
@@ -41,17 +44,10 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.facts import (
     Certainty,
-    CharacterField,
     Fact,
     FactAbout,
-    list_reader_models,
 )
 from lrwr.core.ports.story_stores import DocumentFact
-
-INDEXED_FACTS = frozenset(
-    {FactAbout.CHARACTER, FactAbout.WORLD, FactAbout.RELATION_CUE}
-)
-"""The kinds of facts from which a `BibleIndex` is built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +74,19 @@ class IndexedElement:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedKin:
-    """Two whom relation cues relate, and the documents of these cues. Of "my nephew",
-    both are the owner.
-    """
-
-    pair: tuple[str, str]
-    documents: tuple[DocumentId, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class BibleIndex:
-    """The names of the story bible at a horizon, and where relation cues relate them.
+    """The names of the story bible at a horizon, and the relations between characters.
 
-    Characters are sorted by mentions, elements by story order, as in `Bible`. `readers`
-    are the names of the language models that have analysed the text. `subjects` are
-    those of facts about the world, by the first and last word of their names.
+    Characters are sorted by mentions, elements and relations by story order, as in
+    `Bible`. `readers` are the names of the language models that have analysed the text.
+    `subjects` are those of facts about the world, by the first and last word of their
+    names.
     """
 
     characters: tuple[IndexedCharacter, ...] = ()
     elements: tuple[IndexedElement, ...] = ()
     readers: tuple[str, ...] = ()
-    kin: tuple[IndexedKin, ...] = ()
+    relations: tuple[StoredRelation, ...] = ()
     subjects: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bounded: bool = False
     unread: bool = False
@@ -161,6 +148,12 @@ class BibleIndex:
         }
         return frozenset[str]().union(*(self.subjects.get(word, ()) for word in words))
 
+    def list_relations(self, parts: "BibleParts") -> tuple[StoredRelation, ...]:
+        """Return the relations of the people of `parts`, without the words."""
+        if not parts.relations:
+            return ()
+        return tuple(select_relations(self.relations, parts.people))
+
     def _profiles(self) -> Iterator[CharacterProfile]:
         for character in self.characters:
             yield build_name_profile(
@@ -168,66 +161,6 @@ class BibleIndex:
                 _name_claims(character.also_called),
                 bounded=self.bounded,
             )
-
-
-def build_bible_index(
-    knowledge: StoryKnowledge, horizon: Horizon | None = None
-) -> BibleIndex:
-    """Return the names of the story bible up to `horizon`; None is the whole story.
-
-    Quotations, appearances and gaps in `knowledge` are ignored.
-    """
-    view = HorizonView(knowledge.order, knowledge.texts, horizon)
-    cast = HorizonCast(
-        knowledge.cast, knowledge.first_seen, view, knowledge.canon.names
-    )
-    name_facts = (fact for fact in knowledge.facts if _has_names(fact.fact))
-    material = collect_visible_facts(name_facts, cast, view)
-    profiles = build_character_profiles(material, (), ())
-    return BibleIndex(
-        characters=tuple(
-            IndexedCharacter(
-                name, visible, tuple(claim.value for claim in profile.also_called)
-            )
-            for (name, visible), profile in zip(
-                cast.visible.items(), profiles, strict=True
-            )
-        ),
-        elements=tuple(
-            IndexedElement(
-                element.name,
-                tuple(claim.value for claim in element.connected_characters),
-            )
-            for element in collect_world_elements(material)
-        ),
-        readers=list_reader_models(f.fact.keeper for f in knowledge.facts),
-        kin=tuple(_index_kin(knowledge.facts, cast)),
-        subjects=_index_subjects(knowledge.facts),
-        bounded=view.bounded,
-    )
-
-
-def _index_subjects(facts: Iterable[DocumentFact]) -> dict[str, tuple[str, ...]]:
-    subjects = {f.fact.subject for f in facts if f.fact.about is FactAbout.WORLD}
-    by_word: dict[str, list[str]] = {}
-    for subject in sorted(subjects):
-        for word in {*list_outer_words(normalize_place_name(subject))}:
-            by_word.setdefault(word, []).append(subject)
-    return {word: tuple(of_word) for word, of_word in by_word.items()}
-
-
-def _index_kin(
-    facts: Iterable[DocumentFact], cast: HorizonCast
-) -> Iterator[IndexedKin]:
-    people = KinDirectory(cast)
-    documents: dict[tuple[str, str], dict[DocumentId, None]] = {}
-    for document_fact in facts:
-        if document_fact.fact.about is FactAbout.RELATION_CUE:
-            pair = _find_pair(document_fact.fact, people)
-            if pair is not None:
-                documents.setdefault(pair, {})[document_fact.document] = None
-    for pair, of_pair in documents.items():
-        yield IndexedKin(pair, tuple(of_pair))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +187,6 @@ class BibleParts:
     def kinds(self) -> frozenset[FactAbout]:
         """The kinds of facts from which these parts are built."""
         kinds = {FactAbout.CHARACTER, FactAbout.GAP}
-        if self.relations:
-            kinds.add(FactAbout.RELATION_CUE)
         if self.elements:
             kinds.add(FactAbout.WORLD)
         if self.documents or self.timeline:
@@ -281,7 +212,7 @@ def project_bible_parts(
     view, cast = _view_story(knowledge, index, horizon)
     material = collect_visible_facts(knowledge.facts, cast, view)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
-    relations = collect_relations(material) if parts.relations else ()
+    relations = tuple(quote_relations(index.list_relations(parts), view))
     events, disclosures = collect_events(material), collect_disclosures(material)
     scenes = build_scene_summaries(
         material,
@@ -298,11 +229,7 @@ def project_bible_parts(
         ),
         world=tuple(elements.get(element.name, element) for element in names.world),
         events=events,
-        relations=tuple(
-            relation
-            for relation in relations
-            if parts.people & {relation.source, relation.target}
-        ),
+        relations=relations,
         told=disclosures,
         scenes=scenes,
         timeline=build_timeline(events, disclosures, scenes, material)
@@ -336,19 +263,9 @@ def select_part_facts(
         if element.name in parts.elements
     }
 
-    pairs: list[tuple[str, str] | None] = [None] * len(knowledge.facts)
-    if parts.relations:
-        people = KinDirectory(cast)
-        pairs = [_find_pair(f.fact, people) for f in knowledge.facts]
-    related = _find_related(parts.people, pairs)
-
-    def is_needed(document_fact: DocumentFact, pair: tuple[str, str] | None) -> bool:
+    def is_needed(document_fact: DocumentFact) -> bool:
         fact = document_fact.fact
-        if pair is not None and not related.isdisjoint(pair):
-            return True
         match fact.about:
-            case FactAbout.RELATION_CUE:
-                return False
             case FactAbout.CHARACTER:
                 subject = _normalize_subject(fact.subject, cast)
                 return subject in undefined or bool(
@@ -361,64 +278,7 @@ def select_part_facts(
             case _:
                 return True
 
-    return tuple(
-        fact
-        for fact, pair in zip(knowledge.facts, pairs, strict=True)
-        if is_needed(fact, pair)
-    )
-
-
-def list_cue_documents(
-    knowledge: StoryKnowledge,
-    index: BibleIndex,
-    parts: BibleParts,
-    horizon: Horizon | None = None,
-) -> frozenset[DocumentId]:
-    """Return the documents with relation cues from which `parts` are built.
-
-    `knowledge` must have all facts about characters; with a horizon, also all texts.
-    """
-    if not parts.people or not parts.relations:
-        return frozenset()
-    _, cast = _view_story(knowledge, index, horizon)
-    people = KinDirectory(cast)
-    pairs = [kin.pair for kin in index.kin]
-    stated = (_find_pair(f.fact, people) for f in knowledge.facts)
-    related = _find_related(parts.people, [*pairs, *stated])
-    return frozenset(
-        document
-        for kin in index.kin
-        if not related.isdisjoint(kin.pair)
-        for document in kin.documents
-    )
-
-
-def _find_pair(fact: Fact, people: KinDirectory) -> tuple[str, str] | None:
-    """Return the two whom a fact relates; of "my nephew", only the owner, twice."""
-    pair = people.find_pair(fact)
-    if pair is None and fact.about is FactAbout.RELATION_CUE:
-        owner = people.resolve_owner(fact)
-        return (owner, owner) if owner else None
-    return pair
-
-
-_STEPS_FROM_PEOPLE = 3
-"""A derived relation follows from two, each of which depends on those of both people
-and on who else is their kin.
-"""
-
-
-def _find_related(
-    people: Collection[str], pairs: Iterable[tuple[str, str] | None]
-) -> frozenset[str]:
-    """Return `people` and everybody whom few relations connect with one of them."""
-    related_pairs = [pair for pair in pairs if pair is not None]
-    related = frozenset(people)
-    for _ in range(_STEPS_FROM_PEOPLE if related else 0):
-        related = related.union(
-            *(p for p in related_pairs if not related.isdisjoint(p))
-        )
-    return related
+    return tuple(fact for fact in knowledge.facts if is_needed(fact))
 
 
 def list_part_documents(
@@ -439,6 +299,11 @@ def list_part_documents(
             *(knowledge.order.story if parts.timeline else ()),
             *(document_fact.document for document_fact in knowledge.facts),
             *(quotation.document for quotation in knowledge.quotations),
+            *(
+                place.document
+                for relation in index.list_relations(parts)
+                for place in relation.places
+            ),
             *(first.document for first in first_mentions if first is not None),
         )
     )
@@ -450,12 +315,6 @@ def _view_story(
     view = HorizonView(knowledge.order, knowledge.texts, horizon)
     names, visible = knowledge.canon.names, index.visible()
     return view, HorizonCast(knowledge.cast, (), view, names, visible=visible)
-
-
-def _has_names(fact: Fact) -> bool:
-    return fact.about is FactAbout.WORLD or (
-        fact.about is FactAbout.CHARACTER and fact.field == CharacterField.ALIAS
-    )
 
 
 def _name_claims(names: Iterable[str]) -> tuple[BibleClaim, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from lrwr.core.bible.horizon import HorizonCast, VisibleCharacter
 from lrwr.core.model.cast import Gender
@@ -377,11 +377,23 @@ class KinDirectory:
 
     def is_name_word(self, word: str) -> bool:
         """Return whether `word` is a word of any name of a visible character."""
-        return any(
-            word in alias.name.split(" ")
+        return word in self._name_words
+
+    @cached_property
+    def _name_words(self) -> frozenset[str]:
+        return frozenset(
+            word
             for visible in self.cast.visible.values()
             for alias in visible.character.aliases
+            for word in alias.name.split(" ")
         )
+
+    @cached_property
+    def _by_first_word(self) -> Mapping[str, frozenset[str]]:
+        names: dict[str, set[str]] = {}
+        for name in self._people:
+            names.setdefault(name.split(" ")[0], set()).add(name)
+        return {word: frozenset(named) for word, named in names.items()}
 
     def is_shared(self, name: str) -> bool:
         """Return whether several characters may be meant by `name`."""
@@ -392,9 +404,8 @@ class KinDirectory:
         article, _, rank = subject.partition(" ")
         if article != "the" or not rank.islower():
             return ""
-        title = rank.title()
-        named = {name for name in self._people if name.split(" ")[0] == title}
-        return named.pop() if len(named) == 1 else ""
+        named = self._by_first_word.get(rank.title(), frozenset[str]())
+        return next(iter(named)) if len(named) == 1 else ""
 
     def _resolve_pronoun(self, fact: Fact) -> str:
         """Return the only one of the possible owners whom the pronoun may mean."""

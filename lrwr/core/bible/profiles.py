@@ -97,12 +97,7 @@ def collect_visible_facts(
     )
     sourced_facts = (
         SourcedFact(
-            replace(
-                document_fact.fact,
-                details=tuple(
-                    _visible_details(document_fact.fact.details, horizon_cast)
-                ),
-            ),
+            _without_hidden_details(document_fact.fact, horizon_cast),
             horizon_view.evidence(
                 document_fact.document,
                 document_fact.fact.spans,
@@ -130,6 +125,11 @@ def _may_be_reversed(fact: Fact) -> bool:
         and bool(fact.detail("kind"))
         and DIRECTED_DETAIL not in fact.details
     )
+
+
+def _without_hidden_details(fact: Fact, horizon_cast: HorizonCast) -> Fact:
+    details = tuple(_visible_details(fact.details, horizon_cast))
+    return fact if details == fact.details else replace(fact, details=details)
 
 
 def _visible_details(

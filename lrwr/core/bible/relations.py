@@ -2,12 +2,13 @@
 for, and those that follow.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 
 from lrwr.core.bible.derived_relations import KinLink, derive_relations
+from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.kin_directory import (
     EQUAL,
     EXCLUSIVE,
@@ -166,7 +167,8 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     unnamed = {kin: count for kin, count in unnamed.items() if kin not in known}
     groups = [replace(g, unnamed=_weigh_unnamed(g, unnamed)) for g in groups]
     shown = _drop_contradicted(g for g in groups if _is_supported(g, people))
-    shown = _drop_earlier_unions(_keep_one_parent(shown, people), people)
+    shown = _keep_one_parent(shown, people)
+    shown = _drop_earlier_unions(shown, people, material.view)
     relations = [
         relation for group in shown for relation in _build_relations(group, people)
     ]
@@ -189,14 +191,21 @@ def _complete_names(ties: Sequence[_Tie], people: KinDirectory) -> Iterator[_Tie
     names = {name for tie in ties for name in (tie.source, tie.target)}
     strangers = {name for name in names if not people.cast.resolve_name(name)}
     full_names: dict[str, str] = {}
+    ordered = sorted(strangers)
     for name in strangers:
-        candidates = [other for other in strangers if other.startswith(f"{name} ")]
+        candidates = _list_longer(name, ordered)
         if len(candidates) == 1 and not people.is_name_word(name):
             full_names[name] = candidates[0]
     for tie in ties:
         source, target = (full_names.get(n, n) for n in (tie.source, tie.target))
         if source != target:
             yield replace(tie, source=source, target=target)
+
+
+def _list_longer(name: str, ordered: Sequence[str]) -> Sequence[str]:
+    """Return the names in `ordered`, sorted, that begin with `name` and a space."""
+    first = bisect_left(ordered, f"{name} ")
+    return ordered[first : bisect_left(ordered, f"{name}!", first)]
 
 
 def _count_unnamed_kin(
@@ -381,7 +390,7 @@ def _keep_one_parent(groups: Sequence[_Group], people: KinDirectory) -> list[_Gr
 
 
 def _drop_earlier_unions(
-    groups: Sequence[_Group], people: KinDirectory
+    groups: Sequence[_Group], people: KinDirectory, view: HorizonView
 ) -> list[_Group]:
     """Return the groups without the marriages that are only spoken of, if the story
     tells of another one of the same character later, in their order.
@@ -389,20 +398,28 @@ def _drop_earlier_unions(
     "Mrs. Vale" may be the same wife as "Mags", who is spoken of before.
     """
     spouses = [g for g in groups if g.term is not None and g.term.base == "spouse"]
+    by_person: dict[str, list[_Group]] = {}
+    for group in spouses:
+        for name in group.key[:2]:
+            by_person.setdefault(name, []).append(group)
     dropped = {
         id(group)
-        for group, other in permutations(spouses, 2)
+        for group in spouses
         if all(tie.sign == RelationCue.UNION for tie in group.ties)
-        and (shared := set(group.key[:2]) & set(other.key[:2]))
-        and not any(people.is_married(name) for name in set(other.key[:2]) - shared)
-        and _last_place(other) > _last_place(group)
+        for name in group.key[:2]
+        for other in by_person[name]
+        if other is not group
+        and not any(map(people.is_married, set(other.key[:2]) - set(group.key[:2])))
+        and _last_place(other, view) > _last_place(group, view)
     }
     return [group for group in groups if id(group) not in dropped]
 
 
-def _last_place(group: _Group) -> tuple[int, str, int]:
-    evidence = group.ties[-1].fact.evidence
-    return evidence.chapter or 0, evidence.document, evidence.spans[0].start
+def _last_place(group: _Group, view: HorizonView) -> tuple[int, str, int]:
+    fact = group.ties[-1].fact
+    document, start = fact.evidence.document, fact.evidence.spans[0].start
+    chapter, _ = view.locate_scene(document, fact.fact.spans[0])
+    return view.order.chapter_number(document, chapter) or 0, document, start
 
 
 def _rank(group: _Group) -> tuple[bool, float, _Key]:

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from lrwr.core.bible.index import (
-    INDEXED_FACTS,
     BibleIndex,
     BibleParts,
-    build_bible_index,
-    list_cue_documents,
     list_part_documents,
     project_bible_parts,
     select_part_facts,
 )
+from lrwr.core.bible.index_builder import INDEXED_FACTS, build_bible_index
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import Bible, CharacterProfile
@@ -28,7 +26,7 @@ from lrwr.core.model.facts import FactAbout, list_reader_models
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import match_written_name, suggest_names
 from lrwr.core.ports.stores import DocumentText, PassageStore
-from lrwr.core.ports.story_stores import BiblePartStore, StoryStore
+from lrwr.core.ports.story_stores import BiblePartStore, DocumentFact, StoryStore
 from lrwr.core.ports.threads import RecordedGap
 from lrwr.core.retrieval.story import (
     StoryOrder,
@@ -41,7 +39,7 @@ _TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
 """Facts that the bible uses; those about passages are many, and used for search only."""
 
 
-_INDEX_FORMAT = 3
+_INDEX_FORMAT = 4
 """Raise it when the same library gives another `BibleIndex`."""
 
 
@@ -172,26 +170,26 @@ class BibleService:
             # Up to a horizon, names are visible only if the text has them.
             texts=await self._texts(state.order) if horizon else {},
             cast=await self._stories.cast(),
-            facts=tuple(await self._stories.facts({FactAbout.CHARACTER})),
+            facts=tuple(await self._read_part_facts(parts, index)),
             canon=state.canon,
             flagged_gaps=await self._read_flagged_gaps(horizon, state.order),
         )
-        cue_documents = list_cue_documents(knowledge, index, parts, horizon)
-        documents = {FactAbout.RELATION_CUE: cue_documents}
-        if not parts.timeline:
-            documents[FactAbout.SCENE] = parts.documents
-        facts = await self._stories.facts(
-            parts.kinds,
-            documents=documents,
-            subjects={FactAbout.WORLD: index.list_subjects(parts.elements)},
-        )
-        knowledge = replace(knowledge, facts=tuple(facts))
         knowledge = await self._add_part_rows(knowledge, index, parts, horizon)
         if horizon is None:
             part_documents = list_part_documents(knowledge, index, parts)
             texts = await self._passages.texts(part_documents)
             knowledge = replace(knowledge, texts=texts)
         return project_bible_parts(knowledge, index, indexed.names, parts, horizon)
+
+    async def _read_part_facts(
+        self, parts: BibleParts, index: BibleIndex
+    ) -> Sequence[DocumentFact]:
+        documents = {} if parts.timeline else {FactAbout.SCENE: parts.documents}
+        return await self._stories.facts(
+            parts.kinds,
+            documents=documents,
+            subjects={FactAbout.WORLD: index.list_subjects(parts.elements)},
+        )
 
     async def _read_state(self) -> _LibraryState:
         canon = await asyncio.to_thread(self._canon)
@@ -224,7 +222,7 @@ class BibleService:
         counts = await self._passages.counts(Pipeline.AGENTIC)
         knowledge = StoryKnowledge(
             order=order,
-            texts=await self._texts(order),
+            texts=await self._texts(order) if horizon else {},
             cast=await self._stories.cast(),
             first_seen=tuple(await self._stories.first_seen()),
             facts=tuple(await self._stories.facts(INDEXED_FACTS)),

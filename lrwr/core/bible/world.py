@@ -1,5 +1,6 @@
 """Builds the world elements of the story bible: places, objects, groups and rules."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,34 +92,45 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
         for f in material.about(FactAbout.WORLD)
         if f.fact.subject and material.view.contains_name(f.fact.subject)
     ]
-    found = _build_elements(facts, {}, material)
-    same = _find_same_places(found)
-    if same:
-        found = _build_elements(facts, same, material)
-    return tuple(sorted(found.values(), key=lambda element: -element.mentions))
-
-
-def _build_elements(
-    facts: Iterable[SourcedFact], same: Mapping[str, str], material: VisibleFacts
-) -> dict[str, WorldElement]:
-    """Return the listed elements by normalized name; `same` maps normalized names to
-    those of the same place.
-    """
     groups: dict[str, list[SourcedFact]] = {}
     for sourced_fact in facts:
         key = normalize_place_name(sourced_fact.fact.subject)
-        groups.setdefault(same.get(key, key), []).append(sourced_fact)
+        groups.setdefault(key, []).append(sourced_fact)
     elements = {
-        key: _build_element(
-            group, [f for f in group if _is_named(f, key)] or group, material
-        )
-        for key, group in groups.items()
+        key: _build_element(group, group, material) for key, group in groups.items()
     }
-    return {key: found for key, found in elements.items() if found is not None}
+    same = _find_same_places({k: e for k, e in elements.items() if e is not None})
+    if same:
+        elements = _merge_same_places(facts, groups, elements, same, material)
+    found = (element for element in elements.values() if element is not None)
+    return tuple(sorted(found, key=lambda element: -element.mentions))
 
 
-def _is_named(sourced_fact: SourcedFact, key: str) -> bool:
-    return normalize_place_name(sourced_fact.fact.subject) == key
+def _merge_same_places(
+    facts: Iterable[SourcedFact],
+    groups: Mapping[str, Sequence[SourcedFact]],
+    elements: Mapping[str, WorldElement | None],
+    same: Mapping[str, str],
+    material: VisibleFacts,
+) -> dict[str, WorldElement | None]:
+    """Return `elements` by normalized name, built again where several are one place.
+
+    `groups` are the facts by normalized name; `same` maps normalized names to those of
+    the same place. The order is that of the first fact of each place.
+    """
+    merged: dict[str, list[SourcedFact]] = {key: [] for key in same.values()}
+    order: dict[str, None] = {}
+    for sourced_fact in facts:
+        key = normalize_place_name(sourced_fact.fact.subject)
+        order[same.get(key, key)] = None
+        if (group := merged.get(same.get(key, key))) is not None:
+            group.append(sourced_fact)
+    return {
+        key: _build_element(merged[key], groups.get(key) or merged[key], material)
+        if key in merged
+        else elements[key]
+        for key in order
+    }
 
 
 def _find_same_places(elements: Mapping[str, WorldElement]) -> dict[str, str]:
@@ -129,17 +141,21 @@ def _find_same_places(elements: Mapping[str, WorldElement]) -> dict[str, str]:
     Vale's house" is "Mr. Vale's".
     """
     same: dict[str, str] = {}
+    by_last_word: dict[str, list[str]] = {}
+    for key in elements:
+        by_last_word.setdefault(key.split(" ")[-1], []).append(key)
+    ordered = sorted(elements)
     for key, element in elements.items():
         words = key.split(" ")
         if not element.mentions:
             continue
         if len(words) == 1 and not element.name.split(" ")[-1].islower():
-            longer = [k for k in elements if k != key and k.split(" ")[-1] == key]
+            longer = [k for k in by_last_word[key] if k != key]
             if len(longer) == 1:
                 same[key] = longer[0]
         elif len(words) > 1 and words[-1] in _HOUSES:
             short = " ".join(words[:-1])
-            if short in elements and _is_by_name(key, short, elements):
+            if short in elements and _is_by_name(key, short, elements, ordered):
                 same[key] = short
     return {key: other for key, other in same.items() if other not in same}
 
@@ -149,10 +165,19 @@ _USUAL_SHARE = 3
 """How much more often a place is called by its short name than by the full one."""
 
 
-def _is_by_name(full: str, short: str, elements: Mapping[str, WorldElement]) -> bool:
+def _is_by_name(
+    full: str,
+    short: str,
+    elements: Mapping[str, WorldElement],
+    ordered: Sequence[str],
+) -> bool:
+    """Return whether `short` is the usual name of `full`, or has a possessive ending;
+    `ordered` are the sorted keys of `elements`.
+    """
     if short.endswith("s") and "'" in short[-2:]:
         return True
-    longer = [key for key in elements if key.startswith(f"{short} ")]
+    first = bisect_left(ordered, f"{short} ")
+    longer = ordered[first : bisect_left(ordered, f"{short}!", first)]
     mentions = elements[full].mentions, elements[short].mentions
     return longer == [full] and mentions[1] >= _USUAL_SHARE * mentions[0]
 
@@ -230,7 +255,8 @@ def _build_element(
     if not _is_listed(group, counted, counts):
         return None
     written = [f for f in group if f.fact.keeper == WRITER_KEEPER]
-    own = _PlaceCounts.of_facts([f for f in counted if f in naming]).names
+    naming_ids = {id(f) for f in naming}
+    own = _PlaceCounts.of_facts([f for f in counted if id(f) in naming_ids]).names
     spelled = own.most_common(1)
     named = spelled[0][0] if spelled and not written else ""
     parents = Counter(filter(None, (f.fact.detail(PART_OF_DETAIL) for f in counted)))
@@ -255,7 +281,8 @@ def _is_listed(
 ) -> bool:
     """Return whether a note, a model or enough occurrences say what this is."""
     stated = any(
-        f not in counted and f.fact.field != WorldField.CONNECTED for f in group
+        not f.fact.detail(MENTIONS_DETAIL) and f.fact.field != WorldField.CONNECTED
+        for f in group
     )
     return stated or not counted or counts.is_place()
 
