@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from textual.app import App, ComposeResult
@@ -22,6 +23,7 @@ from lrwr.core.model.turns import (
 from lrwr.tui.widgets.transcript import Transcript
 
 TOKENS = 3_000
+TOKENS_PER_SECOND = 200
 TURNS = 500
 SENTENCE = "The lamp was lit on the causeway, and nobody had gone to light it. [1] "
 
@@ -43,9 +45,9 @@ async def stream_ours() -> float:
     async with app.run_test(size=(120, 36)) as pilot:
         view = await app.query_one(Transcript).start_turn("What happened to the lamp?")
         began = time.process_time()
-        for piece in pieces():
+        async for piece in paced_pieces():
             await view.write(piece, AnswerSpeaker.AVATAR, avatar="", model="a model")
-            await asyncio.sleep(0)
+        await view.stop()
         await pilot.pause()
         return time.process_time() - began
 
@@ -55,9 +57,8 @@ async def stream_bare() -> float:
     async with app.run_test(size=(120, 36)) as pilot:
         stream = Markdown.get_stream(app.query_one(Markdown))
         began = time.process_time()
-        for piece in pieces():
+        async for piece in paced_pieces():
             await stream.write(piece)
-            await asyncio.sleep(0)
         await stream.stop()
         await pilot.pause()
         return time.process_time() - began
@@ -75,9 +76,14 @@ async def memory() -> float:
         return resident() - before
 
 
-def pieces() -> list[str]:
+async def paced_pieces() -> AsyncIterator[str]:
+    """Yield words at the pace of a fast model: all at once would be drawn once."""
     words = [f"{word} " for word in SENTENCE.split()]
-    return [words[number % len(words)] for number in range(TOKENS)]
+    began = time.monotonic()
+    for number in range(TOKENS):
+        yield words[number % len(words)]
+        due = began + number / TOKENS_PER_SECOND
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
 
 
 def a_turn(number: int) -> Turn:

@@ -18,8 +18,10 @@ from lrwr.core.model.text import Span
 CITATION_MARK = re.compile(r"\[(w?\d{1,3})\]")
 """A citation mark in an answer: the number of a passage or of a web page."""
 
-FRAME_SECONDS = 0.05
-"""Seconds between two updates while words are streamed."""
+FRAME_SECONDS = 1 / 15
+"""Seconds between two updates while words are streamed.
+
+An update wraps and draws the whole paragraph again."""
 
 UNSUPPORTED = "underline $warning"
 """Style of a span that no passage supports."""
