@@ -72,6 +72,10 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Show what changed in the story since the last ingest.",
             "diff",
         ),
+        "post": (
+            "Check a newsletter, blurb or other text about the story.",
+            "post",
+        ),
     },
     "Decide": {
         "gaps": (

@@ -28,16 +28,28 @@ def read_input_file(path: Path, *, missing: str = "Check the path.") -> str:
         SettingsProblem: It is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return read_input_bytes(path, missing=missing).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SettingsProblem(
+            f"{path} is not UTF-8 text", hint="Save it as UTF-8."
+        ) from error
+
+
+def read_input_bytes(path: Path, *, missing: str = "Check the path.") -> bytes:
+    """Return the content of a file that the user named.
+
+    `missing` is the hint when there is no such file.
+
+    Raises:
+        NotFound: There is no such file, or it cannot be read.
+    """
+    try:
+        return path.read_bytes()
     except FileNotFoundError as error:
         raise NotFound(f"{path} does not exist", hint=missing) from error
     except OSError as error:
         raise NotFound(
             f"{path} cannot be read: {error.strerror}", hint="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SettingsProblem(
-            f"{path} is not UTF-8 text", hint="Save it as UTF-8."
         ) from error
 
 

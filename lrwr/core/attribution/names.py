@@ -33,7 +33,7 @@ def find_missing_names(
     them is missing unless the source has all of its words. Names side by side are
     divided where one of them belongs to the cast; a plural counts as its singular.
     """
-    words = _fold_words(source)
+    words = fold_words(source)
     missing: dict[str, MissingName] = {}
     for run in _find_names(statement, cast):
         for name in _divide_run(run, cast):
@@ -62,7 +62,7 @@ def list_named_characters(
 
 def contains_name(text: str, forms: Collection[tuple[str, ...]]) -> bool:
     """Return whether `text` has one of the forms of a name."""
-    words = _fold_words(text)
+    words = fold_words(text)
     return any(_contains_words(words, form) for form in forms)
 
 
@@ -71,7 +71,7 @@ def _occurs(
 ) -> bool:
     if forms:
         return any(_contains_words(words, form) for form in forms)
-    wanted = set(_fold_words(name))
+    wanted = set(fold_words(name))
     return wanted <= set(words) or {word.removesuffix("s") for word in wanted} <= set(
         words
     )
@@ -87,12 +87,12 @@ def _divide_run(run: str, cast: Sequence[Collection[str]]) -> Iterator[str]:
         yield run
         return
     words = run.split(" ")
-    known = {tuple(_fold_words(form)) for forms in cast for form in forms}
+    known = {tuple(fold_words(form)) for forms in cast for form in forms}
     sizes = range(len(words) - 1, 0, -1)
     for size in sizes:
         for at in range(len(words) - size + 1):
             part = " ".join(words[at : at + size])
-            if tuple(_fold_words(part)) in known:
+            if tuple(fold_words(part)) in known:
                 rest = (words[:at], words[at + size :])
                 yield from (" ".join(side) for side in rest[:1] if side)
                 yield part
@@ -105,12 +105,12 @@ def _find_names(text: str, cast: Sequence[Collection[str]]) -> Iterator[str]:
     """Yield the names in `text`: forms of `cast`, and runs of capitalized words, which
     do not begin a sentence alone.
     """
-    known = {word for forms in cast for form in forms for word in _fold_words(form)}
+    known = {word for forms in cast for form in forms for word in fold_words(form)}
     run: list[re.Match[str]] = []
     before: re.Match[str] | None = None
     for word in WORD_PATTERN.finditer(text):
-        is_name = _is_name_word(text, word, known)
-        if run and not (is_name and _are_adjacent(text, run[-1], word)):
+        is_name = is_name_word(text, word, known)
+        if run and not (is_name and are_adjacent(text, run[-1], word)):
             yield _join_name(text, run)
             run = []
         if is_name and not run and before and _may_open_name(text, before, word):
@@ -121,7 +121,8 @@ def _find_names(text: str, cast: Sequence[Collection[str]]) -> Iterator[str]:
         yield _join_name(text, run)
 
 
-def _are_adjacent(text: str, word: re.Match[str], other: re.Match[str]) -> bool:
+def are_adjacent(text: str, word: re.Match[str], other: re.Match[str]) -> bool:
+    """Return whether `other` follows `word` as the next part of a name may."""
     return text[word.end() : other.start()] in (" ", ". ")
 
 
@@ -132,10 +133,14 @@ def _join_name(text: str, run: Sequence[re.Match[str]]) -> str:
 def _may_open_name(text: str, word: re.Match[str], name: re.Match[str]) -> bool:
     """Return whether `word`, which begins a sentence, belongs to the name after it."""
     is_common = normalize_word(word[0]) in STOP_WORDS or is_non_name(word[0])
-    return word[0][0].isupper() and not is_common and _are_adjacent(text, word, name)
+    return word[0][0].isupper() and not is_common and are_adjacent(text, word, name)
 
 
-def _is_name_word(text: str, word: re.Match[str], known: Collection[str]) -> bool:
+def is_name_word(text: str, word: re.Match[str], known: Collection[str]) -> bool:
+    """Return whether `word`, a match in `text`, may belong to a name.
+
+    Of the first words of sentences only those in `known`, normalized words, may.
+    """
     plain = normalize_word(word[0])
     if not word[0][0].isupper() or len(plain) == 1 or word[0][:2] in ("I’", "I'"):
         return False
@@ -148,11 +153,11 @@ def _is_name_word(text: str, word: re.Match[str], known: Collection[str]) -> boo
 
 
 def _find_forms(name: str, cast: Sequence[Collection[str]]) -> list[tuple[str, ...]]:
-    """Return all forms of the characters that `name` may mean: those with that form,
+    """Return all forms of the characters of `cast` that `name` may mean: those with that form,
     else those with all of its words in one form, else with its last word.
     """
-    words = tuple(_fold_words(name))
-    groups = [[tuple(_fold_words(form)) for form in forms] for forms in cast]
+    words = tuple(fold_words(name))
+    groups = [[tuple(fold_words(form)) for form in forms] for forms in cast]
     same = [forms for forms in groups if words in forms]
     if not same:
         wanted = set(words) - NAME_TITLES or set(words)
@@ -169,7 +174,8 @@ def _contains_words(words: Sequence[str], form: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _fold_words(text: str) -> tuple[str, ...]:
+def fold_words(text: str) -> tuple[str, ...]:
+    """Return the normalized words of `text`."""
     return tuple(normalize_word(word) for word in WORD_PATTERN.findall(text))
 
 

@@ -30,6 +30,8 @@ class ExitCode(IntEnum):
     """`lrwr check` found contradictions of confirmed canon that are not intended."""
     CHANGED = 10
     """`lrwr diff --exit-code` found differences."""
+    UNSUPPORTED = 11
+    """`lrwr post check` found statements that the author has to look at."""
     INTERNAL = 70
     """A bug in lrwr."""
     INTERRUPTED = 130

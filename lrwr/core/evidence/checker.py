@@ -1,0 +1,413 @@
+"""Checks a draft about the manuscript, sentence by sentence, without a language model."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lrwr.core.attribution.details import find_numbers, stem_words
+from lrwr.core.attribution.names import (
+    contains_name,
+    find_missing_names,
+    fold_words,
+    list_named_characters,
+)
+from lrwr.core.attribution.quotations import (
+    AnswerQuotation,
+    find_differing_words,
+    occurs_in,
+)
+from lrwr.core.evidence.comparison import (
+    Comparison,
+    DetailDifference,
+    DetailKind,
+    compare_with_text,
+)
+from lrwr.core.evidence.statements import Statement
+from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage, Pipeline
+from lrwr.core.model.documents import Horizon
+from lrwr.core.model.text import SentenceSplitter, Span
+from lrwr.core.ports.stores import PassageStore
+from lrwr.core.retrieval.query_words import has_search_words
+from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.service import PassageFinder
+from lrwr.core.retrieval.story import StoryOrder, build_search_scope, is_within_scope
+
+PASSAGES = 10
+"""Passages that a statement is compared with."""
+
+SHOWN_PASSAGES = 5
+MIN_OUTSIDE_SHARE = 0.35
+"""Share of its content words below which a statement without a name of the story is
+about something else."""
+
+MIN_FOREIGN_SHARE = 0.6
+"""The same for a statement with a link, a number, a foreign name, or "I" or "you"."""
+
+MIN_SHARED_WORDS = 2
+MIN_LATER_WORDS = 4
+MIN_LATER_SHARE = 0.75
+LATER_MARGIN = 0.25
+"""How many content words a statement must have, how close a later passage must be, and
+how much closer than any passage up to the horizon, for it to be told later only."""
+
+SUBJECT_BONUS = 0.25
+"""How much closer a passage counts that names whom a statement calls "she"."""
+
+_PRONOUN = re.compile(r"\W*(?:he|she|his|her|hers|him|they|their|them)\b", re.I)
+_AUTHOR = re.compile(r"\b(?:I|me|my|mine|we|us|our|you|your|readers?)\b")
+
+SAME_MARGIN = 0.05
+"""How much less close a passage may be that has the details of a statement after all."""
+
+AROUND_CHARS = 1_500
+"""Characters around a passage in which a person may be named whom it calls "she"."""
+
+
+class StatementResult(StrEnum):
+    """What a check without a language model finds out about a statement.
+
+    It stands in the text word for word, gives details otherwise, has a closest passage,
+    is told only after the horizon, is not about the story, or states nothing.
+    """
+
+    QUOTED = "quoted"
+    DETAILS_DIFFER = "details differ"
+    CLOSEST = "closest passage"
+    LATER = "later"
+    OUTSIDE = "outside the book"
+    NOTHING = "nothing to check"
+
+
+NEEDS_AUTHOR = frozenset(
+    (StatementResult.DETAILS_DIFFER, StatementResult.LATER, StatementResult.OUTSIDE)
+)
+"""Results that need the author, except outside the book with a cited page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosestPassage:
+    """A passage with the sentences in it, at `span` of its document, that are closest to
+    a statement; `share` is the share of its content words that they have.
+    """
+
+    passage: Passage
+    span: Span
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStatement:
+    """A statement with the result of its check.
+
+    `passages` are the closest ones up to the horizon, best first. `chapter` is where it
+    is told first, for `LATER` only; 0 if that is before the first chapter.
+    """
+
+    statement: Statement
+    result: StatementResult
+    passages: tuple[ClosestPassage, ...] = ()
+    differences: tuple[DetailDifference, ...] = ()
+    chapter: int | None = None
+
+    @property
+    def needs_author(self) -> bool:
+        """Whether the author has to look at it."""
+        if self.result is StatementResult.OUTSIDE and self.statement.links:
+            return False
+        return self.result in NEEDS_AUTHOR
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStory:
+    """The story that a draft is checked against, up to `horizon`; None is all of it.
+
+    `cast` has for each character all forms of its name, `known_cast` those of the
+    characters and forms that occur up to the horizon.
+    """
+
+    order: StoryOrder
+    pipeline: Pipeline
+    cast: tuple[tuple[str, ...], ...] = ()
+    horizon: Horizon | None = None
+    known_cast: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A passage compared with a statement, where its text is, and whether it lies up to
+    the horizon. `text` is that of its document.
+    """
+
+    passage: Passage
+    compared: Comparison
+    is_visible: bool
+    text: str
+
+    @property
+    def found(self) -> str:
+        """The sentences that are closest to the statement."""
+        span = self.compared.span
+        return self.passage.chunk.text[span.start : span.end]
+
+    @property
+    def chapter(self) -> int:
+        """The chapter, in story order; 0 outside the story."""
+        return self.passage.chapter or 0
+
+
+class DraftChecker:
+    """Compares the statements of drafts with the passages of one library. Read-only.
+
+    `split` divides a text into sentences.
+    """
+
+    def __init__(
+        self, finder: PassageFinder, passages: PassageStore, split: SentenceSplitter
+    ) -> None:
+        self._finder, self._passages, self._split = finder, passages, split
+
+    async def check(
+        self, statement: Statement, story: CheckedStory, subject: str = ""
+    ) -> CheckedStatement:
+        """Return the result of one statement.
+
+        `subject` is the character whom the sentences before name last: "she" may mean
+        her.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        if _states_nothing(statement):
+            return CheckedStatement(statement, StatementResult.NOTHING)
+        if not _PRONOUN.match(statement.text) or find_subject(statement, story):
+            subject = ""
+        candidates = await self._find(statement, story, subject)
+        return _decide(statement, story, candidates)
+
+    async def _find(
+        self, statement: Statement, story: CheckedStory, subject: str
+    ) -> list[_Candidate]:
+        """Return the passages that may tell of a statement, closest first."""
+        found: dict[ChunkId, Passage] = {}
+        for request in _iter_requests(statement, story, subject):
+            result = await self._finder.find(request, story.order)
+            for passage in result.passages:
+                found.setdefault(passage.chunk.id, passage)
+        texts = await self._passages.texts({p.chunk.document for p in found.values()})
+        scope = build_search_scope(
+            story.order, types=(), horizon=story.horizon, kinds=[*ChunkKind]
+        )
+        candidates = []
+        for passage in found.values():
+            chunk = passage.chunk
+            text = texts[chunk.document].text if chunk.document in texts else chunk.text
+            around = text[
+                max(0, chunk.span.start - AROUND_CHARS) : chunk.span.end + AROUND_CHARS
+            ]
+            compared = compare_with_text(
+                statement.text, chunk.text, self._split, story.cast, around
+            )
+            if compared is not None:
+                is_visible = is_within_scope(chunk.document, chunk.span, scope)
+                candidates.append(_Candidate(passage, compared, is_visible, text))
+        forms = _list_forms(subject, story)
+        return sorted(
+            candidates,
+            key=lambda c: (
+                -c.compared.strength
+                - (SUBJECT_BONUS if contains_name(c.found, forms) else 0.0)
+            ),
+        )
+
+
+def find_subject(statement: Statement, story: CheckedStory) -> str:
+    """Return the character whom a statement names last; empty if it names none."""
+    named = list_named_characters(statement.text, story.cast)
+    if not named:
+        return ""
+    return next(
+        (
+            forms[0]
+            for forms in story.cast
+            if any(fold_words(form) in named[-1] for form in forms)
+        ),
+        "",
+    )
+
+
+def _list_forms(name: str, story: CheckedStory) -> list[tuple[str, ...]]:
+    return [
+        fold_words(form)
+        for forms in story.cast
+        if name and name in forms
+        for form in forms
+    ]
+
+
+def _iter_requests(
+    statement: Statement, story: CheckedStory, subject: str
+) -> Iterator[SearchRequest]:
+    """Yield the searches for a statement: as a whole, up to the horizon, and for each
+    quotation verbatim.
+    """
+    question = f"{subject} {statement.text}".strip()
+    whole = SearchRequest(question, story.pipeline, PASSAGES, rerank=False)
+    if has_search_words(statement.text):
+        yield whole
+        if story.horizon is not None:
+            yield replace(whole, horizon=story.horizon)
+    for quotation in statement.quotations:
+        for part in split_quotation(quotation.text):
+            yield replace(whole, question=part, exact=True, limit=SHOWN_PASSAGES)
+
+
+def _states_nothing(statement: Statement) -> bool:
+    """Return whether a statement claims nothing: a heading, a question, or too few
+    words.
+    """
+    if statement.is_heading or statement.text.rstrip('”"’ ').endswith("?"):
+        return True
+    return not statement.quotations and len(stem_words(statement.text)) < 2
+
+
+def _decide(
+    statement: Statement, story: CheckedStory, candidates: Sequence[_Candidate]
+) -> CheckedStatement:
+    visible = [c for c in candidates if c.is_visible]
+    shown = tuple(_show(c) for c in visible[:SHOWN_PASSAGES])
+    checked = CheckedStatement(statement, StatementResult.CLOSEST, shown)
+    later = _find_later(statement, story, candidates)
+    if later is not None:
+        return replace(checked, result=StatementResult.LATER, chapter=later.chapter)
+    quotations = [q for q in statement.quotations if _must_be_verbatim(q)]
+    wrong = _find_wrong_quotations(quotations, visible)
+    if wrong:
+        return replace(
+            checked, result=StatementResult.DETAILS_DIFFER, differences=wrong
+        )
+    source = next((c for c in visible if occurs_in(statement.text, [c.found])), None)
+    if source is not None or (quotations and not stem_words(statement.own_text)):
+        return replace(checked, result=StatementResult.QUOTED)
+    best = visible[0] if visible else None
+    if best is not None and best.compared.differences:
+        same = [
+            c for c in visible if c.compared.strength >= best.compared.strength - 0.1
+        ]
+        if all(c.compared.differences for c in same):
+            return replace(
+                checked,
+                result=StatementResult.DETAILS_DIFFER,
+                differences=best.compared.differences,
+            )
+    if quotations:
+        return replace(checked, result=StatementResult.QUOTED)
+    if _is_outside(statement, story, visible):
+        result = (
+            StatementResult.OUTSIDE
+            if _claims_something(statement, story)
+            else StatementResult.NOTHING
+        )
+        return replace(checked, result=result, passages=())
+    return checked
+
+
+def _show(candidate: _Candidate) -> ClosestPassage:
+    start = candidate.passage.chunk.span.start
+    span = candidate.compared.span
+    return ClosestPassage(
+        candidate.passage,
+        Span(start + span.start, start + span.end),
+        candidate.compared.share,
+    )
+
+
+def _find_later(
+    statement: Statement, story: CheckedStory, candidates: Sequence[_Candidate]
+) -> _Candidate | None:
+    """Return the passage after the horizon that alone tells what a statement says."""
+    if story.horizon is None:
+        return None
+    later = [
+        c for c in candidates if not c.is_visible and c.passage.chapter is not None
+    ]
+    visible = [c for c in candidates if c.is_visible]
+    if not later:
+        return None
+    for quotation in statement.quotations:
+        if _must_be_verbatim(quotation) and not _has(quotation, visible):
+            told = [c for c in later if _has(quotation, [c])]
+            if told:
+                return min(told, key=lambda c: c.chapter)
+    named = list_named_characters(statement.text, story.cast)
+    known = {fold_words(form) for forms in story.known_cast for form in forms}
+    unknown = [forms for forms in named if known.isdisjoint(forms)]
+    closest = max(later, key=lambda c: c.compared.strength)
+    if unknown:
+        return closest
+    before = max((c.compared.strength for c in visible), default=0.0)
+    after = closest.compared
+    enough = len(stem_words(statement.text)) >= MIN_LATER_WORDS
+    is_told = after.is_near or (
+        enough and after.share >= MIN_LATER_SHARE and not after.differences
+    )
+    return closest if is_told and after.strength >= before + LATER_MARGIN else None
+
+
+def _must_be_verbatim(quotation: AnswerQuotation) -> bool:
+    return quotation.is_long
+
+
+def _has(quotation: AnswerQuotation, candidates: Sequence[_Candidate]) -> bool:
+    return occurs_in(quotation.text, [c.text for c in candidates])
+
+
+def split_quotation(quotation: str) -> list[str]:
+    """Return the parts of a quotation between ellipses that have at least two words."""
+    parts = (part.strip(" .,;:!?") for part in re.split(r"…|\.\s?\.\s?\.", quotation))
+    return [part for part in parts if len(part.split()) > 1]
+
+
+def _find_wrong_quotations(
+    quotations: Sequence[AnswerQuotation], visible: Sequence[_Candidate]
+) -> tuple[DetailDifference, ...]:
+    texts = [c.passage.chunk.text for c in visible]
+    found = visible[0].found if visible else ""
+    return tuple(
+        DetailDifference(
+            DetailKind.QUOTATION,
+            " ".join(find_differing_words(quotation.text, texts)) or quotation.text,
+            found,
+        )
+        for quotation in quotations
+        if not _has(quotation, visible)
+    )
+
+
+def _is_outside(
+    statement: Statement, story: CheckedStory, visible: Sequence[_Candidate]
+) -> bool:
+    """Return whether a statement is about something else than the story."""
+    best = visible[0] if visible else None
+    if best is None or list_named_characters(statement.text, story.cast):
+        return best is None
+    passages = "\n".join(c.passage.chunk.text for c in visible)
+    named = {name.text for name in find_missing_names(statement.text, "", story.cast)}
+    missing = find_missing_names(statement.text, passages, story.cast)
+    if named - {name.text for name in missing}:
+        return False
+    is_foreign = _claims_something(statement, story) or _AUTHOR.search(
+        statement.own_text
+    )
+    least = MIN_FOREIGN_SHARE if is_foreign else MIN_OUTSIDE_SHARE
+    shared = best.compared.share * len(stem_words(statement.text))
+    return not best.compared.is_near and (
+        best.compared.share < least or shared < MIN_SHARED_WORDS
+    )
+
+
+def _claims_something(statement: Statement, story: CheckedStory) -> bool:
+    """Return whether a statement that is not about the story has a name or a number."""
+    if find_numbers(statement.text) or statement.links:
+        return True
+    return bool(find_missing_names(statement.text, "", story.cast))

@@ -1,0 +1,352 @@
+"""Compares a statement with a passage: how close it is, and which details differ."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from lrwr.core.attribution.concrete_words import find_changed_words
+from lrwr.core.attribution.details import (
+    find_missing_negation,
+    find_numbers,
+    has_negation,
+    loses_negation,
+    stem_words,
+)
+from lrwr.core.attribution.names import (
+    are_adjacent,
+    find_missing_names,
+    fold_words,
+    is_name_word,
+)
+from lrwr.core.model.text import (
+    WORD_PATTERN,
+    SentenceSplitter,
+    Span,
+    normalize_word,
+    stem_word,
+)
+from lrwr.core.nlp.names.lexicon import NAME_TITLES
+
+MIN_NEAR_WORDS = 5
+MIN_NEAR_SHARE = 0.7
+"""Words of a statement, and their share, that must stand in a sentence in this order for
+the statement to repeat it."""
+
+MIN_CLOSE_SHARE = 0.5
+"""Share of the content words of a statement that neighbouring sentences must have for
+their details to be compared."""
+
+WINDOW_SENTENCES = 2
+WIDER_COST = 1.5
+"""Words that a second sentence must add for it to belong to the closest part."""
+
+COMPARED_WINDOWS = 4
+"""Windows of a passage that are compared word by word, those with most words in common."""
+
+_NEGATIONS = (
+    "not never no nobody nothing none nowhere neither nor without cannot hardly scarcely"
+    " barely"
+)
+
+
+class DetailKind(StrEnum):
+    """What kind of detail a statement gives otherwise than the text."""
+
+    NUMBER = "number"
+    NAME = "name"
+    NEGATION = "negation"
+    WORD = "word"
+    QUOTATION = "quotation"
+
+
+@dataclass(frozen=True, slots=True)
+class DetailDifference:
+    """A detail that a statement gives otherwise than the text.
+
+    `stated` are the words of the statement, `found` those of the text; either may be
+    empty, as where a negation is missing.
+    """
+
+    kind: DetailKind
+    stated: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The part of a text that is closest to a statement.
+
+    `span` is the sentence or the sentences, in the compared text. `share` is the share
+    of the content words of the statement that they have, `near` that of all its words
+    which stand there in the same order; both from 0.0 to 1.0.
+    """
+
+    span: Span
+    share: float
+    near: float
+    differences: tuple[DetailDifference, ...] = ()
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the statement repeats the text nearly word for word."""
+        return self.near >= MIN_NEAR_SHARE
+
+    @property
+    def strength(self) -> float:
+        """How close statement and text are, from 0.0 to 1.0, or to 2.0 if the statement
+        repeats the text.
+        """
+        return 1.0 + self.near if self.is_near else self.share
+
+
+def compare_with_text(
+    statement: str,
+    text: str,
+    split: SentenceSplitter,
+    cast: Sequence[Collection[str]] = (),
+    around: str = "",
+) -> Comparison | None:
+    """Return the sentences of `text` that are closest to `statement`; None if `text` has
+    no sentence.
+
+    `cast` has for each character all forms of its name. `around` is more of the text,
+    in which names may stand.
+    """
+    stems = stem_words(statement)
+    sentences = [s for s in split(text) if not text.startswith("#", s.start)]
+    windows = sorted(
+        (
+            (cost - len(stems & stem_words(text[span.start : span.end])), span)
+            for cost, span in _iter_windows(sentences)
+        )
+    )
+    compared = [
+        Comparison(
+            span,
+            len(stems & stem_words(found)) / len(stems) if stems else 0.0,
+            _measure_order(statement, found),
+        )
+        for _, span in windows[:COMPARED_WINDOWS]
+        if (found := text[span.start : span.end])
+    ]
+    if not compared:
+        return None
+    single = {*sentences}
+    near = max(compared, key=lambda c: (c.is_near and c.span in single, c.near))
+    best = near if near.is_near else compared[0]
+    found = text[best.span.start : best.span.end]
+    if best.is_near:
+        differences = tuple(_compare_words(statement, found, cast))
+    elif best.share >= MIN_CLOSE_SHARE:
+        parts = [found[span.start : span.end] for span in split(found)]
+        differences = tuple(
+            _compare_details(statement, found, parts, cast, f"{text}\n{around}")
+        )
+    else:
+        differences = ()
+    return Comparison(best.span, best.share, best.near, differences)
+
+
+def _iter_windows(sentences: Sequence[Span]) -> Iterator[tuple[float, Span]]:
+    """Yield the spans of neighbouring sentences, each with the number of words that it
+    must share more than a single sentence.
+    """
+    for size in range(1, WINDOW_SENTENCES + 1):
+        for at in range(len(sentences) - size + 1):
+            span = Span(sentences[at].start, sentences[at + size - 1].end)
+            yield (size - 1) * WIDER_COST, span
+
+
+def _fold(text: str) -> list[str]:
+    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]
+
+
+def _measure_order(statement: str, found: str) -> float:
+    """Return the share of the words of a statement that stand in `found` in the same
+    order; 0.0 if there are too few of them.
+    """
+    words = _fold(statement)
+    if len(words) < MIN_NEAR_WORDS:
+        return 0.0
+    matcher = SequenceMatcher(None, words, _fold(found), autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks()) / len(words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Words that differ between a statement and the text that it repeats.
+
+    `names` are those of both sides extended to whole names.
+    """
+
+    stated: str
+    found: str
+    names: tuple[str, str]
+
+
+def _iter_changes(
+    statement: str, found: str, known: Collection[str]
+) -> Iterator[_Change]:
+    """Yield the differing parts of two texts with nearly the same words, except what
+    stands in `found` before the first or after the last common word.
+
+    `known` are the normalized words of the names of the cast.
+    """
+    own = list(WORD_PATTERN.finditer(statement))
+    other = list(WORD_PATTERN.finditer(found))
+    matcher = SequenceMatcher(
+        None,
+        [normalize_word(word[0]) for word in own],
+        [normalize_word(word[0]) for word in other],
+        autojunk=False,
+    )
+    for name, start, end, from_, to in matcher.get_opcodes():
+        is_edge = start == end and start in (0, len(own))
+        if name != "equal" and not is_edge:
+            yield _Change(
+                _cut(statement, own[start:end]),
+                _cut(found, other[from_:to]),
+                (
+                    _cut_name(statement, own, Span(start, end), known),
+                    _cut_name(found, other, Span(from_, to), known),
+                ),
+            )
+
+
+def _cut(text: str, words: Sequence[re.Match[str]]) -> str:
+    return text[words[0].start() : words[-1].end()] if words else ""
+
+
+def _cut_name(
+    text: str, words: Sequence[re.Match[str]], part: Span, known: Collection[str]
+) -> str:
+    """Return the first name in the `part` of `words`, with its words around the part;
+    empty without a name.
+    """
+    is_name = [is_name_word(text, word, known) for word in words]
+    for at in range(len(words) - 2, -1, -1):
+        is_title = (
+            normalize_word(words[at][0]) in NAME_TITLES and words[at][0][0].isupper()
+        )
+        is_name[at] |= is_title and is_name[at + 1]
+    first = next((at for at in range(part.start, part.end) if is_name[at]), None)
+    if first is None:
+        return ""
+    last = first
+    while (
+        first > 0
+        and is_name[first - 1]
+        and are_adjacent(text, *words[first - 1 : first + 1])
+    ):
+        first -= 1
+    while (
+        last + 1 < len(words)
+        and is_name[last + 1]
+        and are_adjacent(text, *words[last : last + 2])
+    ):
+        last += 1
+    return _cut(text, words[first : last + 1])
+
+
+def _compare_words(
+    statement: str, found: str, cast: Sequence[Collection[str]]
+) -> Iterator[DetailDifference]:
+    """Yield the details that differ between a statement and the text that it repeats."""
+    known = frozenset(w for forms in cast for form in forms for w in fold_words(form))
+    for change in _iter_changes(statement, found, known):
+        stated, there = change.stated, change.found
+        own, theirs = find_numbers(stated), find_numbers(there)
+        if own and [n for n, _ in own] != [n for n, _ in theirs]:
+            yield DetailDifference(
+                DetailKind.NUMBER,
+                ", ".join(words for _, words in own),
+                ", ".join(words for _, words in theirs) or there,
+            )
+        elif _is_negated(stated) != _is_negated(there):
+            yield DetailDifference(DetailKind.NEGATION, stated, there)
+        elif _are_different_names(*change.names, cast):
+            yield DetailDifference(DetailKind.NAME, *change.names)
+        else:
+            for word in find_changed_words(stated, [found], found):
+                yield DetailDifference(DetailKind.WORD, word, there)
+    yield from _list_changed_words(statement, [found])
+
+
+def _list_changed_words(
+    statement: str, sentences: Sequence[str]
+) -> Iterator[DetailDifference]:
+    for word in find_changed_words(statement, sentences, ""):
+        yield DetailDifference(DetailKind.WORD, word, "")
+
+
+def _is_negated(words: str) -> bool:
+    return has_negation(words) or not set(_NEGATIONS.split()).isdisjoint(_fold(words))
+
+
+def _are_different_names(
+    stated: str, found: str, cast: Sequence[Collection[str]]
+) -> bool:
+    """Return whether two names, if there are two, cannot mean the same character."""
+    if not stated or not found or fold_words(stated) == fold_words(found):
+        return False
+    own, theirs = _find_characters(stated, cast), _find_characters(found, cast)
+    if own and theirs:
+        return own.isdisjoint(theirs)
+    words, others = {*fold_words(stated)}, {*fold_words(found)}
+    return not (words - NAME_TITLES <= others or others - NAME_TITLES <= words)
+
+
+def _find_characters(name: str, cast: Sequence[Collection[str]]) -> frozenset[int]:
+    """Return the indexes of the characters of `cast` with exactly this name."""
+    words = fold_words(name)
+    return frozenset(
+        at
+        for at, forms in enumerate(cast)
+        if any(fold_words(form) == words for form in forms)
+    )
+
+
+def _compare_details(
+    statement: str,
+    found: str,
+    sentences: Sequence[str],
+    cast: Sequence[Collection[str]],
+    around: str,
+) -> Iterator[DetailDifference]:
+    """Yield the details that differ between a statement and sentences on the same
+    matter, for each that has another detail of its kind instead.
+    """
+    known = {value for value, _ in find_numbers(around)}
+    others = _list_counted(found)
+    for value, words, counted in _list_counted(statement):
+        rivals = [w for v, w, c in others if c and c == counted and v != value]
+        if value not in known and rivals:
+            yield DetailDifference(DetailKind.NUMBER, words, rivals[0])
+    missing = [
+        name for name in find_missing_names(statement, around, cast) if name.forms
+    ]
+    there = [name for name in find_missing_names(found, statement, cast) if name.forms]
+    for name, other in zip(missing, there, strict=False):
+        yield DetailDifference(DetailKind.NAME, name.text, other.text)
+    negation = find_missing_negation(statement, sentences)
+    if negation:
+        yield DetailDifference(DetailKind.NEGATION, negation[0], "")
+    elif loses_negation(statement, sentences):
+        yield DetailDifference(DetailKind.NEGATION, "", "not")
+    yield from _list_changed_words(statement, sentences)
+
+
+def _list_counted(text: str) -> list[tuple[int, str, str]]:
+    """Return the numbers in `text` with their words and the stem of what is counted: the
+    next word, or "year" for a number from 1000 to 2100 written in figures.
+    """
+    counted, at = [], 0
+    for value, words in find_numbers(text):
+        at = text.find(words, at) + len(words)
+        following = WORD_PATTERN.match(text, at + 1)
+        is_year = words.isdecimal() and 1000 <= value <= 2100
+        stem = "year" if is_year else stem_word(following[0]) if following else ""
+        counted.append((value, words, stem))
+    return counted

@@ -1,0 +1,153 @@
+"""The sentences of a draft about the manuscript, without their markup."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from lrwr.core.attribution.citations import ANY_MARK
+from lrwr.core.attribution.quotations import AnswerQuotation, find_answer_quotations
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    LineIndex,
+    LineRange,
+    SentenceSplitter,
+    Span,
+    normalize_word,
+)
+
+_FRONT_MATTER = re.compile(
+    r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
+)
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.M)
+_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_BLOCK = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_OWN_LINE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|[-*+][ \t]|\d{1,3}[.)/][ \t]|>)", re.M)
+_PREFIX = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+|\d{1,3}[.)/][ \t]+)?")
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]")
+_SOURCES = re.compile(
+    r"[ \t]*(?:#{1,6}[ \t]*)?\W*(?:sources|notes|references)\W*$", re.I
+)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^()\s]*)[^()]*\)|<(https?://[^>\s]*)>")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?)])")
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]]+")
+_TAG = re.compile(r"(?<!\w)[#@]\w+")
+_EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|`")
+
+MIN_LANGUAGE_WORDS = 20
+MIN_ENGLISH_SHARE = 0.15
+"""Share of function words from which a text of `MIN_LANGUAGE_WORDS` words is English;
+English prose has about half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a draft, at `span` of the draft, on `lines`.
+
+    `text` is the sentence without Markdown, citation marks, addresses and hashtags.
+    `quotations` are those in `text`, `links` the addresses that the sentence cites.
+    `is_heading` says that it stands in a heading or a list of sources.
+    """
+
+    span: Span
+    lines: LineRange
+    text: str
+    quotations: tuple[AnswerQuotation, ...] = ()
+    links: tuple[str, ...] = ()
+    is_heading: bool = False
+
+    @property
+    def own_text(self) -> str:
+        """The text without its quotations."""
+        pieces, at = [], 0
+        for quotation in self.quotations:
+            pieces.append(self.text[at : quotation.span.start])
+            at = quotation.span.end
+        return " ".join(" ".join((*pieces, self.text[at:])).split())
+
+
+def is_english(text: str) -> bool:
+    """Return whether enough words of `text` are English function words; True for a text
+    of few words.
+    """
+    words = [normalize_word(word) for word in WORD_PATTERN.findall(text)]
+    common = sum(word in STOP_WORDS for word in words)
+    return len(words) < MIN_LANGUAGE_WORDS or common >= MIN_ENGLISH_SHARE * len(words)
+
+
+def iter_statements(text: str, split: SentenceSplitter) -> Iterator[Statement]:
+    """Yield the sentences of the draft `text`, in text order.
+
+    `split` divides a text into the spans of its sentences. Front matter, code blocks,
+    comments and scene breaks are skipped; an item of a list or a heading ends at the end
+    of its line.
+    """
+    blank = _blank_out(text)
+    lines = LineIndex.of(text)
+    in_sources = False
+    for block in _iter_blocks(blank):
+        body = blank[block.start : block.end]
+        is_heading = _HEADING.match(body) is not None
+        if is_heading or _SOURCES.match(body):
+            in_sources = _SOURCES.match(body) is not None
+        statements: list[Statement] = []
+        for span in split(body):
+            place = Span(block.start + span.start, block.start + span.end)
+            statement = _read_statement(blank, place, lines)
+            if any(character.isalnum() for character in statement.text):
+                is_label = is_heading or in_sources
+                statements.append(replace(statement, is_heading=is_label))
+            elif statements:  # only an address: it belongs to the sentence before
+                links = (*statements[-1].links, *statement.links)
+                statements[-1] = replace(statements[-1], links=links)
+        yield from statements
+
+
+def _blank_out(text: str) -> str:
+    """Replace what is no prose with spaces, so that offsets stay the same."""
+
+    def blank(match: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", " ", match[0])
+
+    for pattern in (_FRONT_MATTER, _FENCE, _COMMENT):
+        text = pattern.sub(blank, text)
+    return text
+
+
+def _iter_blocks(text: str) -> Iterator[Span]:
+    """Yield the paragraphs, and each item of a list and each heading by itself."""
+    for block in _BLOCK.finditer(text):
+        starts = [
+            m.start() for m in _OWN_LINE.finditer(text, block.start(), block.end())
+        ]
+        ends: list[int] = []
+        for start in starts:
+            if _HEADING.match(text, start):
+                end = text.find("\n", start, block.end())
+                ends += [end + 1] if end >= 0 else []
+        cuts = sorted({block.start(), *starts, *ends, block.end()})
+        for start, end in pairwise(cuts):
+            begin = start + len(_PREFIX.match(text, start, end)[0])  # type: ignore[index]
+            if text[begin:end].strip():
+                yield Span(begin, end)
+
+
+def _read_statement(text: str, span: Span, lines: LineIndex) -> Statement:
+    raw = text[span.start : span.end]
+    links = [match[2] or match[3] for match in _LINK.finditer(raw)]
+    plain = _LINK.sub(lambda match: match[1] or " ", raw)
+    plain = _WIKILINK.sub(lambda match: match[1], plain)
+    links += _ADDRESS.findall(plain)
+    plain = _ADDRESS.sub(" ", plain)
+    plain = _TAG.sub(" ", ANY_MARK.sub(" ", plain))
+    plain = _EMPHASIS.sub("", plain.lstrip("# \t"))
+    plain = " ".join(_SPACE_BEFORE.sub("", plain).split())
+    return Statement(
+        span,
+        lines.lines_of(span),
+        plain,
+        tuple(find_answer_quotations(plain)),
+        tuple(link for link in dict.fromkeys(links) if link),
+    )

@@ -1,0 +1,109 @@
+"""How close a statement is to a text, and which details differ."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.evidence.comparison import DetailKind, compare_with_text
+
+CAST = (
+    ("Nell", "Nell Tallow"),
+    ("Mr. Lusk", "Lusk"),
+    ("Jack", "Jack Tallow"),
+    ("Miss Bell",),
+    ("Mr. Bell",),
+)
+TEXT = (
+    "The fog came up at three. Nell carried fourteen cans of oil up the ladder before the"
+    " bell rang. She did not look back at Mr. Lusk. Jack Tallow had been keeper for nine"
+    " years. Mr. Bell closed the shutters of the house."
+)
+
+
+def differences(statement: str) -> list[tuple[str, str, str]]:
+    compared = compare_with_text(statement, TEXT, find_sentence_spans, CAST)
+    assert compared is not None
+    return [(one.kind.value, one.stated, one.found) for one in compared.differences]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (
+            "Nell carried twelve cans of oil up the ladder before the bell rang.",
+            ("number", "twelve", "fourteen"),
+        ),
+        (
+            "Jack carried fourteen cans of oil up the ladder before the bell rang.",
+            ("name", "Jack", "Nell"),
+        ),
+        ("She did look back at Mr. Lusk.", ("negation", "", "not")),
+        (
+            "Mr. Lusk had been keeper for nine years.",
+            ("name", "Mr. Lusk", "Jack Tallow"),
+        ),
+        (
+            "Miss Bell closed the shutters of the house.",
+            ("name", "Miss Bell", "Mr. Bell"),
+        ),
+        (
+            "Nell Tallow did not carry fourteen cans of oil up the ladder.",
+            ("negation", "not", ""),
+        ),
+        (
+            "In the story Jack Tallow keeps the lamp as keeper for eleven years.",
+            ("number", "eleven", "nine"),
+        ),
+    ],
+)
+def test_a_changed_detail_is_found_with_both_values(
+    statement: str, expected: tuple[str, str, str]
+) -> None:
+    assert differences(statement)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Nell carried fourteen cans of oil up the ladder before the bell rang.",
+        "Nell Tallow carried fourteen cans of oil up the ladder.",
+        "She carried fourteen cans of oil up the ladder before the bell rang.",
+        "Jack had been keeper for nine years.",
+        "Nell carried cans of oil up the ladder before the bell rang.",
+        "Fog comes up from the sea at dawn.",
+    ],
+)
+def test_what_agrees_or_says_less_has_no_differences(statement: str) -> None:
+    assert differences(statement) == []
+
+
+def test_the_closest_sentence_is_found_and_headings_are_not_sentences() -> None:
+    text = "# The fog came up\n\nIt was late. The fog came up at three."
+    compared = compare_with_text("The fog came up at three.", text, find_sentence_spans)
+    assert compared is not None
+    assert text[compared.span.start : compared.span.end] == "The fog came up at three."
+    assert compared.is_near
+    assert compare_with_text("Anything.", "# Heading", find_sentence_spans) is None
+
+
+@given(st.integers(0, 4), st.integers(1, 2))
+def test_sentences_of_the_text_repeat_it_without_differences(
+    at: int, size: int
+) -> None:
+    sentences = find_sentence_spans(TEXT)[at : at + size]
+    statement = TEXT[sentences[0].start : sentences[-1].end]
+    compared = compare_with_text(statement, TEXT, find_sentence_spans, CAST)
+    assert compared is not None
+    assert compared.is_near
+    assert compared.differences == ()
+
+
+def test_kinds_are_words_that_a_reader_understands() -> None:
+    assert {kind.value for kind in DetailKind} == {
+        "number",
+        "name",
+        "negation",
+        "word",
+        "quotation",
+    }

@@ -1,0 +1,94 @@
+"""The sentences of a draft, without their markup."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.evidence.statements import Statement, is_english, iter_statements
+
+DRAFT = """\
+---
+title: News
+---
+# From the *lamp house*
+
+Nell lights the lamp [2]. Her eyes are **brown**, see [the picture](https://a.example/x).
+
+- The mule has no name
+- The bell has [[Uncle Bell|a keeper]].
+
+```
+Nobody reads code.
+```
+
+<!-- Nobody reads this. -->
+1. First, the tide. #amwriting https://b.example/y
+
+## Sources
+
+- https://c.example/z and the ledger.
+"""
+
+
+def read(text: str) -> list[Statement]:
+    return list(iter_statements(text, find_sentence_spans))
+
+
+def test_sentences_stand_without_markup_with_their_lines() -> None:
+    found = [(one.lines.first, one.text) for one in read(DRAFT)]
+    assert found == [
+        (4, "From the lamp house"),
+        (6, "Nell lights the lamp."),
+        (6, "Her eyes are brown, see the picture."),
+        (8, "The mule has no name"),
+        (9, "The bell has a keeper."),
+        (16, "First, the tide."),
+        (18, "Sources"),
+        (20, "and the ledger."),
+    ]
+
+
+def test_links_are_those_of_their_sentence() -> None:
+    links = [one.links for one in read(DRAFT) if one.links]
+    assert links == [
+        ("https://a.example/x",),
+        ("https://b.example/y",),
+        ("https://c.example/z",),
+    ]
+
+
+def test_headings_and_sources_claim_nothing() -> None:
+    assert [one.text for one in read(DRAFT) if one.is_heading] == [
+        "From the lamp house",
+        "Sources",
+        "and the ledger.",
+    ]
+
+
+def test_a_statement_has_its_quotations_and_its_own_words() -> None:
+    (one,) = read("She says “it is only fog” twice.")
+    assert [quotation.text for quotation in one.quotations] == ["it is only fog"]
+    assert one.own_text == "She says twice."
+
+
+@given(
+    st.text(alphabet=st.sampled_from("aB. ?!\n#-*>[](){}`~“”\"1%<hT:/'"), max_size=80)
+)
+def test_every_statement_lies_in_the_text_in_order(text: str) -> None:
+    statements = read(text)
+    spans = [one.span for one in statements]
+    assert spans == sorted(spans)
+    assert all(0 <= span.start < span.end <= len(text) for span in spans)
+    for one in statements:
+        assert one.lines.first == text.count("\n", 0, one.span.start) + 1
+        assert one.text == " ".join(one.text.split()) != ""
+
+
+def test_english_is_told_from_other_languages() -> None:
+    assert is_english("Short. Kurz.")
+    assert is_english(
+        "She went out into the fog with the lamp, and nobody saw her go. " * 3
+    )
+    assert not is_english(
+        "Sie ging mit der Lampe hinaus in den Nebel, und niemand sah sie gehen. " * 3
+    )
