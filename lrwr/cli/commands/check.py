@@ -378,7 +378,7 @@ def _show_estimate(
         output.json(
             {
                 "model": model,
-                "pairs": estimate.pairs,
+                "pairs": estimate.items,
                 "judged_before": estimate.kept,
                 "left_for_later": estimate.beyond,
                 "calls": estimate.usage.calls,
@@ -388,10 +388,10 @@ def _show_estimate(
             }
         )
         return
-    if not estimate.pairs:
+    if not estimate.items:
         output.answer(_NO_PAIRS)
         return
-    pairs = _count_pairs(estimate.pairs - estimate.kept - estimate.beyond)
+    pairs = _count_pairs(estimate.items - estimate.kept - estimate.beyond)
     cost = format_tokens_and_price(estimate.usage, price, about=True)
     calls = format_count(estimate.usage.calls, "call")
     output.answer(f"{model} would need {calls} for {pairs}: {cost}.")

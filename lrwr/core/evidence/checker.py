@@ -85,6 +85,10 @@ NEEDS_AUTHOR = frozenset(
 """Results that need the author, except outside the book with a cited page."""
 
 
+_VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
+"""Results that a question can have, which claims nothing unless it is a quotation."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClosestPassage:
     """A passage with the sentences in it, at `span` of its document, that are closest to
@@ -183,7 +187,11 @@ class DraftChecker:
         if not _PRONOUN.match(statement.text) or find_subject(statement, story):
             subject = ""
         candidates = await self._find(statement, story, subject)
-        return _decide(statement, story, candidates)
+        checked = _decide(statement, story, candidates)
+        is_question = statement.text.rstrip('”"’ ').endswith("?")
+        if is_question and checked.result not in _VERBATIM:
+            return CheckedStatement(statement, StatementResult.NOTHING)
+        return checked
 
     async def _find(
         self, statement: Statement, story: CheckedStory, subject: str
@@ -263,10 +271,8 @@ def _iter_requests(
 
 
 def _states_nothing(statement: Statement) -> bool:
-    """Return whether a statement claims nothing: a heading, a question, or too few
-    words.
-    """
-    if statement.is_heading or statement.text.rstrip('”"’ ').endswith("?"):
+    """Return whether a statement claims nothing: a heading, or too few words."""
+    if statement.is_heading:
         return True
     return not statement.quotations and len(stem_words(statement.text)) < 2
 
@@ -345,8 +351,15 @@ def _find_later(
     closest = max(later, key=lambda c: c.compared.strength)
     if unknown:
         return closest
-    before = max((c.compared.strength for c in visible), default=0.0)
     after = closest.compared
+    before = max(
+        (
+            c.compared.strength
+            for c in visible
+            if after.differences or not c.compared.differences
+        ),
+        default=0.0,
+    )
     enough = len(stem_words(statement.text)) >= MIN_LATER_WORDS
     is_told = after.is_near or (
         enough and after.share >= MIN_LATER_SHARE and not after.differences

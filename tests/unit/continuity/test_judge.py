@@ -115,7 +115,7 @@ async def test_an_estimate_asks_nothing_and_says_what_would_be_asked(
 ) -> None:
     silent = ScriptedChat()
     told = await PairJudge(silent, store, free()).estimate(some(7))
-    assert (told.pairs, told.kept, told.beyond, told.usage.calls) == (7, 0, 0, 2)
+    assert (told.items, told.kept, told.beyond, told.usage.calls) == (7, 0, 0, 2)
     chat = ScriptedChat(answer=judging)
     session = await PairJudge(chat, store, free()).judge(some(7))
     spent = session.usage.prompt_tokens
