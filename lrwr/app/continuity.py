@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
-from lrwr.app.egress import create_chat_model, create_price_lookup, describe_refusal
+from lrwr.app.judging import create_judge_parts
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import find_contradictions
@@ -16,7 +16,6 @@ from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.continuity.verdicts import verify_judgements
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.pipeline.analysis import ModelBudget
 
 if TYPE_CHECKING:
     from lrwr.core.continuity.pairs import StatementPair
@@ -35,18 +34,10 @@ def create_pair_judge(
         SettingsProblem: The configured language model has no key or no name, or
             `model.prices` cannot be parsed.
     """
-    settings = workspace.settings
-    access = workspace.egress.model_access(may_ask=may_ask)
-    chat = create_chat_model(settings, ModelRole.ANALYST, access)
-    if chat is None:
-        return None
-    price, name = create_price_lookup(settings), chat.name
-    meter = ModelBudget(
-        lambda usage: price(usage, name), settings.model.budget, most_calls=calls
+    parts = create_judge_parts(
+        workspace, ModelRole.ANALYST, may_ask=may_ask, calls=calls
     )
-    if access.refusal is not None:
-        meter.stop(describe_refusal(access.refusal))
-    return PairJudge(chat, workspace.stores.analysis, meter)
+    return PairJudge(parts.chat, parts.store, parts.budget) if parts else None
 
 
 @dataclass(frozen=True, slots=True)

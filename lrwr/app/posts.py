@@ -1,9 +1,11 @@
 """Texts about the manuscript, such as newsletters: checks them against the library."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
+from lrwr.app.judging import create_judge_parts
+from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.text import decode_text, find_sentence_spans
 from lrwr.core.bible.name_lookup import list_cast_forms
 from lrwr.core.evidence.checker import (
@@ -12,6 +14,7 @@ from lrwr.core.evidence.checker import (
     DraftChecker,
     find_subject,
 )
+from lrwr.core.evidence.judge import ClaimJudge, verify_judgement
 from lrwr.core.evidence.statements import is_english, iter_statements
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lrwr.core.model.documents import Horizon
+    from lrwr.core.model.language_model import Usage
 
 
 MAX_DRAFT_BYTES = 500_000
@@ -120,3 +124,62 @@ async def check_draft(
         subject = find_subject(statement, story) or subject
         advance()
     return CheckedDraft(tuple(checked), story.horizon)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftJudgement:
+    """A draft whose statements a language model `model` judged, as far as it did.
+
+    `usage` is that of the run. `unjudged` statements got no verdict: the budget or the
+    model stopped the run, for the reason `stopped`, or a reply was unusable. Of
+    `unverified` verdicts the quotation is in no passage; they are dropped.
+    """
+
+    draft: CheckedDraft
+    model: str
+    usage: "Usage"
+    unjudged: int = 0
+    unverified: int = 0
+    stopped: str = ""
+
+
+def create_claim_judge(
+    workspace: Workspace, *, may_ask: bool = True
+) -> ClaimJudge | None:
+    """Return the judge of statements; None if no language model is configured.
+
+    Without consent, or with `may_ask` False, it returns cached verdicts only.
+
+    Raises:
+        SettingsProblem: The configured language model has no key or no name.
+    """
+    parts = create_judge_parts(workspace, ModelRole.CHECKER, may_ask=may_ask)
+    return ClaimJudge(parts.chat, parts.store, parts.budget) if parts else None
+
+
+async def judge_draft(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
+    """Let `judge` say which statements of `draft` the passages support or contradict.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    claims = [claim for checked in draft.statements if (claim := checked.claim)]
+    session = await judge.judge(list(dict.fromkeys(claims)))
+    verified = {
+        claim: judgement
+        for claim, raw in session.judged
+        if (judgement := verify_judgement(claim, raw)) is not None
+    }
+    statements = tuple(
+        replace(checked, judgement=verified.get(claim)) if claim else checked
+        for checked in draft.statements
+        for claim in (checked.claim,)
+    )
+    return DraftJudgement(
+        replace(draft, statements=statements),
+        judge.name,
+        session.usage,
+        session.unjudged,
+        len(session.judged) - len(verified),
+        session.stopped,
+    )

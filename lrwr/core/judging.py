@@ -51,9 +51,9 @@ class JudgementFormat(Protocol[SentT, JudgementT]):
         """Return the format of a reply."""
         ...
 
-    def parse(self, reply: str, count: int) -> Mapping[int, JudgementT]:
-        """Return the judgements in `reply` by index of the item, from 0; items that are
-        left out or judged twice are missing.
+    def parse(self, reply: str, items: Sequence[SentT]) -> Mapping[int, JudgementT]:
+        """Return the judgements in a `reply` about `items` by index, from 0; items that
+        are left out or judged twice are missing.
 
         Raises:
             MalformedReply: The reply does not match the format.
@@ -225,7 +225,7 @@ class BatchJudge(Generic[ItemT, JudgementT]):
         spent: list[ChatReply] = []
         try:
             judgements_by_number = await self._request_judgements(
-                self._format.build_messages(batch), len(batch), spent
+                self._format.build_messages(batch), batch, spent
             )
         except ServiceUnavailable as error:
             self._budget.stop(_format_error(error))
@@ -240,17 +240,20 @@ class BatchJudge(Generic[ItemT, JudgementT]):
         return judgements, usage
 
     async def _request_judgements(
-        self, chat_messages: Sequence[ChatMessage], count: int, spent: list[ChatReply]
+        self,
+        chat_messages: Sequence[ChatMessage],
+        items: Sequence[ItemT],
+        spent: list[ChatReply],
     ) -> Mapping[int, JudgementT]:
         """Return the judgements of a reply; a malformed reply is requested once more."""
         spent.append(await self._chat.fill(chat_messages, self._format.shape()))
         try:
-            return self._format.parse(spent[0].text, count)
+            return self._format.parse(spent[0].text, items)
         except MalformedReply as wrong:
             again = build_repair_messages(chat_messages, spent[0].text, str(wrong))
         spent.append(await self._chat.fill(again, self._format.shape()))
         try:
-            return self._format.parse(spent[1].text, count)
+            return self._format.parse(spent[1].text, items)
         except MalformedReply:
             return {}
 

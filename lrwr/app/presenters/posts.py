@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from lrwr.app.posts import CheckedDraft
+from lrwr.app.posts import CheckedDraft, DraftJudgement
 from lrwr.app.presenters.citations import format_place, passage_as_json
 from lrwr.app.presenters.text import (
     StyledLine,
@@ -19,6 +19,7 @@ from lrwr.core.evidence.checker import (
     StatementResult,
 )
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
+from lrwr.core.evidence.judge import Verdict
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.stores import DocumentText
 
@@ -45,12 +46,16 @@ def render_checked_draft(
             StyledText(format_place(name, checked.statement.lines), "place"),
             "  ",
             StyledText(
-                describe_result(checked), "bad" if checked.needs_author else "good"
+                describe_result(checked), "bad" if checked.needs_author else "faint"
             ),
         )
         yield styled_line(f"“{shorten_excerpt(checked.statement.text)}”", indent=4)
         for difference in checked.differences:
             yield styled_line(describe_difference(difference), indent=6)
+        yield from _render_judgement(checked)
+        if checked.judgement is not None and checked.judgement.passage is not None:
+            yield styled_line()
+            continue
         shown = 1 if checked.result is StatementResult.QUOTED else SHOWN
         for closest in checked.passages[:shown]:
             yield _render_passage(closest, texts)
@@ -59,13 +64,23 @@ def render_checked_draft(
 
 
 def describe_result(checked: CheckedStatement) -> str:
-    """Return the result of a statement, with what belongs to it: "later: chapter 7"."""
+    """Return the result of a statement, with what belongs to it: "later: chapter 7".
+
+    A statement of which there is a closest passage has the language model's verdict.
+    """
     if checked.result is StatementResult.LATER:
         return f"later: chapter {checked.chapter}"
     if checked.result is StatementResult.OUTSIDE:
         links = checked.statement.links
         page = sanitize_line(links[0]) if links else "no page cited"
         return f"outside the book: {page}"
+    return describe_kind(checked)
+
+
+def describe_kind(checked: CheckedStatement) -> str:
+    """Return the result of a statement, or the language model's verdict about it."""
+    if checked.judgement is not None and checked.result is StatementResult.CLOSEST:
+        return checked.judgement.verdict.value
     return checked.result.value
 
 
@@ -83,8 +98,9 @@ def describe_difference(difference: DetailDifference) -> str:
 
 def summarize_draft(draft: CheckedDraft) -> str:
     """Return a sentence that counts the results, and says how many need the author."""
-    counts = Counter(checked.result for checked in draft.statements)
-    parts = [f"{counts[kind]:,} {kind}" for kind in StatementResult if counts[kind]]
+    kinds: list[str] = [*StatementResult, *Verdict]
+    counts = Counter(describe_kind(checked) for checked in draft.statements)
+    parts = [f"{counts[kind]:,} {kind}" for kind in kinds if counts[kind]]
     needing = sum(checked.needs_author for checked in draft.statements)
     rest = f" {format_count(needing, 'sentence')} to look at." if needing else ""
     total = format_count(len(draft.statements), "sentence")
@@ -92,11 +108,19 @@ def summarize_draft(draft: CheckedDraft) -> str:
 
 
 def checked_draft_as_json(
-    draft: CheckedDraft, name: str, texts: Mapping[DocumentId, DocumentText]
+    draft: CheckedDraft,
+    name: str,
+    texts: Mapping[DocumentId, DocumentText],
+    judged: DraftJudgement | None = None,
 ) -> dict[str, object]:
-    """Return a checked draft as JSON: `file`, and the `sentences` with their results."""
+    """Return a checked draft as JSON: `file`, and the `sentences` with their results.
+
+    `model` is the language model that judged; None without one.
+    """
     return {
         "file": name,
+        "model": judged.model if judged else None,
+        "not_analysed": judged.unjudged + judged.unverified if judged else None,
         "needs_author": draft.needs_author,
         "sentences": [
             {
@@ -104,6 +128,7 @@ def checked_draft_as_json(
                 "lines": [checked.statement.lines.first, checked.statement.lines.last],
                 "result": checked.result,
                 "needs_author": checked.needs_author,
+                "verdict": _judgement_as_json(checked),
                 "chapter": checked.chapter,
                 "pages": list(checked.statement.links),
                 "differences": [
@@ -126,6 +151,37 @@ def checked_draft_as_json(
             for checked in draft.statements
         ],
     }
+
+
+def _judgement_as_json(checked: CheckedStatement) -> dict[str, object] | None:
+    judgement = checked.judgement
+    if judgement is None:
+        return None
+    return {
+        "verdict": judgement.verdict,
+        "passage": judgement.passage,
+        "quote": judgement.quote,
+        "why": judgement.why,
+    }
+
+
+def _render_judgement(checked: CheckedStatement) -> Iterator[StyledLine]:
+    """Yield the reason of the language model, with the words that it quotes."""
+    judgement = checked.judgement
+    if judgement is None:
+        return
+    verdict = judgement.verdict.value
+    is_headed = checked.result is StatementResult.CLOSEST
+    parts = ["" if is_headed else verdict, sanitize_line(judgement.why)]
+    if reason := ": ".join(part for part in parts if part):
+        yield styled_line(StyledText(reason, "faint"), indent=6)
+    if judgement.passage is not None:
+        chunk = checked.passages[judgement.passage].passage.chunk
+        yield styled_line(
+            StyledText(format_place(chunk.document, chunk.lines), "place"),
+            f"  “{shorten_excerpt(judgement.quote)}”",
+            indent=6,
+        )
 
 
 def _render_passage(

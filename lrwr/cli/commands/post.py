@@ -1,17 +1,35 @@
 """`lrwr post`: texts about the story, such as newsletters, checked against it."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lrwr.app.posts import CheckedDraft, check_draft, load_story, read_draft
+from lrwr.app.container import Workspace
+from lrwr.app.egress import create_price_lookup
+from lrwr.app.posts import (
+    CheckedDraft,
+    DraftJudgement,
+    check_draft,
+    create_claim_judge,
+    judge_draft,
+    load_story,
+    read_draft,
+)
 from lrwr.app.presenters.posts import checked_draft_as_json, render_checked_draft
+from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_input_bytes
-from lrwr.cli.runtime.services import open_search_services, run_async
+from lrwr.cli.runtime.services import (
+    MODEL_SERVICES,
+    announce_first_use,
+    open_search_services,
+    prompt_for_consent,
+    run_async,
+)
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.model import Settings
 
@@ -37,10 +55,22 @@ def post_check_command(
     whole: Annotated[
         bool, typer.Option("--whole", help="Use the whole story (the default).")
     ] = False,
+    model: Annotated[
+        bool | None,
+        typer.Option(
+            "--model/--no-model",
+            help="Let the language model judge each sentence; by default if one is"
+            " configured.",
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="USD", help="The cost limit for the model."),
+    ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Show sentences with nothing to check too.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
     """Compare each sentence of your draft with your manuscript and notes.
 
@@ -48,16 +78,20 @@ def post_check_command(
     closest, and with --as-of what is told only later. Your file is not changed. The exit
     code is 11 if a sentence needs you.
     """
-    settings, output = start_session(context)
+    settings, output = start_session(context, {"model.budget": budget})
     if whole and as_of:
         raise SettingsProblem(
             "`--whole` and `--as-of` cannot be combined", hint="Leave out one of them."
         )
     name, content = _read(file)
     text = read_draft(content, name)
-    draft = run_async(
-        _check(settings, output, name, text, as_of or "", every=every, as_json=as_json)
-    )
+    if model and settings.model.use == "off":
+        raise SettingsProblem(
+            "No language model is configured",
+            hint="Set `use` under `[model]` in `lrwr.toml`, or leave out `--model`.",
+        )
+    request = _Request(name, text, as_of or "", every=every, judge=model is not False)
+    draft = run_async(_check(settings, output, request))
     if draft.needs_author:
         raise typer.Exit(int(ExitCode.UNSUPPORTED))
 
@@ -69,24 +103,73 @@ def _read(file: str) -> tuple[str, bytes]:
     return file, read_input_bytes(Path(file))
 
 
-async def _check(
-    settings: Settings,
-    output: Output,
-    name: str,
-    text: str,
-    as_of: str,
-    *,
-    every: bool,
-    as_json: bool,
-) -> CheckedDraft:
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """The draft to check, its file name, and how."""
+
+    name: str
+    text: str
+    as_of: str
+    every: bool
+    judge: bool
+
+
+async def _check(settings: Settings, output: Output, request: _Request) -> CheckedDraft:
+    as_json = output.as_json
     async with open_search_services(settings, output, as_json=as_json) as workspace:
-        story = await load_story(workspace, as_of)
+        story = await load_story(workspace, request.as_of)
         with output.progress("Checking", None) as advance:
-            draft = await check_draft(workspace, text, story, lambda: advance(1))
+            draft = await check_draft(
+                workspace, request.text, story, lambda: advance(1)
+            )
+        judged = None
+        if request.judge and settings.model.use != "off":
+            judged = await _judge(workspace, output, draft)
+            draft = judged.draft
         texts = await workspace.passages.texts(draft.documents)
         if as_json:
-            output.json(checked_draft_as_json(draft, name, texts))
+            output.json(checked_draft_as_json(draft, request.name, texts, judged))
             return draft
         with output.paged():
-            output.show(render_checked_draft(draft, name, texts, every=every))
+            output.show(
+                render_checked_draft(draft, request.name, texts, every=request.every)
+            )
+        _show_session(settings, output, draft, judged)
         return draft
+
+
+async def _judge(
+    workspace: Workspace, output: Output, draft: CheckedDraft
+) -> DraftJudgement:
+    prompt_for_consent(workspace, output, *MODEL_SERVICES, as_json=output.as_json)
+    judge = create_claim_judge(workspace)
+    assert judge is not None, "a language model is configured"
+    announce_first_use(workspace, output, *MODEL_SERVICES)
+    return await judge_draft(judge, draft)
+
+
+def _show_session(
+    settings: Settings,
+    output: Output,
+    draft: CheckedDraft,
+    judged: DraftJudgement | None,
+) -> None:
+    """Print what the language model cost and did not judge, or that there is none."""
+    if judged is None:
+        if any(checked.claim for checked in draft.statements):
+            output.notice(
+                "Not analysed (needs a language model): whether a passage supports a"
+                " sentence."
+            )
+        return
+    if judged.usage.calls:
+        price = create_price_lookup(settings)(judged.usage, judged.model)
+        cost = format_tokens_and_price(judged.usage, price, about=False)
+        calls = format_count(judged.usage.calls, "call")
+        output.info(f"{judged.model}, {calls}: {cost}.")
+    left = judged.unjudged + judged.unverified
+    if left:
+        reason = judged.stopped or "The model quoted no words of a passage for them."
+        output.notice_warning(
+            f"{format_count(left, 'sentence')} not analysed. {reason}"
+        )

@@ -186,9 +186,11 @@ class _PairFormat:
         """Return the format of a reply."""
         return build_judgement_shape()
 
-    def parse(self, reply: str, count: int) -> Mapping[int, PairJudgement]:
+    def parse(
+        self, reply: str, items: Sequence[StatementPair]
+    ) -> Mapping[int, PairJudgement]:
         """Return the judgements in `reply`, by index of the pair."""
-        return parse_judgements(reply, count)
+        return parse_judgements(reply, len(items))
 
     def serialize(self, judgement: PairJudgement) -> str:
         """Return a judgement as text, for storage."""

@@ -23,6 +23,7 @@ from lrwr.core.evidence.comparison import (
     DetailKind,
     compare_with_text,
 )
+from lrwr.core.evidence.judge import ClaimJudgement, EvidenceClaim, Verdict
 from lrwr.core.evidence.statements import Statement
 from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage, Pipeline
 from lrwr.core.model.documents import Horizon
@@ -89,6 +90,10 @@ _VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
 """Results that a question can have, which claims nothing unless it is a quotation."""
 
 
+_JUDGED = frozenset((StatementResult.CLOSEST, StatementResult.DETAILS_DIFFER))
+"""Results that only a language model can say more about."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClosestPassage:
     """A passage with the sentences in it, at `span` of its document, that are closest to
@@ -105,7 +110,9 @@ class CheckedStatement:
     """A statement with the result of its check.
 
     `passages` are the closest ones up to the horizon, best first. `chapter` is where it
-    is told first, for `LATER` only; 0 if that is before the first chapter.
+    is told first, for `LATER` only; 0 if that is before the first chapter. `names` are
+    lines with the names of the characters in it. `judgement` is that of a language
+    model, None without one or if its quotation is not in a passage.
     """
 
     statement: Statement
@@ -113,10 +120,22 @@ class CheckedStatement:
     passages: tuple[ClosestPassage, ...] = ()
     differences: tuple[DetailDifference, ...] = ()
     chapter: int | None = None
+    names: tuple[str, ...] = ()
+    judgement: ClaimJudgement | None = None
+
+    @property
+    def claim(self) -> EvidenceClaim | None:
+        """What a language model can judge; None for the other results."""
+        if self.result not in _JUDGED or not self.passages:
+            return None
+        texts = (closest.passage.chunk.text for closest in self.passages)
+        return EvidenceClaim(self.statement.text, tuple(texts), self.names)
 
     @property
     def needs_author(self) -> bool:
         """Whether the author has to look at it."""
+        if self.judgement is not None and self.result is StatementResult.CLOSEST:
+            return self.judgement.verdict is not Verdict.SUPPORTED
         if self.result is StatementResult.OUTSIDE and self.statement.links:
             return False
         return self.result in NEEDS_AUTHOR
@@ -244,6 +263,15 @@ def find_subject(statement: Statement, story: CheckedStory) -> str:
     )
 
 
+def _iter_name_lines(statement: Statement, story: CheckedStory) -> Iterator[str]:
+    """Yield a line for each character that a statement names: its name, other names."""
+    named = list_named_characters(statement.text, story.cast)
+    for forms in story.known_cast:
+        folded = {fold_words(form) for form in forms}
+        if any(folded & found for found in named):
+            yield ", ".join(dict.fromkeys(forms))
+
+
 def _list_forms(name: str, story: CheckedStory) -> list[tuple[str, ...]]:
     return [
         fold_words(form)
@@ -282,7 +310,12 @@ def _decide(
 ) -> CheckedStatement:
     visible = [c for c in candidates if c.is_visible]
     shown = tuple(_show(c) for c in visible[:SHOWN_PASSAGES])
-    checked = CheckedStatement(statement, StatementResult.CLOSEST, shown)
+    checked = CheckedStatement(
+        statement,
+        StatementResult.CLOSEST,
+        shown,
+        names=tuple(_iter_name_lines(statement, story)),
+    )
     later = _find_later(statement, story, candidates)
     if later is not None:
         return replace(checked, result=StatementResult.LATER, chapter=later.chapter)

@@ -17,6 +17,7 @@ class RequestPurpose(StrEnum):
     PLANNING = "planning"
     ANSWERING = "answering"
     JUDGING = "judging"
+    CHECKING = "checking"
     WEB_SEARCH = "web search"
     EMBEDDING = "embedding"
     RERANKING = "second look"

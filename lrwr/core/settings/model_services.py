@@ -42,6 +42,12 @@ class ModelSettings:
         " Empty means `name`.",
         example="gpt-6-sol",
     )
+    checker: str = declare_setting(
+        "",
+        "Another model on the same server, to check drafts in `lrwr post check`. Empty"
+        " means `name`.",
+        example="gpt-6-sol",
+    )
     base_url: str = declare_setting(
         "",
         "Address of the server. Empty means OpenAI itself, or Ollama on this machine.",

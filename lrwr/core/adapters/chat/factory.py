@@ -39,14 +39,15 @@ class ModelRole(StrEnum):
 
     The planner plans how to answer a question. The analyst extracts facts from the
     manuscript and judges contradictions. The avatar answers questions. The judge scores
-    answers in `lrwr eval`. The ranker orders the first passages of a search; it is the
-    planner's model.
+    answers in `lrwr eval`. The checker compares drafts with the manuscript. The ranker
+    orders the first passages of a search; it is the planner's model.
     """
 
     PLANNER = "planner"
     ANALYST = "analyst"
     AVATAR = "avatar"
     JUDGE = "judge"
+    CHECKER = "checker"
     RANKER = "ranker"
 
     @property
@@ -61,6 +62,8 @@ class ModelRole(StrEnum):
                 return RequestPurpose.ANSWERING
             case ModelRole.JUDGE:
                 return RequestPurpose.JUDGING
+            case ModelRole.CHECKER:
+                return RequestPurpose.CHECKING
             case ModelRole.RANKER:
                 return RequestPurpose.RERANKING
 
@@ -150,6 +153,8 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
             name = model.avatar
         case ModelRole.JUDGE:
             name = model.judge
+        case ModelRole.CHECKER:
+            name = model.checker
     default = DEFAULT_CHAT_MODEL if model.use == "openai" else ""
     return "" if model.use == "off" else name or model.name or default
 

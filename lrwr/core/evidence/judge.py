@@ -1,0 +1,252 @@
+"""Lets a language model compare statements with passages: prompts, replies, verdicts."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import cache
+
+from lrwr.core.attribution.quotations import occurs_in
+from lrwr.core.judging import BatchJudge, JudgeBudget
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+    generate_fence_mark,
+    wrap_in_fence,
+)
+from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.stores import AnalysisStore
+
+PROMPT_REVISION = "1"
+"""Version of prompt and schema; part of the cache key of verdicts."""
+
+STATEMENTS_PER_CALL = 6
+MAX_STATEMENTS_PER_RUN = 400
+MIN_QUOTE_WORDS = 2
+MAX_REASON_WORDS = 20
+_REPLY_TOKENS = 60
+
+_INSTRUCTIONS = """\
+You check a text about a novel against the novel. Each statement comes with numbered \
+passages of the novel, or of its author's notes, and with the names of its characters. \
+For each statement decide:
+supported: the passages say all of it, in any words, or it follows from them;
+contradicted: a passage says something that cannot be true together with it;
+absent: neither. Also choose absent where only a part is said, where the passages might \
+be about somebody or something else, or where you are not sure.
+Judge what is meant, not the choice of words. What a character says, believes or dreams \
+does not make it true. Passages are single moments: what changes later does not \
+contradict.
+passage: the number of the passage that decides; 0 for absent.
+quote: the words that decide, 3 to 25 of them, copied letter by letter from that \
+passage; empty for absent.
+why: at most 20 words.
+"""
+
+
+class Verdict(StrEnum):
+    """What a language model says about a statement."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    ABSENT = "not in the evidence"
+
+
+_WORDS = {
+    "supported": Verdict.SUPPORTED,
+    "contradicted": Verdict.CONTRADICTED,
+    "absent": Verdict.ABSENT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceClaim:
+    """A statement, the texts of the passages to compare it with, best first, and lines
+    with the names of the characters in it.
+    """
+
+    statement: str
+    passages: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimJudgement:
+    """A language model's verdict about a statement, not verified yet.
+
+    `passage` is the index, from 0, of the passage with the words `quote` that decide;
+    None if none does. `why` is the reason in a few words.
+    """
+
+    verdict: Verdict
+    passage: int | None = None
+    quote: str = ""
+    why: str = ""
+
+
+def verify_judgement(
+    claim: EvidenceClaim, judgement: ClaimJudgement
+) -> ClaimJudgement | None:
+    """Return the judgement if its quotation stands in a passage of `claim`, with the
+    index of that passage; None if not.
+
+    `Verdict.ABSENT` needs no quotation.
+    """
+    if judgement.verdict is Verdict.ABSENT:
+        return ClaimJudgement(Verdict.ABSENT, why=judgement.why)
+    if len(judgement.quote.split()) < MIN_QUOTE_WORDS:
+        return None
+    named = () if judgement.passage is None else (judgement.passage,)
+    for at in (*named, *range(len(claim.passages))):
+        if at < len(claim.passages) and occurs_in(
+            judgement.quote, [claim.passages[at]]
+        ):
+            return ClaimJudgement(judgement.verdict, at, judgement.quote, judgement.why)
+    return None
+
+
+def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
+    """Return the prompt that asks about `claims`, numbered from 1.
+
+    All text of the draft and the manuscript stands between lines with a random mark, so
+    that the model cannot take it for instructions. A passage of several claims is sent
+    once.
+    """
+    passages = list(dict.fromkeys(text for c in claims for text in c.passages))
+    numbers = {text: number for number, text in enumerate(passages, start=1)}
+    names = list(dict.fromkeys(line for claim in claims for line in claim.names))
+    blocks = [("names", "\n".join(names))] if names else []
+    blocks += [(f"passage {number}", text) for text, number in numbers.items()]
+    for number, claim in enumerate(claims, start=1):
+        listed = ", ".join(str(numbers[text]) for text in claim.passages)
+        blocks.append((f"statement {number}, passages {listed}", claim.statement))
+    mark = generate_fence_mark(*(text for _, text in blocks))
+    fenced = "\n".join(wrap_in_fence(label, text, mark) for label, text in blocks)
+    return [
+        ChatMessage("system", f"{_INSTRUCTIONS}{FENCE_RULE}"),
+        ChatMessage("user", fenced),
+    ]
+
+
+@cache
+def build_claim_shape() -> ReplyShape:
+    """Return the format of a reply: a JSON object with the array "statements"."""
+    row = {
+        "id": {"type": "integer"},
+        "verdict": {"type": "string", "enum": list(_WORDS)},
+        "passage": {"type": "integer"},
+        "quote": {"type": "string"},
+        "why": {"type": "string"},
+    }
+    fields = {"statements": {"type": "array", "items": build_strict_schema(row)}}
+    schema = json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    return ReplyShape("Statements", schema)
+
+
+def parse_claim_judgements(
+    reply: str, claims: Sequence[EvidenceClaim]
+) -> Mapping[int, ClaimJudgement]:
+    """Return the judgements in `reply` by index of the claim, from 0.
+
+    Claims that are left out or judged twice are missing.
+
+    Raises:
+        MalformedReply: The reply does not match the schema.
+    """
+    match extract_json_object(reply):
+        case {"statements": [*rows], **more} if not more:
+            judged = [_parse_row(row) for row in rows]
+        case _:
+            raise MalformedReply("it is not an object of `statements`")
+    passages = list(dict.fromkeys(text for c in claims for text in c.passages))
+    numbers = [number for number, _ in judged]
+    return {
+        number - 1: _localize(judgement, claims[number - 1], passages)
+        for number, judgement in judged
+        if 1 <= number <= len(claims) and numbers.count(number) == 1
+    }
+
+
+def _localize(
+    judgement: ClaimJudgement, claim: EvidenceClaim, passages: Sequence[str]
+) -> ClaimJudgement:
+    """Turn the number of a passage of the prompt into its index in the claim."""
+    number = judgement.passage
+    at = None
+    if number is not None and 0 < number <= len(passages):
+        text = passages[number - 1]
+        at = claim.passages.index(text) if text in claim.passages else None
+    return ClaimJudgement(judgement.verdict, at, judgement.quote, judgement.why)
+
+
+def _parse_row(row: object) -> tuple[int, ClaimJudgement]:
+    match row:
+        case {
+            "id": int(number),
+            "verdict": str(verdict),
+            "passage": int(passage),
+            "quote": str(quote),
+            "why": str(why),
+            **more,
+        } if verdict in _WORDS and not (more or isinstance(number, bool)):
+            words = flatten_reply_text(why).split()[:MAX_REASON_WORDS]
+            judgement = ClaimJudgement(
+                _WORDS[verdict], passage, quote.strip(" “”\"'"), " ".join(words)
+            )
+            return number, judgement
+    raise MalformedReply(
+        "a statement is not `id`, `verdict`, `passage`, `quote` and `why`"
+    )
+
+
+class _ClaimFormat:
+    """How statements are sent to a language model, and its verdicts read."""
+
+    per_call = STATEMENTS_PER_CALL
+    most_per_run = MAX_STATEMENTS_PER_RUN
+    reply_tokens = _REPLY_TOKENS
+
+    def build_messages(self, items: Sequence[EvidenceClaim]) -> list[ChatMessage]:
+        """Return the prompt about several statements."""
+        return build_claim_messages(items)
+
+    def shape(self) -> ReplyShape:
+        """Return the format of a reply."""
+        return build_claim_shape()
+
+    def parse(
+        self, reply: str, items: Sequence[EvidenceClaim]
+    ) -> Mapping[int, ClaimJudgement]:
+        """Return the judgements in `reply`, by index of the statement."""
+        return parse_claim_judgements(reply, items)
+
+    def serialize(self, judgement: ClaimJudgement) -> str:
+        """Return a judgement as text, for storage."""
+        return json.dumps(asdict(judgement), ensure_ascii=False)
+
+    def deserialize(self, text: str) -> ClaimJudgement:
+        """Return the judgement that `serialize` turned into `text`."""
+        row = json.loads(text)
+        verdict = Verdict(row["verdict"])
+        return ClaimJudgement(verdict, row["passage"], row["quote"], row["why"])
+
+    def list_key_parts(self, item: EvidenceClaim) -> list[str]:
+        """Return all that a judgement depends on, besides the model."""
+        texts = [item.statement, *item.passages, *item.names]
+        return ["evidence", PROMPT_REVISION, *texts]
+
+
+class ClaimJudge(BatchJudge[EvidenceClaim, ClaimJudgement]):
+    """Lets a language model judge statements, and stores each judgement.
+
+    A stored judgement is reused while the statement, its passages, the model and the
+    prompt are the same. `budget` limits what a run may cost.
+    """
+
+    def __init__(
+        self, chat: ChatModel, store: AnalysisStore, budget: JudgeBudget
+    ) -> None:
+        super().__init__(chat, store, budget, _ClaimFormat())

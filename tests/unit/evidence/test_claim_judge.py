@@ -1,0 +1,151 @@
+"""Verdicts of a language model about statements: prompts, replies, quotations."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteAnalysisStore
+from lrwr.core.evidence.judge import (
+    ClaimJudge,
+    ClaimJudgement,
+    EvidenceClaim,
+    Verdict,
+    build_claim_messages,
+    parse_claim_judgements,
+    verify_judgement,
+)
+from lrwr.core.model.language_model import MalformedReply, Usage
+from lrwr.pipeline.analysis import ModelBudget
+from tests.fakes.chat_models import ScriptedChat
+from tests.fakes.records import Clock
+
+LAMP = "Nell filled the lamp at dusk."
+MULE = "The mule had no name."
+CLAIMS = [
+    EvidenceClaim("Nell tends the lamp.", (LAMP, MULE), ("Nell, SootWren",)),
+    EvidenceClaim("The mule is called Bess.", (MULE,), ()),
+]
+
+
+def row(number: int, verdict: str, passage: int, quote: str) -> dict[str, object]:
+    return {
+        "id": number,
+        "verdict": verdict,
+        "passage": passage,
+        "quote": quote,
+        "why": "it says so",
+    }
+
+
+def reply(*rows: dict[str, object]) -> str:
+    return json.dumps({"statements": rows})
+
+
+def test_a_passage_of_several_statements_is_sent_once() -> None:
+    user = build_claim_messages(CLAIMS)[1].text
+    assert user.count(MULE) == 1
+    assert re.search(r"<statement 1, passages 1, 2 \w+>\nNell tends the lamp\.", user)
+    assert re.search(r"<statement 2, passages 2 \w+>\nThe mule is called Bess\.", user)
+    assert "Nell, SootWren" in user
+
+
+def test_numbers_of_passages_become_those_of_the_statement() -> None:
+    judged = parse_claim_judgements(
+        reply(
+            row(1, "supported", 1, "filled the lamp"),
+            row(2, "contradicted", 2, "had no name"),
+        ),
+        CLAIMS,
+    )
+    assert judged[0].passage == 0
+    assert (judged[1].verdict, judged[1].passage) == (Verdict.CONTRADICTED, 0)
+
+
+def test_a_number_of_another_passage_counts_as_none() -> None:
+    (judged,) = parse_claim_judgements(
+        reply(row(2, "contradicted", 1, "had no name")), CLAIMS
+    ).values()
+    assert judged.passage is None
+
+
+def test_numbers_out_of_range_and_double_ones_are_ignored() -> None:
+    rows = [
+        row(1, "absent", 0, ""),
+        row(1, "supported", 1, "x"),
+        row(9, "absent", 0, ""),
+    ]
+    assert parse_claim_judgements(reply(*rows), CLAIMS) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no",
+        "{}",
+        '{"statements": [1]}',
+        reply(row(1, "maybe", 1, "x")),
+        reply({**row(1, "absent", 0, ""), "more": 1}),
+    ],
+)
+def test_other_replies_are_refused(text: str) -> None:
+    with pytest.raises(MalformedReply):
+        parse_claim_judgements(text, CLAIMS)
+
+
+def test_a_verdict_needs_words_of_a_passage() -> None:
+    wrong = ClaimJudgement(Verdict.SUPPORTED, 0, "Nell broke the lamp")
+    assert verify_judgement(CLAIMS[0], wrong) is None
+    elsewhere = ClaimJudgement(Verdict.SUPPORTED, 0, "had no name")
+    assert verify_judgement(CLAIMS[0], elsewhere) == ClaimJudgement(
+        Verdict.SUPPORTED, 1, "had no name"
+    )
+    absent = ClaimJudgement(Verdict.ABSENT, 1, "had no name", "not told")
+    assert verify_judgement(CLAIMS[0], absent) == ClaimJudgement(
+        Verdict.ABSENT, why="not told"
+    )
+
+
+@given(st.text(max_size=40))
+def test_whatever_is_quoted_stands_in_the_passage_or_is_dropped(quote: str) -> None:
+    judged = verify_judgement(CLAIMS[0], ClaimJudgement(Verdict.CONTRADICTED, 0, quote))
+    assert judged is None or judged.passage in (0, 1)
+    if judged is not None:
+        words = re.findall(r"\w+", quote.lower())
+        assert set(words) <= set(re.findall(r"\w+", f"{LAMP} {MULE}".lower()))
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteAnalysisStore]:
+    database = SqliteDatabase(tmp_path / "library.db")
+    yield SqliteAnalysisStore(database, now=Clock())
+    await database.aclose()
+
+
+async def test_a_stored_verdict_costs_no_call(store: SqliteAnalysisStore) -> None:
+    answer = reply(row(1, "supported", 1, "filled the lamp"), row(2, "absent", 0, ""))
+    chat = ScriptedChat(answer=lambda *_: answer)
+    first = await ClaimJudge(chat, store, free()).judge(CLAIMS)
+    again = await ClaimJudge(ScriptedChat(), store, free()).judge(CLAIMS)
+    assert (first.usage.calls, again.usage.calls) == (1, 0)
+    assert first.judged == again.judged
+    assert [judgement.verdict for _, judgement in again.judged] == [
+        Verdict.SUPPORTED,
+        Verdict.ABSENT,
+    ]
+
+
+async def test_a_budget_of_nothing_asks_nothing(store: SqliteAnalysisStore) -> None:
+    budget = ModelBudget(lambda _: 1.0, 0.5)
+    session = await ClaimJudge(ScriptedChat(), store, budget).judge(CLAIMS)
+    assert (session.unjudged, session.usage) == (2, Usage())
+    assert session.stopped
+
+
+def free() -> ModelBudget:
+    return ModelBudget(lambda _: 0.0, 0.0)
