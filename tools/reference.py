@@ -57,6 +57,7 @@ EXIT_CODES = {
     ExitCode.PARTIAL: "finished, but some documents could not be read or deleted",
     ExitCode.CONTRADICTIONS: "`lrwr check` found contradictions",
     ExitCode.CHANGED: "`lrwr diff --exit-code` found differences",
+    ExitCode.UNSUPPORTED: "`lrwr post check` found sentences that need the author",
     ExitCode.INTERNAL: "a bug in lrwr; the message names the report file",
     ExitCode.INTERRUPTED: "stopped with Ctrl-C; finished work is saved",
 }

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.posts import load_story
+from lrwr.app.posts import load_checked_story
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import find_numbers
 from lrwr.core.attribution.names import list_named_characters
 from lrwr.core.evidence.checker import CheckedStory, DraftChecker, StatementResult
 from lrwr.core.evidence.statements import iter_statements
-from lrwr.core.model.text import WORD_PATTERN
+from lrwr.core.model.text import WORD_PATTERN, LineIndex
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.settings.loader import load_settings
 
 SENTENCE_WORDS = (8, 40)
@@ -34,7 +35,18 @@ _AUXILIARY = re.compile(
     r"\b(was|were|had|could|would|should|is|are|did|will)\b(?! not)"
 )
 _NOT = re.compile(r"\b(was|were|had|could|would|should|is|are|did|will) not\b")
-_SMALL = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve")
+_SMALL = (
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "twelve",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +128,7 @@ def plant(
 
 async def measure(workspace: Workspace, count: int) -> dict[str, object]:
     """Return how many planted details are reported, and unchanged sentences flagged."""
-    story = await load_story(workspace)
+    story = await load_checked_story(workspace)
     texts = await workspace.passages.texts(story.order.story)
     checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
     total: Counter[str] = Counter()
@@ -125,7 +137,11 @@ async def measure(workspace: Workspace, count: int) -> dict[str, object]:
     started = time.process_time()
     rows = list(plant([t.text for t in texts.values()], story, count, chance))
     for row in rows:
-        statement = next(iter_statements(row.text, find_sentence_spans))
+        statement = next(
+            iter_statements(
+                DocumentText(row.text, LineIndex.of(row.text)), find_sentence_spans
+            )
+        )
         checked = await checker.check(statement, story)
         total[row.kind] += 1
         is_flagged = checked.result is StatementResult.DETAILS_DIFFER

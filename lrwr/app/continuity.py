@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
-from lrwr.app.judging import create_judge_parts
+from lrwr.app.judge_parts import create_judge_parts
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import find_contradictions

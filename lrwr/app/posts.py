@@ -1,12 +1,14 @@
 """Texts about the manuscript, such as newsletters: checks them against the library."""
 
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
-from lrwr.app.judging import create_judge_parts
+from lrwr.app.judge_parts import create_judge_parts
 from lrwr.core.adapters.chat.factory import ModelRole
-from lrwr.core.adapters.source.text import decode_text, find_sentence_spans
+from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.name_lookup import list_cast_forms
 from lrwr.core.evidence.checker import (
     CheckedStatement,
@@ -16,8 +18,9 @@ from lrwr.core.evidence.checker import (
 )
 from lrwr.core.evidence.judge import ClaimJudge, verify_judgement
 from lrwr.core.evidence.statements import is_english, iter_statements
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentFormat, DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
+from lrwr.core.ports.stores import DocumentText
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +58,10 @@ class CheckedDraft:
         )
 
 
-def read_draft(content: bytes, name: str) -> str:
-    """Return the text of a draft, Markdown, plain text or Word; `name` is its file name.
+def read_draft(content: bytes, name: str) -> DocumentText:
+    """Return the text and lines of a draft, Markdown, plain text or Word.
+
+    `name` is its file name; its ending selects the format.
 
     Raises:
         UnreadableDocument: It is no text, too long, or not English.
@@ -67,13 +72,10 @@ def read_draft(content: bytes, name: str) -> str:
             f"{name} is larger than {MAX_DRAFT_BYTES // 1000:,} kB",
             hint="Check a part of it at a time.",
         )
-    if name.lower().endswith(".docx"):
-        from lrwr.core.adapters.source.docx import parse_docx
-
-        layout = parse_docx(content, name)
-        text = layout.text[layout.body.start : layout.body.end]
-    else:
-        text, _ = decode_text(content, name)
+    suffix = PurePosixPath(name).suffix.lower()
+    kind = FORMATS_BY_SUFFIX.get(suffix, DocumentFormat.TEXT)
+    layout = parse_layout(kind, content, name)
+    text = layout.text
     if not any(character.isalnum() for character in text):
         raise NotFound(f"{name} has no words", hint="Write something, then check it.")
     if not is_english(text):
@@ -81,10 +83,10 @@ def read_draft(content: bytes, name: str) -> str:
             f"{name} was not evaluated: it does not seem to be English",
             hint="Check drafts in English only.",
         )
-    return text
+    return DocumentText(text, layout.lines)
 
 
-async def load_story(workspace: Workspace, as_of: str = "") -> CheckedStory:
+async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedStory:
     """Return the story that drafts are checked against, up to `as_of`, such as "ch3".
 
     Raises:
@@ -105,11 +107,11 @@ async def load_story(workspace: Workspace, as_of: str = "") -> CheckedStory:
 
 async def check_draft(
     workspace: Workspace,
-    text: str,
+    draft: DocumentText,
     story: CheckedStory,
     advance: "Callable[[], object]" = lambda: None,
 ) -> CheckedDraft:
-    """Check the draft `text`, Markdown, against `story`. Nothing is stored or sent.
+    """Check `draft` against `story`. Nothing is stored or sent.
 
     `advance` is called after each statement.
 
@@ -119,7 +121,7 @@ async def check_draft(
     """
     checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
     checked, subject = [], ""
-    for statement in iter_statements(text, find_sentence_spans):
+    for statement in iter_statements(draft, find_sentence_spans):
         checked.append(await checker.check(statement, story, subject))
         subject = find_subject(statement, story) or subject
         advance()

@@ -15,7 +15,7 @@ from lrwr.app.posts import (
     check_draft,
     create_claim_judge,
     judge_draft,
-    load_story,
+    load_checked_story,
     read_draft,
 )
 from lrwr.app.presenters.posts import checked_draft_as_json, render_checked_draft
@@ -31,6 +31,7 @@ from lrwr.cli.runtime.services import (
     run_async,
 )
 from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
@@ -108,7 +109,7 @@ class _Request:
     """The draft to check, its file name, and how."""
 
     name: str
-    text: str
+    text: DocumentText
     as_of: str
     every: bool
     judge: bool
@@ -117,7 +118,7 @@ class _Request:
 async def _check(settings: Settings, output: Output, request: _Request) -> CheckedDraft:
     as_json = output.as_json
     async with open_search_services(settings, output, as_json=as_json) as workspace:
-        story = await load_story(workspace, request.as_of)
+        story = await load_checked_story(workspace, request.as_of)
         with output.progress("Checking", None) as advance:
             draft = await check_draft(
                 workspace, request.text, story, lambda: advance(1)

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TypeAlias
 
-from lrwr.core.continuity.pairs import StatementPair
-from lrwr.core.judging import (
+from lrwr.core.batch_judge import (
     BatchJudge,
     BatchJudgeEstimate,
     BatchJudgeResult,
     JudgeBudget,
 )
+from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.model.language_model import (
     FENCE_RULE,
     MalformedReply,

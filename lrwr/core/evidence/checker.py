@@ -24,8 +24,9 @@ from lrwr.core.evidence.comparison import (
     compare_with_text,
 )
 from lrwr.core.evidence.judge import ClaimJudgement, EvidenceClaim, Verdict
-from lrwr.core.evidence.statements import Statement
-from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage, Pipeline
+from lrwr.core.evidence.statements import DraftStatement
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.ports.stores import PassageStore
@@ -115,7 +116,7 @@ class CheckedStatement:
     model, None without one or if its quotation is not in a passage.
     """
 
-    statement: Statement
+    statement: DraftStatement
     result: StatementResult
     passages: tuple[ClosestPassage, ...] = ()
     differences: tuple[DetailDifference, ...] = ()
@@ -191,7 +192,7 @@ class DraftChecker:
         self._finder, self._passages, self._split = finder, passages, split
 
     async def check(
-        self, statement: Statement, story: CheckedStory, subject: str = ""
+        self, statement: DraftStatement, story: CheckedStory, subject: str = ""
     ) -> CheckedStatement:
         """Return the result of one statement.
 
@@ -213,7 +214,7 @@ class DraftChecker:
         return checked
 
     async def _find(
-        self, statement: Statement, story: CheckedStory, subject: str
+        self, statement: DraftStatement, story: CheckedStory, subject: str
     ) -> list[_Candidate]:
         """Return the passages that may tell of a statement, closest first."""
         found: dict[ChunkId, Passage] = {}
@@ -248,7 +249,7 @@ class DraftChecker:
         )
 
 
-def find_subject(statement: Statement, story: CheckedStory) -> str:
+def find_subject(statement: DraftStatement, story: CheckedStory) -> str:
     """Return the character whom a statement names last; empty if it names none."""
     named = list_named_characters(statement.text, story.cast)
     if not named:
@@ -263,7 +264,7 @@ def find_subject(statement: Statement, story: CheckedStory) -> str:
     )
 
 
-def _iter_name_lines(statement: Statement, story: CheckedStory) -> Iterator[str]:
+def _iter_name_lines(statement: DraftStatement, story: CheckedStory) -> Iterator[str]:
     """Yield a line for each character that a statement names: its name, other names."""
     named = list_named_characters(statement.text, story.cast)
     for forms in story.known_cast:
@@ -282,7 +283,7 @@ def _list_forms(name: str, story: CheckedStory) -> list[tuple[str, ...]]:
 
 
 def _iter_requests(
-    statement: Statement, story: CheckedStory, subject: str
+    statement: DraftStatement, story: CheckedStory, subject: str
 ) -> Iterator[SearchRequest]:
     """Yield the searches for a statement: as a whole, up to the horizon, and for each
     quotation verbatim.
@@ -298,7 +299,7 @@ def _iter_requests(
             yield replace(whole, question=part, exact=True, limit=SHOWN_PASSAGES)
 
 
-def _states_nothing(statement: Statement) -> bool:
+def _states_nothing(statement: DraftStatement) -> bool:
     """Return whether a statement claims nothing: a heading, or too few words."""
     if statement.is_heading:
         return True
@@ -306,7 +307,7 @@ def _states_nothing(statement: Statement) -> bool:
 
 
 def _decide(
-    statement: Statement, story: CheckedStory, candidates: Sequence[_Candidate]
+    statement: DraftStatement, story: CheckedStory, candidates: Sequence[_Candidate]
 ) -> CheckedStatement:
     visible = [c for c in candidates if c.is_visible]
     shown = tuple(_show(c) for c in visible[:SHOWN_PASSAGES])
@@ -362,7 +363,7 @@ def _show(candidate: _Candidate) -> ClosestPassage:
 
 
 def _find_later(
-    statement: Statement, story: CheckedStory, candidates: Sequence[_Candidate]
+    statement: DraftStatement, story: CheckedStory, candidates: Sequence[_Candidate]
 ) -> _Candidate | None:
     """Return the passage after the horizon that alone tells what a statement says."""
     if story.horizon is None:
@@ -431,7 +432,7 @@ def _find_wrong_quotations(
 
 
 def _is_outside(
-    statement: Statement, story: CheckedStory, visible: Sequence[_Candidate]
+    statement: DraftStatement, story: CheckedStory, visible: Sequence[_Candidate]
 ) -> bool:
     """Return whether a statement is about something else than the story."""
     best = visible[0] if visible else None
@@ -452,7 +453,7 @@ def _is_outside(
     )
 
 
-def _claims_something(statement: Statement, story: CheckedStory) -> bool:
+def _claims_something(statement: DraftStatement, story: CheckedStory) -> bool:
     """Return whether a statement that is not about the story has a name or a number."""
     if find_numbers(statement.text) or statement.links:
         return True

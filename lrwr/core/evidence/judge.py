@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 
 from lrwr.core.attribution.quotations import occurs_in
-from lrwr.core.judging import BatchJudge, JudgeBudget
+from lrwr.core.batch_judge import BatchJudge, JudgeBudget
 from lrwr.core.model.language_model import (
     FENCE_RULE,
     MalformedReply,

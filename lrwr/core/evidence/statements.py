@@ -16,6 +16,7 @@ from lrwr.core.model.text import (
     Span,
     normalize_word,
 )
+from lrwr.core.ports.stores import DocumentText
 
 _FRONT_MATTER = re.compile(
     r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
@@ -43,7 +44,7 @@ English prose has about half."""
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class DraftStatement:
     """A sentence of a draft, at `span` of the draft, on `lines`.
 
     `text` is the sentence without Markdown, citation marks, addresses and hashtags.
@@ -77,25 +78,26 @@ def is_english(text: str) -> bool:
     return len(words) < MIN_LANGUAGE_WORDS or common >= MIN_ENGLISH_SHARE * len(words)
 
 
-def iter_statements(text: str, split: SentenceSplitter) -> Iterator[Statement]:
-    """Yield the sentences of the draft `text`, in text order.
+def iter_statements(
+    draft: DocumentText, split: SentenceSplitter
+) -> Iterator[DraftStatement]:
+    """Yield the sentences of a draft, in text order.
 
     `split` divides a text into the spans of its sentences. Front matter, code blocks,
     comments and scene breaks are skipped; an item of a list or a heading ends at the end
     of its line.
     """
-    blank = _blank_out(text)
-    lines = LineIndex.of(text)
+    blank = _blank_out(draft.text)
     in_sources = False
     for block in _iter_blocks(blank):
         body = blank[block.start : block.end]
         is_heading = _HEADING.match(body) is not None
         if is_heading or _SOURCES.match(body):
             in_sources = _SOURCES.match(body) is not None
-        statements: list[Statement] = []
+        statements: list[DraftStatement] = []
         for span in split(body):
             place = Span(block.start + span.start, block.start + span.end)
-            statement = _read_statement(blank, place, lines)
+            statement = _read_statement(blank, place, draft.lines)
             if any(character.isalnum() for character in statement.text):
                 is_label = is_heading or in_sources
                 statements.append(replace(statement, is_heading=is_label))
@@ -134,7 +136,7 @@ def _iter_blocks(text: str) -> Iterator[Span]:
                 yield Span(begin, end)
 
 
-def _read_statement(text: str, span: Span, lines: LineIndex) -> Statement:
+def _read_statement(text: str, span: Span, lines: LineIndex) -> DraftStatement:
     raw = text[span.start : span.end]
     links = [match[2] or match[3] for match in _LINK.finditer(raw)]
     plain = _LINK.sub(lambda match: match[1] or " ", raw)
@@ -144,7 +146,7 @@ def _read_statement(text: str, span: Span, lines: LineIndex) -> Statement:
     plain = _TAG.sub(" ", ANY_MARK.sub(" ", plain))
     plain = _EMPHASIS.sub("", plain.lstrip("# \t"))
     plain = " ".join(_SPACE_BEFORE.sub("", plain).split())
-    return Statement(
+    return DraftStatement(
         span,
         lines.lines_of(span),
         plain,

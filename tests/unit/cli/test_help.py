@@ -39,4 +39,4 @@ def test_every_command_says_in_one_sentence_what_it_does(name: str) -> None:
     summary = COMMANDS[name].summary
     assert summary[0].isupper()
     assert summary.endswith((".", ")."))
-    assert "Example" in help_of(name) or name in {"config", "export", "deploy"}
+    assert "Example" in help_of(name) or name in {"config", "export", "deploy", "post"}

@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.evidence.statements import Statement, is_english, iter_statements
+from lrwr.core.evidence.statements import DraftStatement, is_english, iter_statements
+from lrwr.core.model.text import LineIndex
+from lrwr.core.ports.stores import DocumentText
 
 DRAFT = """\
 ---
@@ -30,8 +32,10 @@ Nobody reads code.
 """
 
 
-def read(text: str) -> list[Statement]:
-    return list(iter_statements(text, find_sentence_spans))
+def read(text: str) -> list[DraftStatement]:
+    return list(
+        iter_statements(DocumentText(text, LineIndex.of(text)), find_sentence_spans)
+    )
 
 
 def test_sentences_stand_without_markup_with_their_lines() -> None:

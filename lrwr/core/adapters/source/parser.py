@@ -195,11 +195,18 @@ def parse_document(
             f"{path.name} is larger than {text_limit // 1024**2} MB",
             hint="Split it into a file for each chapter or volume.",
         )
-    layout = _parse_layout(kind, content, path.name) if content else _empty_layout()
+    layout = parse_layout(kind, content, path.name) if content else _empty_layout()
     return _build_document(document, kind, layout, decided)
 
 
-def _parse_layout(kind: DocumentFormat, content: bytes, name: str) -> DocumentLayout:
+def parse_layout(kind: DocumentFormat, content: bytes, name: str) -> DocumentLayout:
+    """Return the text of a file of the format `kind`, and the positions of its parts.
+
+    `name` is the file's name in error messages.
+
+    Raises:
+        UnreadableDocument: The bytes are not in that format.
+    """
     # Parsers are imported when a file needs one: commands that only list files start
     # faster without them.
     match kind:
