@@ -131,3 +131,55 @@ def test_search_offers_the_nearest_name_for_one_that_nobody_has() -> None:
     assert "Did you mean Mrs. Croft?" in shown
     result = json.loads(run("search", "What does Croftt say?", "--json"))
     assert result["similar_names"]
+
+
+WEDDING = (
+    "# One\n\n“I will,” said Nell Vale. She sat. Nell smiled. “So,” said Mrs. Tallow. She "
+    "sat.\n\n# Two\n\n“I shall marry,” said Mr. Tallow. He sat. Nell Vale was engaged to "
+    "Mr. Tallow. The marriage of Nell and Mr. Tallow was told.\n\n“Good,” said Mrs. "
+    "Tallow. “Well,” said Mr. Tallow. “Yes,” said Nell.\n"
+)
+FATHER = (
+    "# One\n\n“I,” said Mr. Corin Vale. He sat. “No,” said Corin. Corin lost his hat. “So,” "
+    "said Mr. Vale. He sat. Corin went with Mr. Vale to the quay. “Well,” said Corin. "
+    "“Good,” said Corin Vale.\n\n“Yes,” said Corin.\n"
+)
+SISTERS = (
+    "# One\n\n“I,” said Nell Vale. She sat. “No,” said Orla Vale. She sat. “Miss Vale!” "
+    "said Tom. “Yes,” said Nell. “Well,” said Orla. “Good, Miss Vale,” said Tom.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (WEDDING, "merge Nell Mrs. Tallow"),
+        (FATHER, "split Corin Mr. Vale"),
+        (SISTERS, "merge Nell Miss Vale"),
+    ],
+)
+def test_a_review_asks_what_names_alone_leave_open(
+    library: Path, text: str, question: str
+) -> None:
+    for name in FILES:
+        library.joinpath(name).unlink()
+    library.joinpath("1.md").write_text(text, encoding="utf-8")
+    library.joinpath("lrwr.toml").write_text(FILES["lrwr.toml"], encoding="utf-8")
+    run("ingest", ".")
+
+    found = {f"{p['kind']} {p['first']} {p['second']}": p for p in proposed()}
+
+    assert question in {key.replace("Nell Vale", "Nell") for key in found}
+    assert all(proposal["lines"] for proposal in found.values())
+
+
+def test_a_name_in_capitals_is_no_name_of_its_own(library: Path) -> None:
+    library.joinpath("2.md").write_text(
+        FILES["2.md"] + "\n“DEAR NELL, come.”\n\n“NELL!” said Mrs. Croft.\n",
+        encoding="utf-8",
+    )
+    run("ingest", ".")
+
+    shown = json.loads(run("characters", "Nell", "--json"))
+
+    assert "NELL" not in shown["aliases"]

@@ -128,7 +128,7 @@ async def test_lists_of_the_story_bible_have_a_key_each(
         assert any(".md:" in line for line in shown_lines(room))
 
 
-@pytest.mark.parametrize("key", ["alt+c", "alt+k", "alt+q", "alt+y"])
+@pytest.mark.parametrize("key", ["alt+c", "alt+n", "alt+k", "alt+q", "alt+y"])
 async def test_without_a_library_each_says_what_to_do(unread: Path, key: str) -> None:
     async with a_room(unread) as room:
         await room.press(key)
@@ -152,7 +152,16 @@ def test_every_command_has_a_screen_or_a_reason() -> None:
 
 def test_screens_of_the_table_are_one_key_and_one_command_away() -> None:
     slashes = {action.slash: action.keys for action in ROOM_ACTIONS if action.slash}
-    for name in ("search", "check", "timeline", "relations", "quotes", "recap", "gaps"):
+    for name in (
+        "search",
+        "check",
+        "review",
+        "timeline",
+        "relations",
+        "quotes",
+        "recap",
+        "gaps",
+    ):
         assert slashes[name]
 
 

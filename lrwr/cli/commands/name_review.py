@@ -11,11 +11,7 @@ from lrwr.cli.commands.canon import make_decision
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import open_story_services, run_async
-from lrwr.core.bible.name_review import (
-    NameProposal,
-    NameProposalKind,
-    review_names,
-)
+from lrwr.core.bible.name_review import NameProposal, review_names
 from lrwr.core.canon.decision import Decision
 from lrwr.core.settings.model import Settings
 
@@ -103,12 +99,7 @@ def _proposal_as_json(proposal: NameProposal) -> dict[str, object]:
 
 
 def _show(proposal: NameProposal, output: Output) -> None:
-    question = (
-        f"Are {proposal.first} and {proposal.second} one character?"
-        if proposal.kind is NameProposalKind.MERGE
-        else f"Is {proposal.second} somebody else than {proposal.first}?"
-    )
-    output.answer(StyledText(sanitize_line(question), "strong"))
+    output.answer(StyledText(sanitize_line(proposal.question), "strong"))
     output.answer(f"{sanitize_line(proposal.reason)}.", indent=2)
     for line in proposal.lines:
         place = StyledText(sanitize_line(f"{line.document}:{line.line}"), "place")

@@ -388,9 +388,13 @@ class HorizonCast:
             return character.aliases
         counts: dict[str, int] = {}
         story_rows = [row for row in rows if self._view.is_story(row.document)]
-        for row in story_rows or rows:
-            counts[row.alias] = counts.get(row.alias, 0) + self._mentions(row)
         aliases_by_name = {alias.name: alias for alias in character.aliases}
+        spelled = {name.casefold(): name for name in aliases_by_name}
+        for row in story_rows or rows:
+            name = row.alias
+            if name not in aliases_by_name:  # "NELL" is no name beside "Nell"
+                name = spelled.get(name.casefold(), name)
+            counts[name] = counts.get(name, 0) + self._mentions(row)
         if not self._view.bounded:
             counts = {name: counts.get(name, 0) for name in (*aliases_by_name, *counts)}
         plainly = Alias("", 0, character.certainty)

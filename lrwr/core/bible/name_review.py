@@ -4,14 +4,34 @@ Rules join names only on strong evidence; here the writer decides the rest.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, pairwise, permutations, product
 
+from lrwr.core.bible.name_evidence import (
+    NameLine,
+    NamingSentence,
+    compile_name,
+    find_contradicting_names,
+    find_father_names,
+    find_married_names,
+    find_name_lines,
+    find_naming_sentences,
+    find_surnames,
+    is_only_married,
+    parse_forms,
+    shorten_line,
+)
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.service import BibleService
-from lrwr.core.bible.values import AttributedQuote, Bible, CharacterProfile
+from lrwr.core.bible.values import (
+    AttributedQuote,
+    Bible,
+    CharacterProfile,
+    TextEvidence,
+)
 from lrwr.core.canon.decision import NamesMerged, NamesSplit
 from lrwr.core.canon.model import CanonNames
 from lrwr.core.model.cast import Gender
@@ -20,10 +40,13 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lexicon import (
     fold_name,
-    infer_title_gender,
     is_same_given_name,
 )
-from lrwr.core.nlp.names.name_form import NameForm, is_named_after_husband
+from lrwr.core.nlp.names.name_form import (
+    NameForm,
+    is_named_after_husband,
+    parse_name_form,
+)
 from lrwr.core.ports.stores import DocumentText
 
 MAX_PROPOSALS = 40
@@ -31,8 +54,20 @@ MAX_PROPOSALS = 40
 _MAX_LINES = 3
 _MIN_ANSWERS = 2
 """Replies to a name from which it may be that of the one who replies."""
-_EXCERPT = 90
-"""Characters of a line around a name."""
+_MAX_FITS = 2
+"""People who may have one name, from which none of them is proposed."""
+_TOGETHER = 2
+"""Sentences that name two characters, from which they are probably two."""
+_TOGETHER_SHARE = 0.05
+"""Share of the mentions of the rarer one up to which such sentences say little."""
+_MIN_WEDDINGS = 2
+"""Sentences about a marriage from which a woman may have the man's surname."""
+_SHORTEST = 3
+"""Letters of a surname that is no initial."""
+_RARE = 0.1
+"""Share of the mentions of "Mrs. Vale" below which "Nell Vale" is rather a daughter."""
+_RANKS = frozenset({"lady", "lord", "sir"})
+"""Titles of people whom hardly anybody calls by the given name alone."""
 _SPOUSES = frozenset({"wife", "husband", "spouse"})
 
 
@@ -44,19 +79,11 @@ class NameProposalKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class NameLine:
-    """A place of the text that speaks for a proposal; `line` counts from 1."""
-
-    document: DocumentId
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class NameProposal:
     """Two names that may be one character, or two, and why.
 
-    `mentions` are those of the rarer name: how much the decision changes.
+    `mentions` are those of the rarer name: how much the decision changes. `is_strong`
+    means that the text speaks for it, not only the names.
     """
 
     kind: NameProposalKind
@@ -65,6 +92,14 @@ class NameProposal:
     reason: str
     mentions: int
     lines: tuple[NameLine, ...] = ()
+    is_strong: bool = False
+
+    @property
+    def question(self) -> str:
+        """The proposal as a question that can be answered with yes or no."""
+        if self.kind is NameProposalKind.MERGE:
+            return f"Are {self.first} and {self.second} one character?"
+        return f"Is {self.second} somebody else than {self.first}?"
 
     @property
     def accepted(self) -> NamesMerged | NamesSplit:
@@ -87,27 +122,67 @@ def propose_name_changes(
     decided: CanonNames,
     texts: Mapping[DocumentId, DocumentText],
     story: Sequence[DocumentId],
+    shared: Mapping[str, Sequence[str]],
 ) -> list[NameProposal]:
-    """Return what may be wrong with the characters of `bible`, most mentions first.
+    """Return what may be wrong with the characters of `bible`, what the text speaks for
+    first, then by mentions.
 
     `decided` are the writer's decisions: what they settle is not proposed. `texts` are
     those of the documents in `story`, which is in story order; up to three lines of
-    them are given for each proposal. At most `MAX_PROPOSALS`.
+    them are given for each proposal. `shared` are the names that several characters may
+    have, likeliest first. At most `MAX_PROPOSALS`.
     """
     people = bible.characters
-    found = [
-        *_propose_by_answers(people, bible.quotes),
+    sentences = list(find_naming_sentences(people, texts, story))
+    apart = _find_apart(bible, sentences)
+    answers = list(_propose_by_answers(people, bible.quotes))
+    names = [
         *_propose_by_names(people),
         *_propose_wives(bible),
-        *_propose_splits(people),
+        *_propose_brides(people, sentences),
+        *_propose_splits(people, sentences),
+        *_propose_bearers(people, shared, texts),
+    ]
+    found = [
+        p
+        for p in names
+        if p.kind is NameProposalKind.SPLIT or _list_pair(p) not in apart
     ]
     unique: dict[frozenset[str], NameProposal] = {}
-    for proposal in found:
-        key = frozenset((proposal.first, proposal.second))
+    for proposal in (*answers, *found):
+        key = _list_pair(proposal)
         if len(key) == 2 and not _is_decided(proposal, decided):
             unique.setdefault(key, proposal)
-    ranked = sorted(unique.values(), key=lambda p: (-p.mentions, p.first, p.second))
+    ranked = sorted(
+        unique.values(), key=lambda p: (not p.is_strong, -p.mentions, p.first, p.second)
+    )
     return [_add_lines(p, texts, story) for p in ranked[:MAX_PROPOSALS]]
+
+
+def _list_pair(proposal: NameProposal) -> frozenset[str]:
+    return frozenset((proposal.first, proposal.second))
+
+
+def _find_apart(
+    bible: Bible, sentences: Sequence[NamingSentence]
+) -> set[frozenset[str]]:
+    """Return the pairs of characters that are surely two: relatives, and those named
+    together too often.
+    """
+    apart = {
+        frozenset((relation.source, relation.target))
+        for relation in bible.relations
+        if relation.kind not in _SPOUSES and not relation.derived
+    }
+    mentions = {person.name: person.mentions for person in bible.characters}
+    together = Counter(
+        pair for s in sentences for pair in combinations(sorted(s.people), 2)
+    )
+    for pair, n in together.items():
+        rarer = min(mentions[name] for name in pair)
+        if n > max(_TOGETHER, rarer * _TOGETHER_SHARE):
+            apart.add(frozenset(pair))
+    return apart
 
 
 def _is_decided(proposal: NameProposal, decided: CanonNames) -> bool:
@@ -125,6 +200,8 @@ def _merge(
     second: CharacterProfile,
     reason: str,
     lines: Iterable[NameLine] = (),
+    *,
+    is_strong: bool = False,
 ) -> NameProposal:
     often, seldom = sorted((first, second), key=lambda person: -person.mentions)
     return NameProposal(
@@ -134,6 +211,7 @@ def _merge(
         reason,
         seldom.mentions,
         tuple(lines)[:_MAX_LINES],
+        is_strong,
     )
 
 
@@ -149,7 +227,9 @@ def _propose_by_answers(
         for called in _find_called(quote.evidence.text, addresses):
             used.add((called, quote.speaker))
             if reply.speaker != quote.speaker and _is_certain_reply(quote, reply):
-                lines.setdefault((called, reply.speaker), []).append(_line_of(quote))
+                lines.setdefault((called, reply.speaker), []).append(
+                    _make_line(quote.evidence)
+                )
     for (called, speaker), places in lines.items():
         if called == speaker or speaker not in by_name or (called, speaker) in used:
             continue
@@ -157,7 +237,7 @@ def _propose_by_answers(
         least = 1 if _complete_each_other(first, second) else _MIN_ANSWERS
         if len(places) >= least and _may_be_one(first, second):
             reason = f"{speaker} answers when somebody says {called}"
-            yield _merge(first, second, reason, places)
+            yield _merge(first, second, reason, places, is_strong=True)
 
 
 def _compile_addresses(
@@ -186,7 +266,7 @@ def _find_called(
 def _complete_each_other(first: CharacterProfile, second: CharacterProfile) -> bool:
     """Return whether one has only given names, and the other only a surname."""
     kinds = [
-        {bool(form.title) for form in _forms(person) if len(form.words) == 1}
+        {bool(form.title) for form in parse_forms(person) if len(form.words) == 1}
         for person in (first, second)
         if not _full_forms(person)
     ]
@@ -194,21 +274,22 @@ def _complete_each_other(first: CharacterProfile, second: CharacterProfile) -> b
 
 
 def _is_certain_reply(quote: AttributedQuote, reply: AttributedQuote) -> bool:
-    near = reply.evidence.lines.first - quote.evidence.lines.last <= 2
+    distance = reply.evidence.lines.first - quote.evidence.lines.last
     return (
-        near
+        1 <= distance <= 2  # a quotation that goes on in its line is no reply
         and reply.evidence.document == quote.evidence.document
         and reply.evidence.certainty is Certainty.VERIFIED
     )
 
 
-def _line_of(quote: AttributedQuote) -> NameLine:
-    evidence = quote.evidence
-    return NameLine(evidence.document, evidence.lines.first, _shorten(evidence.text, 0))
+def _make_line(evidence: TextEvidence) -> NameLine:
+    words = shorten_line(evidence.text, Span(0, 1))
+    start = evidence.spans[0].start
+    return NameLine(evidence.document, evidence.lines.first, words, start)
 
 
 def _propose_by_names(people: Sequence[CharacterProfile]) -> Iterator[NameProposal]:
-    """Propose people whose names fit together, if nobody else fits as well."""
+    """Propose people whose names fit together, if at most two others fit as well."""
     for explain in (_explain_surname, _explain_short_name):
         fits: dict[str, list[tuple[CharacterProfile, CharacterProfile, str]]] = {}
         for first, second in permutations(people, 2):
@@ -216,28 +297,32 @@ def _propose_by_names(people: Sequence[CharacterProfile]) -> Iterator[NamePropos
             if reason:
                 fits.setdefault(second.name, []).append((first, second, reason))
         for pairs in fits.values():
-            if len(pairs) == 1:
-                yield _merge(*pairs[0])
+            if len(pairs) <= _MAX_FITS:
+                yield from (_merge(*pair) for pair in pairs)
 
 
 def _explain_surname(person: CharacterProfile, other: CharacterProfile) -> str:
     """Return why `other`, who is only "Mrs. Vale", may be Nell Vale; "" if not."""
     full = _full_forms(person)
-    called_miss = any(f.title == "miss" for f in _forms(person))
-    titled = [f for f in _forms(other) if f.title in ("mrs", "miss", "mr")]
-    if not full or _full_forms(other) or len(titled) < len(_forms(other)):
+    called_miss = any(f.title == "miss" for f in parse_forms(person))
+    titled = [f for f in parse_forms(other) if f.title in ("mrs", "miss", "mr")]
+    if not full or _full_forms(other) or len(titled) < len(parse_forms(other)):
         return ""
     for form in titled:
         child = called_miss and form.title == "mrs"
-        if len(form.words) == 1 and form.words[0].lower() == full[0].last and not child:
-            return f"“{form.name}” and “{full[0].name}” have one surname"
+        rare = form.title == "mrs" and person.mentions < other.mentions * _RARE
+        alike = [f for f in full if [f.last] == [word.lower() for word in form.words]]
+        if alike and not child and not rare:
+            return f"“{form.name}” and “{alike[0].name}” have one surname"
     return ""
 
 
 def _explain_short_name(person: CharacterProfile, other: CharacterProfile) -> str:
     """Return why `other`, who has only a given name, may be `person`; "" if not."""
-    full, forms = _full_forms(person), _forms(other)
+    full, forms = _full_forms(person), parse_forms(other)
     if not full or any(form.title or len(form.words) != 1 for form in forms):
+        return ""
+    if full[0].title in _RANKS:
         return ""
     for form in forms:
         if is_same_given_name(form.words[0].lower(), full[0].given_name):
@@ -248,7 +333,7 @@ def _explain_short_name(person: CharacterProfile, other: CharacterProfile) -> st
 def _full_forms(person: CharacterProfile) -> list[NameForm]:
     return [
         form
-        for form in _forms(person)
+        for form in parse_forms(person)
         if form.given_name and not is_named_after_husband(form)
     ]
 
@@ -265,44 +350,95 @@ def _propose_wives(bible: Bible) -> Iterator[NameProposal]:
         for other in people.values():
             if other is not wife and _is_called_after(other, man):
                 reason = f"{wife.name} is the wife of {man.name}"
-                lines = (
-                    NameLine(e.document, e.lines.first, _shorten(e.text, 0))
-                    for e in relation.evidence
-                )
-                yield _merge(wife, other, reason, lines)
+                lines = (_make_line(evidence) for evidence in relation.evidence)
+                yield _merge(wife, other, reason, lines, is_strong=True)
+
+
+def _propose_brides(
+    people: Sequence[CharacterProfile],
+    sentences: Sequence[NamingSentence],
+) -> Iterator[NameProposal]:
+    """Propose "Mrs. Vale" and the woman whose marriage with a Vale the text speaks of."""
+    by_name = {person.name: person for person in people}
+    weddings: dict[tuple[str, str], list[NameLine]] = {}
+    couples = (s for s in sentences if s.is_wedding and len(s.people) == 2)
+    for sentence, order in product(couples, (1, -1)):
+        woman, man = sentence.people[::order]
+        if by_name[man].gender is not Gender.FEMALE:
+            for surname in find_surnames(by_name[man]):
+                weddings.setdefault((surname, woman), []).append(sentence.line)
+    for wife in filter(is_only_married, people):
+        brides = [
+            (len(lines), name, surname)
+            for (surname, name), lines in weddings.items()
+            if surname in find_married_names(wife)
+            and len(lines) >= _MIN_WEDDINGS
+            and _may_become(by_name[name], wife)
+        ]
+        for _, name, surname in sorted(brides, reverse=True)[:1]:
+            reason = f"The text speaks of {name} marrying a {surname.title()}"
+            lines = weddings[surname, name]
+            yield _merge(by_name[name], wife, reason, lines, is_strong=True)
+
+
+def _may_become(woman: CharacterProfile, wife: CharacterProfile) -> bool:
+    """Return whether `woman` may be called `wife` later: she has not that surname yet."""
+    return (
+        woman is not wife
+        and woman.gender is Gender.FEMALE
+        and not is_only_married(woman)
+        and find_surnames(woman).isdisjoint(find_married_names(wife))
+    )
 
 
 def _is_called_after(woman: CharacterProfile, man: CharacterProfile) -> bool:
-    names = {form.words for form in _forms(man) if form.words}
-    return any(form.title == "mrs" and form.words in names for form in _forms(woman))
-
-
-def _propose_splits(people: Sequence[CharacterProfile]) -> Iterator[NameProposal]:
-    """Propose names that contradict the other names of their character."""
-    for person in people:
-        forms = _forms(person)
-        mentions = {form.name: form.mentions for form in person.aliases}
-        for form in forms:
-            gender = infer_title_gender(form.title)
-            if Gender.UNKNOWN not in (gender, person.gender) and (
-                gender is not person.gender
-            ):
-                reason = f"“{form.name}” and {person.name} are of different gender"
-                yield _split(person, form.name, reason, mentions)
-        full = _full_forms(person)
-        for first, second in combinations(full, 2):
-            if not is_same_given_name(first.given_name, second.given_name):
-                reason = f"“{first.name}” and “{second.name}” have two given names"
-                rarer = min(first, second, key=lambda f: mentions[f.name])
-                yield _split(person, rarer.name, reason, mentions)
-
-
-def _split(
-    person: CharacterProfile, name: str, reason: str, mentions: Mapping[str, int]
-) -> NameProposal:
-    return NameProposal(
-        NameProposalKind.SPLIT, person.name, name, reason, mentions.get(name, 0)
+    names = {form.words for form in parse_forms(man) if form.words}
+    return any(
+        form.title == "mrs" and form.words in names for form in parse_forms(woman)
     )
+
+
+def _propose_bearers(
+    people: Sequence[CharacterProfile],
+    shared: Mapping[str, Sequence[str]],
+    texts: Mapping[DocumentId, DocumentText],
+) -> Iterator[NameProposal]:
+    """Propose the likeliest character for each name that several may have."""
+    listed = {person.name for person in people}
+    for name, bearers in shared.items():
+        known = [bearer for bearer in bearers if bearer in listed]
+        title, words, _ = parse_name_form(name)
+        if not title or len(words) != 1 or len(words[0]) < _SHORTEST:
+            continue  # single words also occur in the full names of others
+        pattern = compile_name(name)
+        mentions = sum(
+            len(pattern.findall(document.text)) for document in texts.values()
+        )
+        if len(known) > 1 and mentions:
+            reason = f"“{name}” may be {' or '.join(known[:_MAX_LINES])}"
+            yield NameProposal(NameProposalKind.MERGE, known[0], name, reason, mentions)
+
+
+def _propose_splits(
+    people: Sequence[CharacterProfile], sentences: Sequence[NamingSentence]
+) -> Iterator[NameProposal]:
+    """Propose names that contradict the other names of their character."""
+    married = set().union(*map(find_married_names, people))
+    for person in people:
+        mentions = {form.name: form.mentions for form in person.aliases}
+        for name, reason in find_contradicting_names(person):
+            yield NameProposal(
+                NameProposalKind.SPLIT, person.name, name, reason, mentions[name],
+                is_strong=True,
+            )  # fmt: skip
+        for name, given_name in find_father_names(person, married):
+            lines = [s.line for s in sentences if {name, given_name} <= s.names]
+            if lines or " " in given_name:
+                reason = f"“{name}” may be the father of {given_name}"
+                yield NameProposal(
+                    NameProposalKind.SPLIT, person.name, name, reason, mentions[name],
+                    tuple(lines)[:_MAX_LINES],
+                )  # fmt: skip
 
 
 def _may_be_one(first: CharacterProfile, second: CharacterProfile) -> bool:
@@ -311,15 +447,16 @@ def _may_be_one(first: CharacterProfile, second: CharacterProfile) -> bool:
     if len(genders) > 1 or {first.certainty, second.certainty} == {Certainty.CONFIRMED}:
         return False
     givens = [
-        [f.given_name for f in _forms(p) if f.given_name] for p in (first, second)
+        [f.given_name for f in parse_forms(p) if f.given_name] for p in (first, second)
     ]
-    return not all(givens) or any(
-        is_same_given_name(a, b) for a in givens[0] for b in givens[1]
+    if all(givens):
+        return any(is_same_given_name(a, b) for a in givens[0] for b in givens[1])
+    surnames = [find_surnames(person) for person in (first, second)]
+    return (
+        Gender.FEMALE in genders
+        or not all(surnames)
+        or not surnames[0].isdisjoint(surnames[1])
     )
-
-
-def _forms(person: CharacterProfile) -> list[NameForm]:
-    return [NameForm.of_name(form.name) for form in person.aliases if form.mentions]
 
 
 def _add_lines(
@@ -327,44 +464,12 @@ def _add_lines(
     texts: Mapping[DocumentId, DocumentText],
     story: Sequence[DocumentId],
 ) -> NameProposal:
-    if proposal.lines:
-        return proposal
-    lines = [
-        *_find_lines(proposal.second, texts, story, _MAX_LINES - 1),
-        *_find_lines(proposal.first, texts, story, 1),
-    ]
-    return replace(proposal, lines=tuple(lines))
-
-
-def _find_lines(
-    name: str,
-    texts: Mapping[DocumentId, DocumentText],
-    story: Sequence[DocumentId],
-    limit: int,
-) -> Iterator[NameLine]:
-    """Yield the first `limit` places of `name`, in story order."""
-    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    for document in story:
-        document_text = texts.get(document)
-        if document_text is None:
-            continue
-        for match in pattern.finditer(document_text.text):
-            if limit <= 0:
-                return
-            limit -= 1
-            lines = document_text.lines.lines_of(Span(match.start(), match.end()))
-            words = _shorten(document_text.text, match.start())
-            yield NameLine(document, lines.first, words)
-
-
-def _shorten(text: str, at: int) -> str:
-    """Return the words of `text` around offset `at` on one line."""
-    start = max(0, at - _EXCERPT // 2)
-    if start:
-        start = text.find(" ", start, at) + 1 or at
-    end = min(len(text), max(at, start) + _EXCERPT)
-    cut = " ".join(text[start:end].split())
-    return f"{'…' if start else ''}{cut}{'…' if end < len(text) else ''}"
+    lines = list(proposal.lines)
+    if len(lines) < _MAX_LINES - 1:
+        number = _MAX_LINES - 1 - len(lines)
+        lines += find_name_lines(proposal.second, texts, story, number)
+        lines += find_name_lines(proposal.first, texts, story, 1)
+    return replace(proposal, lines=tuple(dict.fromkeys(lines)))
 
 
 async def review_names(service: BibleService) -> list[NameProposal]:
@@ -381,4 +486,5 @@ async def review_names(service: BibleService) -> list[NameProposal]:
         knowledge.canon.names,
         knowledge.texts,
         knowledge.order.story,
+        knowledge.cast.shared,
     )

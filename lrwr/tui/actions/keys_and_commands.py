@@ -124,6 +124,11 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
+        "room.review", "alt+n", "Names to review",
+        "Show names that may be one character, or two", "do('review')", "review",
+        section=STORY,
+    ),
+    Action(
         "room.relations", "alt+k", "Relations", "Show who is related to whom",
         "do('relations')", "relations", "[NAME]",
         section=STORY,

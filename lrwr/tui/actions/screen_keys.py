@@ -120,6 +120,22 @@ CHECK_ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 """Actions of the check screen."""
 
+REVIEW_ACTIONS: tuple[Action, ...] = (
+    Action(
+        "review.accept", "y", "Yes", "Answer the question with yes", "decide('yes')",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "review.decline", "n", "No", "Answer with no: it is not asked again",
+        "decide('no')", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "review.undo", "u", "Undo", "Undo the last decision made here", "undo",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+)  # fmt: skip
+"""Actions of the review screen."""
+
 THREAD_ACTIONS: tuple[Action, ...] = (
     Action(
         "threads.rename", "r", "Rename", "Change the title of the thread", "rename",
@@ -234,6 +250,7 @@ SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
     ("Reader", READER_ACTIONS),
     ("Search", SEARCH_ACTIONS),
     ("Contradictions", CHECK_ACTIONS),
+    ("Names to review", REVIEW_ACTIONS),
     ("Open questions", GAP_ACTIONS),
     ("Threads", THREAD_ACTIONS),
     ("Choose a character", CHARACTER_CHOICE_ACTIONS),

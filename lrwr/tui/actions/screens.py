@@ -17,6 +17,7 @@ from lrwr.tui.screens.check import CheckScreen
 from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
+from lrwr.tui.screens.name_review import NameReviewScreen
 from lrwr.tui.screens.reader import ReaderScreen
 from lrwr.tui.screens.search import SearchScreen
 from lrwr.tui.screens.settings import SettingsScreen
@@ -107,6 +108,12 @@ async def open_check_screen(screen: RoomScreen, words: str) -> None:
     """Show contradictions with both passages; `words` is ignored."""
     del words
     await screen.app.push_screen_wait(CheckScreen(screen))
+
+
+async def open_name_review_screen(screen: RoomScreen, words: str) -> None:
+    """Show names that may be one character, or two; `words` is ignored."""
+    del words
+    await screen.app.push_screen_wait(NameReviewScreen(screen))
 
 
 async def open_reader(screen: RoomScreen, words: str) -> None:

@@ -44,7 +44,15 @@ CONCURRENT_PREFIXES = (
     *(frozenset({"room", part}) for part in ("prompt", "place", "turn")),
     *(
         frozenset({"list", part})
-        for part in ("gaps", "threads", "characters", "library", "search", "check")
+        for part in (
+            "gaps",
+            "threads",
+            "characters",
+            "library",
+            "search",
+            "check",
+            "review",
+        )
     ),
 )
 """Prefixes of actions that are active at the same time."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.threads import ANALYST, describe_speaker
+from lrwr.core.bible.name_review import NameProposal, review_names
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.decision import Decision, GapAnswered, GapDeclined, format_decision
@@ -301,6 +302,16 @@ async def decide_gap(
         else GapAnswered(question.about, question.attribute, answer)
     )
     return decision if await record_decision(workspace, decision) else None
+
+
+async def load_name_proposals(workspace: "Workspace") -> Sequence[NameProposal]:
+    """Return what `lrwr characters review` proposes.
+
+    Raises:
+        NotFound: No manuscript was ingested.
+    """
+    require_ingested(workspace)
+    return await review_names(workspace.bible())
 
 
 async def record_decision(workspace: "Workspace", decision: Decision) -> bool:
