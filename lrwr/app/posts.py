@@ -17,7 +17,13 @@ from lrwr.core.evidence.checker import (
     find_subject,
 )
 from lrwr.core.evidence.judge import ClaimJudge, verify_judgement
-from lrwr.core.evidence.statements import is_english, iter_statements
+from lrwr.core.evidence.limits import (
+    PartLength,
+    Platform,
+    measure_parts,
+    split_parts,
+)
+from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
 from lrwr.core.model.documents import DocumentFormat, DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
 from lrwr.core.ports.stores import DocumentText
@@ -84,6 +90,15 @@ def read_draft(content: bytes, name: str) -> DocumentText:
             hint="Check drafts in English only.",
         )
     return DocumentText(text, layout.lines)
+
+
+def measure_draft(draft: DocumentText, platform: Platform) -> list[PartLength]:
+    """Return the length of each part of a draft on `platform`; lines of `---` divide
+    parts.
+    """
+    text = extract_post(draft.text)
+    spans = split_parts(text)
+    return measure_parts([text[s.start : s.end] for s in spans], platform)
 
 
 async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedStory:

@@ -140,6 +140,21 @@ def test_wrong_options_are_refused(read_sample: Terminal) -> None:
     check_refusal(check(read_sample, "--model"), ExitCode.SETTINGS)
 
 
+def test_parts_that_are_too_long_for_a_platform_are_reported(
+    read_sample: Terminal,
+) -> None:
+    draft = (
+        f"---\ntitle: A\n---\nThe mule had no name. [1]\n\n---\n\n{'the fog ' * 40}\n"
+    )
+    done = check(read_sample, "--to", "x", draft=draft)
+    assert "Part 1: 21 of 280 characters" in done.out
+    assert "Part 2: 319 of 280 characters: 39 too many" in done.out
+    assert done.code == ExitCode.UNSUPPORTED
+    rows = check(read_sample, "--to", "Mastodon", "--json", draft=draft).json["parts"]
+    assert [one["is_too_long"] for one in rows] == [False, False]
+    check_refusal(check(read_sample, "--to", "myspace"), ExitCode.SETTINGS)
+
+
 CLAIMS = "Nell keeps the books of the lantern. Hob hates the mule.\n"
 
 

@@ -1,7 +1,7 @@
 """Checked drafts about the manuscript, as text and JSON."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lrwr.app.posts import CheckedDraft, DraftJudgement
 from lrwr.app.presenters.citations import format_place, passage_as_json
@@ -20,6 +20,7 @@ from lrwr.core.evidence.checker import (
 )
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
 from lrwr.core.evidence.judge import Verdict
+from lrwr.core.evidence.limits import PartLength
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.stores import DocumentText
 
@@ -61,6 +62,17 @@ def render_checked_draft(
             yield _render_passage(closest, texts)
         yield styled_line()
     yield styled_line(summarize_draft(draft))
+
+
+def render_part_lengths(parts: Sequence[PartLength]) -> Iterator[StyledLine]:
+    """Yield a line for each part of a thread: its length, and whether it is too long."""
+    for part in parts:
+        over = part.characters - part.limit
+        note = f": {over:,} too many" if over > 0 else ": too many bytes"
+        yield styled_line(
+            f"Part {part.part}: {part.characters:,} of {part.limit:,} characters",
+            StyledText(note if part.is_too_long else "", "bad"),
+        )
 
 
 def describe_result(checked: CheckedStatement) -> str:

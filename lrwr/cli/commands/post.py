@@ -1,6 +1,7 @@
 """`lrwr post`: texts about the story, such as newsletters, checked against it."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +17,16 @@ from lrwr.app.posts import (
     create_claim_judge,
     judge_draft,
     load_checked_story,
+    measure_draft,
     read_draft,
 )
-from lrwr.app.presenters.posts import checked_draft_as_json, render_checked_draft
+from lrwr.app.presenters.posts import (
+    checked_draft_as_json,
+    render_checked_draft,
+    render_part_lengths,
+)
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
-from lrwr.cli.runtime.options import AsOfOption, JsonOption
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_input_bytes
 from lrwr.cli.runtime.services import (
@@ -30,6 +36,7 @@ from lrwr.cli.runtime.services import (
     prompt_for_consent,
     run_async,
 )
+from lrwr.core.evidence.limits import PartLength, Platform
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.settings.model import Settings
@@ -56,6 +63,14 @@ def post_check_command(
     whole: Annotated[
         bool, typer.Option("--whole", help="Use the whole story (the default).")
     ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLATFORM",
+            help="Also report parts that are too long for x, bluesky or mastodon; lines"
+            " of --- divide parts.",
+        ),
+    ] = None,
     model: Annotated[
         bool | None,
         typer.Option(
@@ -91,9 +106,18 @@ def post_check_command(
             "No language model is configured",
             hint="Set `use` under `[model]` in `lrwr.toml`, or leave out `--model`.",
         )
-    request = _Request(name, text, as_of or "", every=every, judge=model is not False)
+    platform = parse_choice(Platform, to, "--to") if to else None
+    lengths = measure_draft(text, platform) if platform else []
+    request = _Request(
+        name,
+        text,
+        as_of or "",
+        every=every,
+        judge=model is not False,
+        lengths=lengths,
+    )
     draft = run_async(_check(settings, output, request))
-    if draft.needs_author:
+    if draft.needs_author or any(part.is_too_long for part in lengths):
         raise typer.Exit(int(ExitCode.UNSUPPORTED))
 
 
@@ -113,6 +137,7 @@ class _Request:
     as_of: str
     every: bool
     judge: bool
+    lengths: Sequence[PartLength]
 
 
 async def _check(settings: Settings, output: Output, request: _Request) -> CheckedDraft:
@@ -129,12 +154,18 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
             draft = judged.draft
         texts = await workspace.passages.texts(draft.documents)
         if as_json:
-            output.json(checked_draft_as_json(draft, request.name, texts, judged))
+            output.json(
+                {
+                    **checked_draft_as_json(draft, request.name, texts, judged),
+                    "parts": request.lengths,
+                }
+            )
             return draft
         with output.paged():
             output.show(
                 render_checked_draft(draft, request.name, texts, every=request.every)
             )
+            output.show(render_part_lengths(request.lengths))
         _show_session(settings, output, draft, judged)
         return draft
 

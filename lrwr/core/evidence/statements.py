@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from lrwr.core.attribution.citations import ANY_MARK
+from lrwr.core.attribution.citations import ANY_MARK, strip_answer_citation_marks
 from lrwr.core.attribution.quotations import AnswerQuotation, find_answer_quotations
 from lrwr.core.model.text import (
     STOP_WORDS,
@@ -76,6 +76,15 @@ def is_english(text: str) -> bool:
     words = [normalize_word(word) for word in WORD_PATTERN.findall(text)]
     common = sum(word in STOP_WORDS for word in words)
     return len(words) < MIN_LANGUAGE_WORDS or common >= MIN_ENGLISH_SHARE * len(words)
+
+
+def extract_post(text: str) -> str:
+    """Return the text of a draft that is to be posted: without front matter, comments
+    and citation marks.
+    """
+    for pattern in (_FRONT_MATTER, _COMMENT):
+        text = pattern.sub("", text)
+    return strip_answer_citation_marks(text).strip()
 
 
 def iter_statements(
