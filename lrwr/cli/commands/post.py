@@ -53,39 +53,47 @@ app = typer.Typer(
 )
 
 
+FileArgument = Annotated[
+    str, typer.Argument(metavar="FILE", help="Your draft; - reads standard input.")
+]
+WholeOption = Annotated[
+    bool, typer.Option("--whole", help="Use the whole story (the default).")
+]
+PlatformOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLATFORM",
+        help="Also report parts that are too long for x, bluesky or mastodon; lines of"
+        " --- divide parts.",
+    ),
+]
+ModelOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--model/--no-model",
+        help="Let the language model judge each sentence; by default if one is"
+        " configured.",
+    ),
+]
+BudgetOption = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="USD", help="The cost limit for the model."),
+]
+EveryOption = Annotated[
+    bool, typer.Option("--all", help="Show sentences with nothing to check too.")
+]
+
+
 @app.command("check", epilog=EPILOG)
 def post_check_command(
     context: typer.Context,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Your draft; - reads standard input.")
-    ],
+    file: FileArgument,
     as_of: AsOfOption = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Use the whole story (the default).")
-    ] = False,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLATFORM",
-            help="Also report parts that are too long for x, bluesky or mastodon; lines"
-            " of --- divide parts.",
-        ),
-    ] = None,
-    model: Annotated[
-        bool | None,
-        typer.Option(
-            "--model/--no-model",
-            help="Let the language model judge each sentence; by default if one is"
-            " configured.",
-        ),
-    ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="USD", help="The cost limit for the model."),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Show sentences with nothing to check too.")
-    ] = False,
+    whole: WholeOption = False,
+    to: PlatformOption = None,
+    model: ModelOption = None,
+    budget: BudgetOption = None,
+    every: EveryOption = False,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
     """Compare each sentence of your draft with your manuscript and notes.
@@ -99,13 +107,13 @@ def post_check_command(
         raise SettingsProblem(
             "`--whole` and `--as-of` cannot be combined", hint="Leave out one of them."
         )
-    name, content = _read(file)
-    text = read_draft(content, name)
     if model and settings.model.use == "off":
         raise SettingsProblem(
             "No language model is configured",
             hint="Set `use` under `[model]` in `lrwr.toml`, or leave out `--model`.",
         )
+    name, content = _read(file)
+    text = read_draft(content, name)
     platform = parse_choice(Platform, to, "--to") if to else None
     lengths = measure_draft(text, platform) if platform else []
     request = _Request(
