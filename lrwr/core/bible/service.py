@@ -19,7 +19,7 @@ from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.choices import Pipeline
-from lrwr.core.model.codec import InvalidData, decode_json, encode_json
+from lrwr.core.model.codec import InvalidData, decode_checked_json, encode_json
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import FactAbout, list_reader_models
@@ -276,7 +276,7 @@ class BibleService:
 
 def _decode_index(text: str) -> BibleIndex | None:
     try:
-        return decode_json(text, BibleIndex) if text else None
+        return decode_checked_json(text, BibleIndex) if text else None
     except InvalidData:
         return None
 

@@ -94,6 +94,23 @@ def decode_json(text: str | bytes, kind: type[T]) -> T:
     return decode_value(value, kind)
 
 
+def decode_checked_json(text: str, kind: type[T]) -> T:
+    """Return what `decode_json` does, several times as fast and in less memory.
+
+    Only for a text that `encode_json` wrote and whose checksum fits: its depth and
+    numbers are not limited.
+
+    Raises:
+        InvalidData: `text` is not JSON, or does not have the shape of `kind`.
+    """
+    msgspec = _load_msgspec()
+    try:
+        decoded: T = msgspec.json.decode(text, type=kind, dec_hook=_decode_other)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return decode_json(text, kind)  # lone surrogates and `NaN` are no errors
+    return decoded
+
+
 def _encode_other(value: Any) -> Any:
     """Encode a type that msgspec does not know."""
     if isinstance(value, PurePath):

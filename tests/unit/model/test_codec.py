@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.cast import Alias, Cast, Character, Gender, Quotation
 from lrwr.core.model.codec import (
     InvalidData,
+    decode_checked_json,
     decode_json,
     decode_value,
     encode_json,
@@ -57,6 +58,7 @@ def test_what_is_encoded_is_decoded_to_an_equal_value(value: object) -> None:
     assert decode_value(encode_value(value), type(value)) == value
     assert decode_json(encode_json(value), type(value)) == value
     assert decode_json(encode_json(value, ascii_only=True), type(value)) == value
+    assert decode_checked_json(encode_json(value), type(value)) == value
 
 
 @given(turn=st.builds(Turn))
@@ -104,6 +106,12 @@ def test_absent_fields_take_their_defaults_and_unknown_keys_are_ignored() -> Non
 def test_damaged_data_is_refused_with_the_key(text: str, message: str) -> None:
     with pytest.raises(InvalidData, match=message.replace("$", r"\$")):
         decode_json(text, Span)
+
+
+@pytest.mark.parametrize("text", ["", "[", '{"start":1}', '{"start":1,"end":"2"}'])
+def test_a_checked_text_of_another_shape_is_refused_too(text: str) -> None:
+    with pytest.raises(InvalidData):
+        decode_checked_json(text, Span)
 
 
 def test_an_unknown_enum_value_is_refused() -> None:

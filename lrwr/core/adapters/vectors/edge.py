@@ -55,7 +55,7 @@ EDGE_CHANGES_PER_BATCH = 1_000
 MAX_CACHED_VECTORS = 4_000
 """Vectors kept in memory, 1.5 KB each: questions about one story share many passages."""
 
-_LAYOUT = f"1 qdrant-edge {EDGE_ENGINE_VERSION}"
+_LAYOUT = f"2 qdrant-edge {EDGE_ENGINE_VERSION}"
 _VECTOR = "text"
 _CURSOR = 0
 """Id of the point that stores the cursor; the ids of chunks are UUIDs."""
@@ -130,8 +130,12 @@ class EdgeShard:
         """
         with _native():
             folder.mkdir(0o700, parents=True)
+            # Otherwise the engine maps each file a second time and reads it when the
+            # shard is opened; searches take the same time.
             vector = engine.EdgeVectorParams(
-                size=dimensions, distance=engine.Distance.Cosine
+                size=dimensions,
+                distance=engine.Distance.Cosine,
+                memory=engine.Memory.Cold,
             )
             shard = engine.EdgeShard.create(
                 str(folder), engine.EdgeConfig(vectors={_VECTOR: vector})

@@ -78,12 +78,6 @@ def suggest_misspelled_names(
 
     `words` are words of `question` in lower case; only those that it capitalizes count.
     """
-    people = {
-        part.lower(): character.name
-        for character in reversed(cast.characters)
-        for form in list_name_forms(character)
-        for part in split_bare_words(form)
-    }
     capitalized = {
         normalize_word(word)
         for word in WORD_PATTERN.findall(question)
@@ -92,7 +86,8 @@ def suggest_misspelled_names(
     found: list[str] = []
     for word in words:
         if len(word) >= _MIN_MISSPELLED_LETTERS and word in capitalized:
-            close = get_close_matches(word, list(people), n=2, cutoff=0.8)
+            people = _index_names(cast).person_by_part
+            close = get_close_matches(word, people, n=2, cutoff=0.8)
             found += [people[match] for match in close]
     return tuple(dict.fromkeys(found))
 
@@ -387,6 +382,16 @@ class _CastNames:
         close = sorted(pair for pair in near if pair[0] <= max_distance)
         best = [name for count, name in close if count == close[0][0]]
         return tuple(dict.fromkeys(_flatten(self.people_by_name[n] for n in best)))
+
+    @cached_property
+    def person_by_part(self) -> Mapping[str, str]:
+        """The most mentioned character with each word of a name, in lower case."""
+        return {
+            part.lower(): character.name
+            for character in reversed(self._characters)
+            for form in list_name_forms(character)
+            for part in split_bare_words(form)
+        }
 
     @cached_property
     def _surnames(self) -> frozenset[str]:
