@@ -8,9 +8,10 @@ from lrwr.app.maintenance.automatic_backup import drop_threads_from_backups
 from lrwr.app.presenters.threads import thread_to_blocks
 from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
 from lrwr.core.adapters.storage.sqlite.user_rows import list_expired_threads
-from lrwr.core.model.turns import KEPT_DAYS, ThreadId
+from lrwr.core.model.turns import ThreadId
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import check_output_file, write_output_file
+from lrwr.core.settings.library import KEPT_DAYS
 
 _DAY_SECONDS = 86_400.0
 

@@ -32,8 +32,7 @@ from lrwr.core.adapters.storage.sqlite.user_rows import (
 )
 from lrwr.core.adapters.storage.sqlite.verification import has_damaged_sample
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.model.turns import KEPT_DAYS
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.library import KEPT_DAYS, Library
 
 BACKUP_FOLDER = "backups"
 _PATTERN = "????-??-??.jsonl.*"

@@ -24,9 +24,13 @@ from lrwr.core.adapters.storage.sqlite.user_rows import load_user_rows
 from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
-from lrwr.core.model.turns import KEPT_DAYS
 from lrwr.core.settings.files import FileLock
-from lrwr.core.settings.library import Library, load_ingested_paths, prepare_state_dir
+from lrwr.core.settings.library import (
+    KEPT_DAYS,
+    Library,
+    load_ingested_paths,
+    prepare_state_dir,
+)
 
 REPAIR_LOCK = "repair.lock"
 _NOUNS = {

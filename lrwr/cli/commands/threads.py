@@ -34,11 +34,12 @@ from lrwr.core.adapters.storage.sqlite.checksums import mark_damaged
 from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
-from lrwr.core.model.turns import KEPT_DAYS, Thread, Turn, TurnId
+from lrwr.core.model.turns import Thread, Turn, TurnId
 from lrwr.core.ports.threads import ThreadStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.files import check_output_file, write_output_file
+from lrwr.core.settings.library import KEPT_DAYS
 from lrwr.core.settings.model import Settings
 
 CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]

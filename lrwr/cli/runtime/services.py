@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from os.path import normpath
@@ -32,7 +32,6 @@ from lrwr.core.model.jobs import (
     IngestPlanned,
 )
 from lrwr.core.model.language_model import Usage
-from lrwr.core.nlp.names.lookup import match_written_name, suggest_names
 from lrwr.core.settings.model import Settings
 
 ResultT = TypeVar("ResultT")
@@ -296,25 +295,3 @@ def create_progress_listener(
 def can_prompt() -> bool:
     """Return whether a question can be asked on a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-async def find_most_mentioned_name(
-    settings: Settings, output: Output, names: Sequence[str]
-) -> str:
-    """Return the character's name with the most mentions among those of `names`; empty
-    if no character has any of them.
-
-    Prints a notice about each name that nobody has, with the nearest names.
-    """
-    async with open_workspace(settings) as workspace:
-        cast = await workspace.stories.cast()
-    mentions = {character.name: character.mentions for character in cast.characters}
-    people: list[str] = []
-    for name in names:
-        fits = match_written_name(name, cast)
-        people += fits
-        if cast.characters and not fits:
-            nearest = suggest_names(name, cast)
-            offer = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
-            output.info(f"No character is called {name}.{offer}")
-    return max(people, key=lambda name: mentions.get(name, 0), default="")

@@ -17,9 +17,6 @@ ThreadId = NewType("ThreadId", str)
 TurnId = NewType("TurnId", str)
 """Hexadecimal UUID of a turn."""
 
-KEPT_DAYS = 30
-"""Days during which a deleted thread can be restored."""
-
 
 class AnswerSource(StrEnum):
     """A source that an answer can draw on: manuscript, character profiles, world,

@@ -24,7 +24,8 @@ from lrwr.app.presenters.threads import (
 )
 from lrwr.app.threads import delete_thread
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.turns import KEPT_DAYS, Thread, ThreadId, Turn
+from lrwr.core.model.turns import Thread, ThreadId, Turn
+from lrwr.core.settings.library import KEPT_DAYS
 from lrwr.tui.actions.screen_keys import (
     FIND_ACTION,
     OPEN_THREAD_ACTION,

@@ -34,16 +34,18 @@ from lrwr.core.adapters.storage.sqlite.pages import (
     TreeScan,
 )
 from lrwr.core.adapters.storage.sqlite.row_replacement import fits_own_checksum
+from lrwr.core.adapters.storage.sqlite.user_row_merge import (
+    MergeCounts,
+    clean_row,
+    merge_user_rows,
+)
 from lrwr.core.adapters.storage.sqlite.user_rows import (
     USER_TABLES,
     Column,
-    MergeCounts,
     Row,
     UserRows,
-    clean_row,
     list_columns,
     list_index_columns,
-    merge_user_rows,
 )
 from lrwr.core.adapters.storage.supabase.library_link import (
     create_library_link,
