@@ -1,6 +1,12 @@
-"""Plants wrong details in sentences of a novel and checks them as a draft.
+"""Measures `lrwr post check` without a language model.
 
-Usage: python -m bench.inside.posts LIBRARY [COUNT]; LIBRARY is a folder that was ingested.
+    python -m bench.inside.posts planted LIBRARY      # wrong details in its sentences
+    python -m bench.inside.posts later LIBRARY DATA NOVEL   # sentences after a chapter
+    python -m bench.inside.posts answers LIBRARY QUESTIONS  # passages for known answers
+    python -m bench.inside.posts attribution DATA     # details in supported claims
+
+LIBRARY is a folder that was ingested, DATA the shared data, NOVEL the name of a novel
+there, QUESTIONS a JSON Lines file with answers and their passages.
 """
 
 import asyncio
@@ -13,20 +19,31 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.posts import load_checked_story
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import find_numbers
 from lrwr.core.attribution.names import list_named_characters
-from lrwr.core.evidence.checker import CheckedStory, DraftChecker, StatementResult
-from lrwr.core.evidence.statements import iter_statements
+from lrwr.core.attribution.quotations import occurs_in
+from lrwr.core.evidence.checker import (
+    CheckedStory,
+    DraftChecker,
+    StatementResult,
+    find_subject,
+)
+from lrwr.core.evidence.comparison import compare_with_text
+from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.text import WORD_PATTERN, LineIndex
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.settings.loader import load_settings
 
 SENTENCE_WORDS = (8, 40)
 """Words that a sentence must have at least and at most to be taken."""
+
+MIN_QUOTED = 6
+"""Words from which on a sentence is recognized in a story."""
 
 UNCHANGED = 75
 """Unchanged sentences checked beside them, for one novel."""
@@ -126,7 +143,7 @@ def plant(
         yield Planted("", sentence, sentence)
 
 
-async def measure(workspace: Workspace, count: int) -> dict[str, object]:
+async def measure_planted(workspace: Workspace, count: int) -> dict[str, object]:
     """Return how many planted details are reported, and unchanged sentences flagged."""
     story = await load_checked_story(workspace)
     texts = await workspace.passages.texts(story.order.story)
@@ -157,12 +174,111 @@ async def measure(workspace: Workspace, count: int) -> dict[str, object]:
     }
 
 
-async def run(root: Path, count: int) -> None:
-    """Print the figures of the library at `root` as JSON."""
+async def measure_later(
+    workspace: Workspace, data: Path, novel: str
+) -> dict[str, object]:
+    """Return the results of sentences that stand before and after a chapter."""
+    checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
+    total: Counter[str] = Counter()
+    rows = read_rows(data / "temporal" / "dev" / "asof_retrieval.jsonl")
+    chapters = data / "novels" / "dev" / novel / "chapters"
+    for row in (row for row in rows if row["novel"] == novel):
+        story = await load_checked_story(workspace, f"ch{row['asof_chapter']}")
+        for kind, statement in _iter_placed(row, chapters):
+            checked = await checker.check(statement, story)
+            total[f"{kind}: {checked.result}"] += 1
+    return dict(total)
+
+
+def _iter_placed(
+    row: dict[str, Any], chapters: Path
+) -> Iterator[tuple[str, DraftStatement]]:
+    """Yield sentences of the passages of a question, with the kind of passage."""
+    places = [
+        (kind, place)
+        for kind in ("gold_passages", "spoiler_passages")
+        for place in row[kind][:2]
+    ]
+    for kind, place in places:
+        text = (chapters / place["file"]).read_text(encoding="utf-8")
+        statements = list_statements(text[place["start"] : place["end"]])[:2]
+        long = (s for s in statements if len(s.text.split()) >= MIN_QUOTED)
+        yield from ((kind, statement) for statement in long)
+
+
+async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, object]:
+    """Return for how many known answers a passage that holds them is among the shown
+    ones.
+    """
+    story = await load_checked_story(workspace)
+    checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
+    answered = found = 0
+    for row in read_rows(questions):
+        if not row.get("gold") or not row.get("answer"):
+            continue
+        answered, subject, chunks = answered + 1, "", []
+        for statement in list_statements(row["answer"]):
+            checked = await checker.check(statement, story, subject)
+            subject = find_subject(statement, story) or subject
+            chunks += [closest.passage.chunk for closest in checked.passages]
+        found += any(
+            gold["file"] == chunk.document and occurs_in(gold["quote"], [chunk.text])
+            for gold in row["gold"]
+            for chunk in chunks
+        )
+    return {"answers": answered, "found": found, "share": round(found / answered, 3)}
+
+
+def measure_attribution(data: Path) -> dict[str, object]:
+    """Return how many claims with evidence have another detail than it, by label."""
+    figures: dict[str, object] = {}
+    for name in ("expertqa_dev", "foolmetwice_dev"):
+        total: Counter[bool] = Counter()
+        differing: Counter[bool] = Counter()
+        for row in read_rows(data / "attribution" / f"{name}.jsonl"):
+            for statement in list_statements(row["claim"])[:1]:
+                evidence = "\n\n".join(row["evidence"])
+                compared = compare_with_text(
+                    statement.text, evidence, find_sentence_spans
+                )
+                total[row["supported"]] += 1
+                differing[row["supported"]] += bool(compared and compared.differences)
+        figures[name] = {
+            "supported": round(differing[True] / total[True], 3),
+            "not_supported": round(differing[False] / total[False], 3),
+        }
+    return figures
+
+
+def list_statements(text: str) -> list[DraftStatement]:
+    """Return the sentences of `text` as those of a draft."""
+    draft = DocumentText(text, LineIndex.of(text))
+    return list(iter_statements(draft, find_sentence_spans))
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSON Lines file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+async def run(kind: str, root: Path, more: Sequence[str]) -> dict[str, object]:
+    """Return the figures `kind` of the library at `root`."""
     async with open_workspace(load_settings(root, {}, {})) as workspace:
-        result = await measure(workspace, count)
-    sys.stdout.write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+        match kind:
+            case "later":
+                return await measure_later(workspace, Path(more[0]), more[1])
+            case "answers":
+                return await measure_answers(workspace, Path(more[0]))
+            case _:
+                return await measure_planted(workspace, 192)
 
 
 if __name__ == "__main__":
-    asyncio.run(run(Path(sys.argv[1]).resolve(), int((*sys.argv, "180")[2])))
+    command, first, *rest = sys.argv[1:]
+    result = (
+        measure_attribution(Path(first))
+        if command == "attribution"
+        else asyncio.run(run(command, Path(first).resolve(), rest))
+    )
+    sys.stdout.write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")

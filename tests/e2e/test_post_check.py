@@ -21,7 +21,7 @@ PurpleFrog counted the cans aloud as they came up on the hoist. “I was about t
 nine,” says Hob. The mule had a name.
 
 In 1850 a lighthouse keeper in Cornwall earned £60 a year \
-([a history](https://a.example/pay)). Napoleon lost in 1815.
+([a history](https://a.example/pay)). The battle of Waterloo was lost by Napoleon.
 """
 
 
@@ -45,7 +45,7 @@ def test_each_sentence_has_its_result_and_its_line(read_sample: Terminal) -> Non
         "In 1850 a lighthouse keeper in Cornwall earned £60 a year (a history).": (
             "outside the book"
         ),
-        "Napoleon lost in 1815.": "outside the book",
+        "The battle of Waterloo was lost by Napoleon.": "outside the book",
     }
     rows = {one["text"]: one for one in done.json["sentences"]}
     quoted = rows["PurpleFrog counted the cans aloud as they came up on the hoist."]
@@ -57,7 +57,7 @@ def test_each_sentence_has_its_result_and_its_line(read_sample: Terminal) -> Non
     assert [one for one in rows if rows[one]["needs_author"]] == [
         "“I was about to say nine,” says Hob.",
         "The mule had a name.",
-        "Napoleon lost in 1815.",
+        "The battle of Waterloo was lost by Napoleon.",
     ]
     assert done.json["model"] is None
 

@@ -27,6 +27,12 @@ from lrwr.core.ports.stores import DocumentText
 SHOWN = 2
 """Passages shown below one statement."""
 
+_SHOWN = {
+    StatementResult.QUOTED: 1,
+    StatementResult.OUTSIDE: 0,
+    StatementResult.NOTHING: 0,
+}
+
 
 def render_checked_draft(
     draft: CheckedDraft,
@@ -57,8 +63,7 @@ def render_checked_draft(
         if checked.judgement is not None and checked.judgement.passage is not None:
             yield styled_line()
             continue
-        shown = 1 if checked.result is StatementResult.QUOTED else SHOWN
-        for closest in checked.passages[:shown]:
+        for closest in checked.passages[: _SHOWN.get(checked.result, SHOWN)]:
             yield _render_passage(closest, texts)
         yield styled_line()
     yield styled_line(summarize_draft(draft))

@@ -39,14 +39,17 @@ PASSAGES = 10
 """Passages that a statement is compared with."""
 
 SHOWN_PASSAGES = 5
-MIN_OUTSIDE_SHARE = 0.35
-"""Share of its content words below which a statement without a name of the story is
-about something else."""
-
 MIN_FOREIGN_SHARE = 0.6
-"""The same for a statement with a link, a number, a foreign name, or "I" or "you"."""
-
 MIN_SHARED_WORDS = 2
+"""Share of its content words, and their number, that a sentence of the text must have
+for a statement without a name of the story to be about the story."""
+
+MIN_FOREIGN_NUMBER = 100
+"""A number from which on a statement without names of the story is about something else
+if no passage has the number."""
+
+MIN_CLAIM_WORDS = 3
+RANK_OFFSET = 20
 MIN_LATER_WORDS = 4
 MIN_LATER_SHARE = 0.75
 LATER_MARGIN = 0.25
@@ -239,14 +242,7 @@ class DraftChecker:
             if compared is not None:
                 is_visible = is_within_scope(chunk.document, chunk.span, scope)
                 candidates.append(_Candidate(passage, compared, is_visible, text))
-        forms = _list_forms(subject, story)
-        return sorted(
-            candidates,
-            key=lambda c: (
-                -c.compared.strength
-                - (SUBJECT_BONUS if contains_name(c.found, forms) else 0.0)
-            ),
-        )
+        return _rank(candidates, _list_forms(subject, story))
 
 
 def find_subject(statement: DraftStatement, story: CheckedStory) -> str:
@@ -342,13 +338,9 @@ def _decide(
             )
     if quotations:
         return replace(checked, result=StatementResult.QUOTED)
-    if _is_outside(statement, story, visible):
-        result = (
-            StatementResult.OUTSIDE
-            if _claims_something(statement, story)
-            else StatementResult.NOTHING
-        )
-        return replace(checked, result=result, passages=())
+    other = _find_other_subject(statement, story, visible)
+    if other is not None:
+        return replace(checked, result=other)
     return checked
 
 
@@ -431,30 +423,60 @@ def _find_wrong_quotations(
     )
 
 
-def _is_outside(
+def _find_other_subject(
     statement: DraftStatement, story: CheckedStory, visible: Sequence[_Candidate]
-) -> bool:
-    """Return whether a statement is about something else than the story."""
-    best = visible[0] if visible else None
-    if best is None or list_named_characters(statement.text, story.cast):
-        return best is None
+) -> StatementResult | None:
+    """Return `OUTSIDE` for a statement about something else than the story, `NOTHING`
+    for one that claims nothing about anything, such as a greeting; None for others.
+    """
+    if list_named_characters(statement.text, story.cast):
+        return None
+    best = visible[0].compared if visible else None
+    if best is not None and (
+        best.is_near
+        or (
+            best.share >= MIN_FOREIGN_SHARE
+            and best.share * len(stem_words(statement.text)) >= MIN_SHARED_WORDS
+        )
+    ):
+        return None
     passages = "\n".join(c.passage.chunk.text for c in visible)
-    named = {name.text for name in find_missing_names(statement.text, "", story.cast)}
-    missing = find_missing_names(statement.text, passages, story.cast)
-    if named - {name.text for name in missing}:
-        return False
-    is_foreign = _claims_something(statement, story) or _AUTHOR.search(
-        statement.own_text
-    )
-    least = MIN_FOREIGN_SHARE if is_foreign else MIN_OUTSIDE_SHARE
-    shared = best.compared.share * len(stem_words(statement.text))
-    return not best.compared.is_near and (
-        best.compared.share < least or shared < MIN_SHARED_WORDS
-    )
+    names = {name.text for name in find_missing_names(statement.text, "", story.cast)}
+    foreign = {
+        name.text for name in find_missing_names(statement.text, passages, story.cast)
+    }
+    if names - foreign:
+        return None
+    numbers = {value for value, _ in find_numbers(statement.text)}
+    numbers -= {value for value, _ in find_numbers(passages)}
+    if foreign or statement.links or max(numbers, default=0) >= MIN_FOREIGN_NUMBER:
+        return StatementResult.OUTSIDE
+    is_remark = _AUTHOR.search(statement.own_text) is not None
+    is_short = len(stem_words(statement.text)) < MIN_CLAIM_WORDS
+    return StatementResult.NOTHING if is_remark or is_short or best is None else None
 
 
-def _claims_something(statement: DraftStatement, story: CheckedStory) -> bool:
-    """Return whether a statement that is not about the story has a name or a number."""
-    if find_numbers(statement.text) or statement.links:
-        return True
-    return bool(find_missing_names(statement.text, "", story.cast))
+def _rank(
+    candidates: Sequence[_Candidate], subject: Sequence[tuple[str, ...]]
+) -> list[_Candidate]:
+    """Return candidates, given in the order of the search, closest first.
+
+    Those that the statement repeats come first. The others are ranked by their place in
+    the search and by how many words of the statement they have, each counting as much
+    as the other (reciprocal rank fusion); a sentence that names the `subject` gains.
+    """
+
+    def measure(candidate: _Candidate) -> float:
+        names_subject = contains_name(candidate.found, subject)
+        return candidate.compared.strength + SUBJECT_BONUS * names_subject
+
+    by_words = sorted(candidates, key=lambda c: -measure(c))
+    places = {id(c): place for place, c in enumerate(by_words)}
+    fused = {
+        id(c): 1 / (RANK_OFFSET + place) + 1 / (RANK_OFFSET + places[id(c)])
+        for place, c in enumerate(candidates)
+    }
+    return sorted(
+        candidates,
+        key=lambda c: (-c.compared.near if c.compared.is_near else 0.0, -fused[id(c)]),
+    )
