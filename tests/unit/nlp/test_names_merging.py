@@ -221,3 +221,34 @@ def test_a_wife_who_was_there_before_the_wedding_is_somebody_else() -> None:
     cast = cast_from(*(part * 3 for part in (WEDDING[3], *WEDDING)))
 
     assert not is_one_person(cast, "Nell", "Mrs. Tallow")
+
+
+PAIR = (
+    "“I,” said Mr. Vale. He sat. “No,” said Mr. Tallow. He sat. “So,” said Mr. Vale. "
+    "“Well,” said Mr. Tallow. “Good day,” said Miss Orla. She sat. “Yes,” said Miss "
+    "Orla. “I,” said Mrs. Gannet. She sat. “Good,” said Mrs. Gannet.\n\n"
+)
+
+
+def test_two_names_that_the_text_says_are_one_person_are_merged() -> None:
+    said = "In came Mr. Vale, otherwise Mr. Tallow, with Miss Orla, now Mrs. Gannet."
+    cast = cast_from(PAIR * 3 + said)
+
+    assert is_one_person(cast, "Mr. Vale", "Mr. Tallow")
+    assert is_one_person(cast, "Miss Orla", "Mrs. Gannet")
+
+
+def test_somebody_who_calls_another_is_not_that_person() -> None:
+    cast = cast_from(PAIR * 3 + "Then Mr. Vale called Mr. Tallow. He came.\n\n")
+
+    assert not is_one_person(cast, "Mr. Vale", "Mr. Tallow")
+
+
+def test_a_longer_description_is_the_person_of_the_shorter_one() -> None:
+    text = (
+        "“Sit,” said the Hatmaker. He sat. Then the Hatmaker laughed. “No,” said Tom. "
+        "Tom looked at the Hatmaker.\n\n"
+    )
+    cast = cast_from(text * 6 + "It was the Artful Hatmaker. “I,” said Tom. " * 3)
+
+    assert is_one_person(cast, "Hatmaker", "Artful Hatmaker")

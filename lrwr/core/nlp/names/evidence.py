@@ -374,7 +374,7 @@ def _count_pair(
     key = "|".join(name.removeprefix("^ ") for name in pair)
     if _AND.fullmatch(gap):
         counts.apart[key] += 1
-    elif is_alias_phrase(gap):
+    elif is_alias_phrase(gap, normalize_name_title(second_candidate.words[0])):
         counts.alike[key] += 1
 
 

@@ -22,7 +22,7 @@ from lrwr.core.nlp.names.evidence import (
 )
 from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
-from lrwr.core.nlp.names.namesakes import join_wives
+from lrwr.core.nlp.names.namesakes import join_stated_names, join_wives
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     compute_min_mentions,
@@ -265,6 +265,7 @@ def _infer_from_totals(
         [form for form in forms.values() if is_person_form(form, counted)], clusters
     )
     join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
+    join_stated_names(clusters)
     join_wives(clusters, sum_name_pairs(totals.weddings, words))
     _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
     _assign_shared_forms(clusters)

@@ -39,9 +39,11 @@ _PRONOUN = re.compile(
 )
 _VOCATIVE_AFTER = re.compile(r"\s*[,.!?;:—”\"-]")
 _ALIKE = re.compile(
-    r",?\s+(?:also |often |sometimes )?(?:called|known as|nicknamed|alias)\s+"
+    r",\s+(?:also |often |sometimes )?called\s+"
+    r"|,?\s+\(?(?:also |often |better )?(?:known as|nicknamed|alias|otherwise)\s+(?:the\s+)?"
     r"|,?\s+whose (?:real|true|other|first) name was\s+"
 )
+_MARRIED = re.compile(r",?\s+\(?(?:now|formerly|née)\s+")
 _QUOTE_NEAR = re.compile(r"[“”\"‘’]")
 _NAMING = re.compile(r"\b(?:[Mm]y name is|I,|call(?:ed)? me|named me|I am) $")
 _PREPOSED = {"a": DETERMINERS, "in": PLACE_PREPOSITIONS, "at": DIRECTION_WORDS}
@@ -51,10 +53,14 @@ _CUE_WINDOW = 40
 """Characters before a name that are searched for cues."""
 
 
-def is_alias_phrase(gap: str) -> bool:
+def is_alias_phrase(gap: str, title: str) -> bool:
     """Return whether `gap`, the text between two names, says that both are one person,
     as in "Nell, called Wren".
+
+    `title` is that of the second name: "Miss Tallow, now Mrs. Vale" is one woman.
     """
+    if title in ("mrs", "miss", "lady") and _MARRIED.fullmatch(gap):
+        return True
     return bool(_ALIKE.fullmatch(gap))
 
 

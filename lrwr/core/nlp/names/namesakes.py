@@ -181,6 +181,7 @@ _LATE_SHARE = 0.1
 _CLEAR_LEAD = 2
 """Minimum ratio of the sentences on a marriage to those with any other woman."""
 _REASON = "marries in the text"
+_STATED = "stated in the text"
 
 
 def join_wives(clusters: NameClusters, weddings: Mapping[frozenset[str], int]) -> None:
@@ -204,6 +205,26 @@ def join_wives(clusters: NameClusters, weddings: Mapping[frozenset[str], int]) -
             del by_id[id(wife)]
     clusters.people = list(by_id.values())
     clusters.index_people()
+
+
+def join_stated_names(clusters: NameClusters) -> None:
+    """Merge two people whom the text says to be one: "Nell, otherwise Wren"."""
+    for pair, n in clusters.alike.items():
+        owners = [clusters.index.find("forms", name) for name in sorted(pair)]
+        people = [bearers[0] for bearers in owners if len(bearers) == 1 and n]
+        if len(people) != 2 or people[0] is people[1]:
+            continue
+        person, other = sorted(people, key=lambda p: (-p.n, min(p.forms)))
+        genders = {person.gender()[0], other.gender()[0]} - {Gender.UNKNOWN}
+        apart = any(clusters.is_apart(form, person) for form in other.forms.values())
+        if len(genders) > 1 or apart or person.noted or other.noted:
+            continue
+        for form in other.forms.values():
+            person.add(form, _STATED)
+        person.givens |= other.givens
+        person.lasts |= other.lasts
+        clusters.people = [p for p in clusters.people if p is not other]
+        clusters.index_people()
 
 
 def _count_couples(

@@ -251,7 +251,7 @@ def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
         return form.title not in ("", "st") and form.counts["speech"] > 0
     if _is_family(form, family):
         return False
-    if _has_titled_surname(form, family):
+    if _has_titled_surname(form, family) or _is_longer_description(form, family):
         return True
     if is_address_word(form):
         return _has_two_signs(form)
@@ -299,6 +299,14 @@ def _has_titled_surname(form: NameForm, family: Mapping[str, NameForm]) -> bool:
     if not form.given_name or not is_given_name(form.words[0]):
         return False
     return any(f"{title} {form.words[-1]}" in family for title in titles)
+
+
+def _is_longer_description(form: NameForm, family: Mapping[str, NameForm]) -> bool:
+    """Return whether "the Sly Hatmaker" is the person who is often "the Hatmaker"."""
+    short = family.get(form.words[-1]) if form.given_name and not form.title else None
+    if short is None or short.n <= form.n or not _is_often_the(short):
+        return False
+    return form.counts["the"] * 2 >= form.n and short.counts["tag"] >= _TITLE_MENTIONS
 
 
 def _is_family(form: NameForm, family: Mapping[str, NameForm]) -> bool:
