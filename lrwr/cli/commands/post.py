@@ -35,6 +35,7 @@ from lrwr.cli.runtime.services import (
     open_search_services,
     prompt_for_consent,
     run_async,
+    warn_of_missing_files,
 )
 from lrwr.core.evidence.limits import PartLength, Platform
 from lrwr.core.model.errors import ExitCode, SettingsProblem
@@ -161,6 +162,7 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
             judged = await _judge(workspace, output, draft)
             draft = judged.draft
         texts = await workspace.passages.texts(draft.documents)
+        warn_of_missing_files(workspace, texts, output.warn)
         if as_json:
             output.json(
                 {

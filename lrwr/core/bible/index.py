@@ -22,18 +22,20 @@ from lrwr.core.bible.profiles import (
 )
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.scenes import build_scene_summaries
-from lrwr.core.bible.stored_relations import (
-    StoredRelation,
-    quote_relations,
-    select_relations,
-)
 from lrwr.core.bible.timeline import (
     build_timeline,
     collect_disclosures,
     collect_events,
     collect_quotes,
 )
-from lrwr.core.bible.values import Bible, BibleClaim, CharacterProfile, WorldElement
+from lrwr.core.bible.values import (
+    Bible,
+    BibleClaim,
+    CharacterProfile,
+    CharacterRelation,
+    TextEvidence,
+    WorldElement,
+)
 from lrwr.core.bible.world import (
     collect_world_elements,
     list_outer_words,
@@ -47,6 +49,7 @@ from lrwr.core.model.facts import (
     Fact,
     FactAbout,
 )
+from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import DocumentFact
 
 
@@ -71,6 +74,45 @@ class IndexedElement:
 
     name: str
     connected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPlace:
+    """Where the text supports a relation, and who said so; see `TextEvidence`."""
+
+    document: DocumentId
+    spans: tuple[Span, ...]
+    keeper: str
+    certainty: Certainty
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelation:
+    """A `CharacterRelation` of two displayed names, without the words that support it."""
+
+    source: str
+    target: str
+    kind: str
+    valence: str
+    places: tuple[StoredPlace, ...]
+    certainty: Certainty
+    derived: bool = False
+
+    @classmethod
+    def of(cls, relation: CharacterRelation) -> "StoredRelation":
+        """Return `relation` without the words."""
+        return cls(
+            relation.source,
+            relation.target,
+            relation.kind,
+            relation.valence,
+            tuple(
+                StoredPlace(e.document, e.spans, e.keeper, e.certainty)
+                for e in relation.evidence
+            ),
+            relation.certainty,
+            relation.derived,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,3 +385,43 @@ def _normalize_subject(name: str, cast: HorizonCast) -> str:
 def _display_names(fact: Fact, cast: HorizonCast) -> tuple[str, str]:
     target = fact.detail("target")
     return cast.display_name(fact.subject), cast.display_name(target) if target else ""
+
+
+def select_relations(
+    relations: Iterable[StoredRelation], people: Collection[str]
+) -> Iterator[StoredRelation]:
+    """Yield the relations with any of `people`, which are displayed names, in order."""
+    for relation in relations:
+        if relation.source in people or relation.target in people:
+            yield relation
+
+
+def quote_relations(
+    relations: Iterable[StoredRelation], view: HorizonView
+) -> Iterator[CharacterRelation]:
+    """Yield `relations` with the words that support them.
+
+    `view` needs the texts of their places. A place whose text cannot be read is left
+    out, and so is a relation without any.
+    """
+    for relation in relations:
+        if evidence := tuple(_quote_places(relation.places, view)):
+            yield CharacterRelation(
+                relation.source,
+                relation.target,
+                relation.kind,
+                relation.valence,
+                evidence,
+                relation.certainty,
+                relation.derived,
+            )
+
+
+def _quote_places(
+    places: Iterable[StoredPlace], view: HorizonView
+) -> Iterator[TextEvidence]:
+    for place in places:
+        if view.is_visible(place.document, place.spans):
+            yield view.evidence(
+                place.document, place.spans, place.keeper, place.certainty
+            )

@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
-from lrwr.core.bible.index import BibleIndex, IndexedCharacter, IndexedElement
+from lrwr.core.bible.index import (
+    BibleIndex,
+    IndexedCharacter,
+    IndexedElement,
+    StoredRelation,
+)
 from lrwr.core.bible.profiles import build_character_profiles, collect_visible_facts
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.relations import collect_relations
-from lrwr.core.bible.stored_relations import StoredRelation
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.bible.world import (
     collect_world_elements,
