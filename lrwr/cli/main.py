@@ -41,6 +41,10 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Open your editor at a citation, a character or an open question.",
             "open",
         ),
+        "draft": (
+            "Plan scenes on a board, and get the brief of a scene.",
+            "draft",
+        ),
     },
     "Story": {
         "characters": (

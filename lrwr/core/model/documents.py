@@ -157,3 +157,7 @@ class Horizon:
 
     chapter: int
     scene: int | None = None
+
+
+BEFORE_THE_STORY = Horizon(-1)
+"""The horizon before the first word: nothing may be used."""

@@ -27,6 +27,15 @@ _REASONING_END = "</think>"
 """End of the reasoning that some local models write before their answer."""
 
 
+CHARACTERS_PER_TOKEN = 4
+"""Estimated characters of a token; about right for English with any model."""
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the estimated number of tokens of `text`, rounded up."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Numbers of calls and tokens of language models, and of their results.

@@ -19,6 +19,10 @@ else:
     import fcntl
 
 
+OWN_FOLDER_MARKER = ".lrwr-folder"
+"""Name of the file in each folder that lrwr created, which marks it as such."""
+
+
 def check_output_file(
     file: Path, settings: "Settings", endings: Sequence[str], *, force: bool | None
 ) -> None:

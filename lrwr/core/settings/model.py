@@ -207,6 +207,19 @@ class ChunkSettings:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class DraftSettings:
+    """Settings `draft.*`: plans and drafts of scenes, `lrwr draft`."""
+
+    folder: str = declare_setting(
+        "drafts",
+        "The folder for the board, plans and drafts of scenes, relative to the library's"
+        " folder. lrwr creates it; it is never read as manuscript.",
+        per_library=True,
+        example="lrwr-drafts",
+    )
+
+
 class SettingSource(StrEnum):
     """Where the value of a setting comes from.
 
@@ -383,6 +396,7 @@ class Settings:
     supabase: SupabaseSettings = field(default_factory=SupabaseSettings)
     traces: TracesSettings = field(default_factory=TracesSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
+    draft: DraftSettings = field(default_factory=DraftSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     origins: Mapping[str, SettingOrigin] = field(default_factory=dict)

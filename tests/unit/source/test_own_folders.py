@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.source.folder import OWN_FOLDER_MARKER, FolderSource
+from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.ports.sources import SkipCause, SourceListing
+from lrwr.core.settings.files import OWN_FOLDER_MARKER
 
 
 async def listed(home: Path) -> SourceListing:

@@ -26,6 +26,7 @@ from lrwr.core.ports.sources import (
     SkippedFile,
     SourceListing,
 )
+from lrwr.core.settings.files import OWN_FOLDER_MARKER
 
 IGNORE_FILE_NAME = ".lrwrignore"
 """File at the top of a target with exclude patterns, one per line."""
@@ -116,8 +117,6 @@ BAD_NAME = "its name is not valid text; rename it"
 NOT_A_FILE = "not a regular file"
 OWN_FOLDER = "a folder that lrwr created; it is not part of the manuscript"
 MARKED = "its front matter has `lrwr: ignore`"
-OWN_FOLDER_MARKER = ".lrwr-folder"
-"""Name of the file in each folder that lrwr created, which marks it as such."""
 _CAUSES = {OWN_FOLDER: SkipCause.OWN_FOLDER, MARKED: SkipCause.MARKED}
 _HIDDEN = "hidden"
 _LOCK = "a lock file of an open Word document"

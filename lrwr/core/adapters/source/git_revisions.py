@@ -18,12 +18,12 @@ from pathlib import Path, PurePosixPath
 
 from lrwr.core.adapters.source.folder import (
     FILE_LIMIT,
-    OWN_FOLDER_MARKER,
     explain_skipped_file,
     explain_skipped_folder,
     is_encodable,
 )
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
+from lrwr.core.settings.files import OWN_FOLDER_MARKER
 
 LFS_POINTER_PREFIX = b"version https://git-lfs.github.com/spec/"
 """Start of a file that only points to a text stored by Git LFS."""

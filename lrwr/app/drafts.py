@@ -1,0 +1,229 @@
+"""Drafts of scenes: the folder, the board and the brief of a scene."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from lrwr.app.container import Workspace
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
+from lrwr.core.bible.scenes import find_scene_place
+from lrwr.core.bible.values import Bible, SceneSummary
+from lrwr.core.drafting.board import (
+    Board,
+    SceneCard,
+    ScenePlace,
+    parse_board,
+    render_board,
+)
+from lrwr.core.drafting.brief import Brief, BriefMaterial, build_brief
+from lrwr.core.drafting.folder import (
+    BOARD_FILE,
+    INTENT_FILE,
+    SHEETS_FOLDER,
+    WORLD_FOLDER,
+    DraftFolder,
+)
+from lrwr.core.drafting.story_places import StoryPlaces
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.text import format_chapter_title
+from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.settings.files import OWN_FOLDER_MARKER
+
+MAX_PEOPLE = 8
+"""People of a scene that a board of an existing book names."""
+
+
+class SceneState(StrEnum):
+    """Where a scene of the board stands."""
+
+    WRITTEN = "in the manuscript"
+    PENDING = "not ingested"
+    """Its file exists, but was not ingested yet."""
+    PROPOSED = "proposed"
+    PLANNED = "planned"
+
+
+@dataclass(frozen=True, slots=True)
+class SceneStatus:
+    """A scene of the board with its state and the numbers of its proposals."""
+
+    card: SceneCard
+    state: SceneState
+    proposals: tuple[int, ...] = ()
+
+
+def open_draft_folder(workspace: Workspace) -> DraftFolder:
+    """Return the folder of drafts that the settings name; nothing is created.
+
+    Raises:
+        SettingsProblem: The setting does not name a folder inside the library's.
+    """
+    name, root = workspace.settings.draft.folder, workspace.library.root
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or not path.parts or {"..", "~"} & set(path.parts):
+        raise SettingsProblem(
+            f"`draft.folder` is {name!r}, which is not a folder inside the library's",
+            hint='Set it to a name such as "drafts".',
+        )
+    return DraftFolder(root, root / path, OWN_FOLDER_MARKER)
+
+
+def load_board(folder: DraftFolder) -> Board:
+    """Return the board of `folder`.
+
+    Raises:
+        NotFound: There is none.
+        SettingsProblem: It cannot be read.
+    """
+    file = folder.read(BOARD_FILE)
+    if file is None:
+        raise NotFound(
+            f"There is no board {folder.name_of(BOARD_FILE)}",
+            hint="Run `lrwr draft board --from-text` to make one of your manuscript.",
+        )
+    return parse_board(file.text)
+
+
+async def load_story_places(workspace: Workspace) -> StoryPlaces:
+    """Return where the scenes of the ingested manuscript stand; empty without one."""
+    if not workspace.is_ingested:
+        return StoryPlaces(StoryOrder({}, (), {}), {})
+    order = await workspace.bible().story_order()
+    return StoryPlaces(order, await workspace.passages.texts(order.story))
+
+
+async def list_scene_states(
+    workspace: Workspace, folder: DraftFolder, board: Board
+) -> list[SceneStatus]:
+    """Return where each scene of `board` stands, in the order of the board.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    places = await load_story_places(workspace)
+    states = []
+    for card in board.cards:
+        proposals = tuple(folder.list_proposals(card.id))
+        if places.is_written(card):
+            state = SceneState.WRITTEN
+        elif card.at and (folder.root / card.at.file).is_file():
+            state = SceneState.PENDING
+        else:
+            state = SceneState.PROPOSED if proposals else SceneState.PLANNED
+        states.append(SceneStatus(card, state, proposals))
+    return states
+
+
+async def create_board_from_text(workspace: Workspace) -> Board:
+    """Return a board with a card for each scene of the ingested manuscript.
+
+    Raises:
+        NotFound: Nothing was ingested here, or the story has no scene.
+    """
+    await workspace.require_text()
+    service = workspace.bible()
+    knowledge = await service.knowledge()
+    bible = await asyncio.to_thread(project_bible, knowledge)
+    if not bible.scenes:
+        raise NotFound(
+            "The library has no scenes of a story",
+            hint="Run `lrwr ingest --pipeline b` with the folder of your chapters.",
+        )
+    cards = [_build_card(scene, knowledge) for scene in bible.scenes]
+    return parse_board(render_board(Board(tuple(cards))))
+
+
+def _build_card(scene: SceneSummary, knowledge: StoryKnowledge) -> SceneCard:
+    text = knowledge.texts[scene.document].text
+    heading = format_chapter_title(scene.chapter, scene.chapter_title)
+    key = scene.key_sentences[0].text if scene.key_sentences else ""
+    views = [claim.value for claim in scene.points_of_view]
+    place = ScenePlace(scene.document, scene.lines.first, scene.lines.last)
+    return SceneCard(
+        id=f"ch{scene.chapter}-s{scene.scene}",
+        title=f"Scene {scene.scene}",
+        chapter=f"Chapter {scene.chapter}{heading}",
+        pov=views[0] if views else "",
+        people=scene.present[:MAX_PEOPLE],
+        place=find_scene_place(text, scene.span),
+        words=len(text[scene.span.start : scene.span.end].split()),
+        at=place,
+        summary=f"“{' '.join(key.split())}”" if key else "",
+    )
+
+
+def write_board(folder: DraftFolder, board: Board) -> str:
+    """Write the board into `folder`, which is created, and return its path.
+
+    Raises:
+        SettingsProblem: The board was changed since lrwr wrote it, or the folder has
+            the writer's own files.
+        LrwrError: It cannot be written.
+    """
+    folder.create()
+    return folder.write(BOARD_FILE, render_board(board))
+
+
+async def brief_scene(
+    workspace: Workspace, folder: DraftFolder, scene: str, tokens: int
+) -> Brief:
+    """Return the brief of the scene with the id or title `scene`.
+
+    Raises:
+        NotFound: There is no board, no such scene, or nothing was ingested.
+        StoreProblem: The library cannot be read.
+    """
+    board = load_board(folder)
+    index = board.index(scene)
+    await workspace.require_text()
+    material = await _gather_material(workspace, folder, board, index)
+    return await asyncio.to_thread(build_brief, material, tokens)
+
+
+async def _gather_material(
+    workspace: Workspace, folder: DraftFolder, board: Board, index: int
+) -> BriefMaterial:
+    service = workspace.bible()
+    order = await service.story_order()
+    places = StoryPlaces(order, await workspace.passages.texts(order.story))
+    horizon = places.find_horizon(board, index)
+    knowledge = await service.knowledge(horizon)
+
+    def project() -> Bible:
+        return project_bible(knowledge, horizon)
+
+    material = BriefMaterial(
+        card=board.cards[index],
+        horizon=horizon,
+        bible=await asyncio.to_thread(project),
+        view=HorizonView(knowledge.order, knowledge.texts, horizon),
+        intent=folder.read(INTENT_FILE),
+        world=folder.read_all(WORLD_FOLDER),
+        sheets=folder.read_all(SHEETS_FOLDER),
+        board=folder.name_of(BOARD_FILE),
+    )
+    return _add_neighbours(material, folder, board, index, places)
+
+
+def _add_neighbours(
+    material: BriefMaterial,
+    folder: DraftFolder,
+    board: Board,
+    index: int,
+    places: StoryPlaces,
+) -> BriefMaterial:
+    """Return `material` with the cards around, of which a later one counts only if it
+    is not written, and with the proposal for the scene before.
+    """
+    before = board.cards[index - 1] if index else None
+    after = board.cards[index + 1] if index + 1 < len(board.cards) else None
+    if after is not None and after.at is not None:
+        after = None  # its summary may be from the text after the horizon
+    if before is not None and places.is_written(before):
+        before = None
+    proposal = None
+    if before is not None and folder.list_proposals(before.id):
+        proposal = folder.read_proposal(before.id)
+    return replace(material, before=before, after=after, proposal=proposal)

@@ -1,0 +1,131 @@
+"""A brief: within its tokens, and nothing from after its horizon."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.projection import StoryKnowledge, project_bible
+from lrwr.core.drafting.board import Board, SceneCard, ScenePlace
+from lrwr.core.drafting.brief import (
+    Brief,
+    BriefMaterial,
+    BriefSection,
+    build_brief,
+    count_brief_tokens,
+    list_brief_evidence,
+)
+from lrwr.core.drafting.folder import DraftFile
+from lrwr.core.drafting.story_places import StoryPlaces, spell_horizon
+from lrwr.core.model.documents import BEFORE_THE_STORY, DocumentId, Horizon
+from lrwr.core.retrieval.story import build_story_order
+from tests.fakes.short_story import LAMP, LEDGER, ROAD
+from tests.fakes.stories import Book
+
+FILES = {"1.md": LAMP, "2.md": LEDGER, "3.md": ROAD}
+
+
+def places(files: Mapping[str, str] = FILES) -> StoryPlaces:
+    book = Book(files)
+    return StoryPlaces(build_story_order(book.outline_list(), ()), book.all_texts())
+
+
+def brief(card: SceneCard, horizon: Horizon, tokens: int, **plans: DraftFile) -> Brief:
+    book = Book(FILES)
+    order = build_story_order(book.outline_list(), ())
+    knowledge = StoryKnowledge(order, book.all_texts())
+    material = BriefMaterial(
+        card=card,
+        horizon=horizon,
+        bible=project_bible(knowledge, horizon),
+        view=HorizonView(order, book.all_texts(), horizon),
+        **plans,  # type: ignore[arg-type]
+    )
+    return build_brief(material, tokens)
+
+
+def card(name: str, file: str = "", first: int = 0, last: int = 0) -> SceneCard:
+    at = ScenePlace(file, first, last) if file else None
+    return SceneCard(id=name, title=name, at=at)
+
+
+@pytest.mark.parametrize(
+    ("cards", "horizons"),
+    [
+        ([card("a", "1.md", 1, 13)], ["the start"]),
+        ([card("a", "1.md", 17, 19)], ["ch1:s1"]),
+        ([card("a", "1.md", 1, 13), card("new")], ["the start", "ch1:s1"]),
+        ([card("new"), card("b", "2.md")], ["ch1:s2", "ch1:s2"]),
+        ([card("new")], ["ch3:s1"]),
+        ([card("a", "1.md"), card("n", "new.md"), card("b", "2.md", 3, 3)],
+         ["the start", "ch1:s2", "ch1:s2"]),
+        ([card("a", "3.md", 900, 950)], ["ch2:s1"]),
+    ],
+)  # fmt: skip
+def test_the_horizon_of_a_scene_is_the_end_of_the_one_before(
+    cards: list[SceneCard], horizons: list[str]
+) -> None:
+    board, known = Board(tuple(cards)), places()
+    assert [
+        spell_horizon(known.find_horizon(board, n)) for n in range(len(cards))
+    ] == horizons
+
+
+def test_what_opens_a_chapter_ends_before_it() -> None:
+    parts = f"By way of preface.\n\n# One\n\n{LEDGER}\n\n# Two\n\n{ROAD}"
+    files = {"1.md": LAMP, "2.md": parts}
+    known = places(files)
+    second = known.scenes[2]
+    assert second.document == DocumentId("2.md")
+    board = Board((card("a", "2.md", 1, 1), card("new")))
+    assert spell_horizon(known.find_horizon(board, 1)) == "ch2:s0"
+
+
+def test_nothing_is_known_before_the_first_word() -> None:
+    result = brief(
+        SceneCard(id="a", title="A", pov="Nell Tallow"), BEFORE_THE_STORY, 500
+    )
+    assert list_brief_evidence(result.items) == []
+    assert "not in the story up to here" in result.items[-1].text
+
+
+def test_the_end_of_the_scene_before_is_cut_at_its_start() -> None:
+    result = brief(SceneCard(id="a", title="A"), Horizon(1, 1), 60)
+    (end,) = (i for i in result.items if i.section is BriefSection.BEFORE)
+    assert end.text.startswith("… ")
+    assert end.text.endswith("Nell’s eyes were grey.”")
+
+
+WORD = st.text("abcdefg ’“", max_size=300)
+
+
+@given(
+    st.builds(
+        SceneCard,
+        id=st.sampled_from(["a", "b" * 60]),
+        title=WORD,
+        pov=st.sampled_from(["", "Nell Tallow", "Nobody"]),
+        people=st.lists(WORD, max_size=4).map(tuple),
+        place=WORD,
+        summary=WORD,
+        beats=st.lists(WORD, max_size=4).map(tuple),
+    ),
+    st.sampled_from(
+        [BEFORE_THE_STORY, Horizon(1, 1), Horizon(1), Horizon(2), Horizon(3)]
+    ),
+    st.integers(100, 3_000),
+    st.builds(DraftFile, path=st.just("drafts/intent.md"), text=WORD),
+)
+def test_a_brief_never_exceeds_its_tokens_or_its_horizon(
+    drawn: SceneCard, horizon: Horizon, tokens: int, intent: DraftFile
+) -> None:
+    result = brief(drawn, horizon, tokens, intent=intent, proposal=None)  # type: ignore[arg-type]
+    assert count_brief_tokens(result) <= tokens
+    for evidence in list_brief_evidence(result.items):
+        assert evidence.chapter is not None
+        assert (evidence.chapter, evidence.scene or 0) <= (
+            horizon.chapter,
+            horizon.scene or 99,
+        )
