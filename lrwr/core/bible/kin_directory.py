@@ -158,12 +158,14 @@ class NamedPerson:
 
     `surnames` are the last words of full names. `married`, `maiden` and `head` say
     whether a title of a married woman, of an unmarried one, or of a man stands directly
-    before a surname; `has_given` whether there is a given name.
+    before a surname; `has_given` whether there is a given name. `born` are the surnames
+    that are not only those of a husband.
     """
 
     name: str
     gender: Gender
     surnames: frozenset[str] = frozenset()
+    born: frozenset[str] = frozenset()
     married: bool = False
     maiden: bool = False
     head: bool = False
@@ -321,12 +323,11 @@ class KinDirectory:
         return person.married
 
     def differ_in_surname(self, first: str, second: str) -> bool:
-        """Return whether two have different surnames, and neither that of a husband."""
+        """Return whether two have different surnames by birth, as far as these are
+        known: "Mrs. Vale" may have any, unless she is also Nell Tallow.
+        """
         pair = [self._people.get(n) or _read_stranger(n) for n in (first, second)]
-        people = [person for person in pair if person.surnames]
-        if len(people) < 2 or any(person.married for person in people):
-            return False
-        return not people[0].surnames & people[1].surnames
+        return all(p.born for p in pair) and not pair[0].born & pair[1].born
 
     def find_pair(self, fact: Fact) -> tuple[str, str] | None:
         """Return the displayed names of the two whom a relationship or a relation cue
@@ -428,6 +429,7 @@ class KinDirectory:
 def _read_person(visible: VisibleCharacter) -> NamedPerson:
     character = visible.character
     surnames: set[str] = set()
+    born: set[str] = set()
     bare_names: set[str] = set()
     flags = {
         "married": False,
@@ -444,10 +446,11 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
         names = words[len(titles) :] if words[: len(titles)] == titles else []
         if not names or not names[-1][:1].isupper():
             continue
+        is_wife = bool(titles) and titles[0] in MARRIED_TITLES
         # "Sir Hob" has a given name.
         if len(names) > 1 or (titles and titles[0] != "Sir"):
             surnames.add(names[-1])
-        is_wife = bool(titles) and titles[0] in MARRIED_TITLES
+            born |= set() if is_wife else {names[-1]}
         flags["married"] |= is_wife
         # "Mrs. John Vale" has the given name of her husband.
         flags["has_given"] |= len(names) > 1 and not is_wife
@@ -459,7 +462,9 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
             flags["head"] |= titles[0] in MALE_TITLE_WORDS
     flags["has_given"] |= not bare_names <= surnames
     gender = character.gender
-    return NamedPerson(character.name, gender, frozenset(surnames), **flags)
+    return NamedPerson(
+        character.name, gender, frozenset(surnames), frozenset(born), **flags
+    )
 
 
 def _read_stranger(name: str) -> NamedPerson:
@@ -467,7 +472,8 @@ def _read_stranger(name: str) -> NamedPerson:
     words = name.removeprefix("the ").split(" ")
     married = words[0].rstrip(".") in MARRIED_TITLES
     surnames = frozenset(words[-1:]) if len(words) > 1 else frozenset[str]()
-    return NamedPerson(name, _gender_of_title(name), surnames, married=married)
+    born = frozenset[str]() if married else surnames
+    return NamedPerson(name, _gender_of_title(name), surnames, born, married=married)
 
 
 def _gender_of_title(name: str) -> Gender:

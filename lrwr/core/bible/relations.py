@@ -5,21 +5,26 @@ for, and those that follow.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from lrwr.core.bible.derived_relations import KinLink, derive_relations
+from lrwr.core.bible.family_ties import (
+    FamilyKey,
+    KinLink,
+    OwnedKin,
+    RelationGroup,
+    RelationTie,
+    derive_relations,
+    find_contradicted_keys,
+    is_couple,
+    make_relation_key,
+    share_weights,
+)
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.kin_directory import (
-    EQUAL,
     EXCLUSIVE,
     FAMILY,
-    JUNIOR,
-    MARRIED_TITLES,
-    NAME_TITLES,
-    SENIOR,
     TRANSIENT,
     KinDirectory,
-    KinTerm,
     choose_noun,
     read_kin_term,
 )
@@ -28,7 +33,6 @@ from lrwr.core.bible.profiles import (
     VisibleFacts,
     deduplicate_evidence,
     find_highest_certainty,
-    normalize_attribute,
 )
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.model.cast import Gender
@@ -37,19 +41,22 @@ from lrwr.core.model.facts import (
     RULES_KEEPER,
     Certainty,
     CueParty,
-    Fact,
     FactAbout,
     RelationCue,
 )
 
 ENOUGH = 1.0
 """Total weight from which cues show a relation that no sentence states."""
-COUPLE_WEIGHT = 0.7
-"""Weight of "Mr. and Mrs. Vale": they may be mother and son."""
 OTHER_SURNAME = 1.5
 """Weight from which somebody is a parent of a child with another surname."""
 COUPLE_PLACES = 4
 """Number of places with "Mr. and Mrs. Vale" from which they are a couple anyway."""
+_ROUNDS = 3
+"""Passes in which the relatives found last support further ones."""
+COUPLE_WEIGHT = 0.7
+"""Weight of "Mr. and Mrs. Vale": they may be mother and son."""
+ADDRESSEE_WEIGHT = 0.4
+"""Weight of "your cousin Mags": who is spoken to is less certain than who speaks."""
 FRIENDLY_WEIGHT = 0.2
 """Weight of "my friend" said to somebody: strangers say it, too."""
 UNNAMED_WEIGHT = 0.15
@@ -71,80 +78,6 @@ _CUE_WEIGHTS: Mapping[str, tuple[float, float]] = {
 """Weights by kind of cue: if it is sure who is meant, and if it is not."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tie:
-    """One statement or cue that `target` is the `kind` of `source`.
-
-    `stated` is false for a cue, which counts only together with others.
-    """
-
-    source: str
-    target: str
-    kind: str
-    weight: float
-    stated: bool
-    fact: SourcedFact
-    ruled: bool
-
-    @property
-    def sign(self) -> str:
-        """The kind of cue; empty for a statement."""
-        return self.fact.fact.detail("sign")
-
-
-_Key = tuple[str, str, str]
-_Kin = tuple[str, KinTerm]
-"""Somebody, and what another person is to them."""
-
-
-def _tie_place(tie: _Tie) -> tuple[str, int]:
-    return tie.fact.evidence.document, tie.fact.evidence.spans[0].start
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """All ties of one pair and one relation, in story order.
-
-    For a known relation, `first` is the senior of the two, or the first by name.
-    """
-
-    key: _Key
-    ties: tuple[_Tie, ...]
-    term: KinTerm | None
-    unnamed: float = 0.0
-    """Weight of other cues of the same kin without a name: "my nephew"."""
-
-    @property
-    def weight(self) -> float:
-        """The sum of the weights; of ties whose words overlap, the greatest counts."""
-        total, greatest, document, end = 0.0, 0.0, "", 0
-        for tie in sorted(self.ties, key=_tie_place):
-            evidence = tie.fact.evidence
-            if evidence.document == document and evidence.spans[0].start < end:
-                greatest = max(greatest, tie.weight)
-            else:
-                total, greatest = total + greatest, tie.weight
-            document, end = evidence.document, evidence.spans[0].end
-        # Rounded, so that the order of documents cannot decide.
-        return round(total + greatest + self.unnamed, 6)
-
-    def kin(self, sign: str = "") -> frozenset[_Kin]:
-        """Return who has which kin by the ties; with `sign`, by those of this kind."""
-        kin = set()
-        for tie in self.ties:
-            term = None if sign and tie.sign != sign else read_kin_term(tie.kind)
-            if term is not None:
-                kin.add((tie.source, term))
-            if term is not None and term.side == EQUAL and not sign:
-                kin.add((tie.target, term))
-        return frozenset(kin)
-
-    @property
-    def ruled(self) -> bool:
-        """Whether only rules found it."""
-        return all(tie.ruled for tie in self.ties)
-
-
 def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     """Return all visible relationships between characters: those that the text states
     or that its cues suffice for, in order of first occurrence, then derived ones.
@@ -156,26 +89,33 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     """
     people = KinDirectory(material.cast)
     unnamed = _count_unnamed_kin(material, people)
-    by_key: dict[_Key, list[_Tie]] = {}
+    by_key: dict[FamilyKey, list[RelationTie]] = {}
     for tie in _complete_names(list(_iter_ties(material, people)), people):
-        by_key.setdefault(_group_key(tie), []).append(tie)
+        by_key.setdefault(make_relation_key(tie), []).append(tie)
     groups = [
-        _Group(key, tuple(ties), read_kin_term(ties[0].kind))
+        RelationGroup(key, tuple(ties), read_kin_term(ties[0].kind))
         for key, ties in by_key.items()
     ]
     known = {kin for g in groups if _is_supported(g, people) for kin in g.kin()}
     unnamed = {kin: count for kin, count in unnamed.items() if kin not in known}
     groups = [replace(g, unnamed=_weigh_unnamed(g, unnamed)) for g in groups]
-    shown = _drop_contradicted(g for g in groups if _is_supported(g, people))
-    shown = _keep_one_parent(shown, people)
-    shown = _drop_earlier_unions(shown, people, material.view)
+    shown = select_supported(groups, people, material.view)
+    derived = list(_build_derived(shown, people))
+    relatives = {frozenset((r.source, r.target)) for r in derived}
     relations = [
-        relation for group in shown for relation in _build_relations(group, people)
+        relation
+        for group in shown
+        if not (_is_friendship(group) and frozenset(group.key[:2]) in relatives)
+        for relation in _build_relations(group, people)
     ]
-    return (*relations, *_build_derived(shown, people))
+    return (*relations, *derived)
 
 
-def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[_Tie]:
+def _is_friendship(group: RelationGroup) -> bool:
+    return group.ruled and group.term is not None and group.term.base == "friend"
+
+
+def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[RelationTie]:
     for sourced_fact in material.about(FactAbout.CHARACTER):
         if pair := people.find_pair(sourced_fact.fact):
             yield from _stated_tie(sourced_fact, pair, people)
@@ -184,7 +124,9 @@ def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[_Tie]:
             yield from _cue_tie(sourced_fact, pair, people)
 
 
-def _complete_names(ties: Sequence[_Tie], people: KinDirectory) -> Iterator[_Tie]:
+def _complete_names(
+    ties: Sequence[RelationTie], people: KinDirectory
+) -> Iterator[RelationTie]:
     """Yield `ties` with a bare given name replaced by the only full name that has it:
     "Annis" by "Annis Vale", if neither is a character and no character has the word.
     """
@@ -210,11 +152,11 @@ def _list_longer(name: str, ordered: Sequence[str]) -> Sequence[str]:
 
 def _count_unnamed_kin(
     material: VisibleFacts, people: KinDirectory
-) -> Mapping[_Kin, int]:
+) -> Mapping[OwnedKin, int]:
     """Return how many cues each character has of some kin that nobody can be told to
     be, such as "my nephew": they confirm a name said once.
     """
-    counts: Counter[_Kin] = Counter()
+    counts: Counter[OwnedKin] = Counter()
     for sourced_fact in material.about(FactAbout.RELATION_CUE):
         fact = sourced_fact.fact
         term = None if fact.detail("target") else read_kin_term(fact.detail("kind"))
@@ -223,14 +165,14 @@ def _count_unnamed_kin(
     return counts
 
 
-def _weigh_unnamed(group: _Group, unnamed: Mapping[_Kin, int]) -> float:
+def _weigh_unnamed(group: RelationGroup, unnamed: Mapping[OwnedKin, int]) -> float:
     count = sum(unnamed.get(kin, 0) for kin in group.kin(RelationCue.NAMED))
     return min(MAX_UNNAMED_WEIGHT, UNNAMED_WEIGHT * count)
 
 
 def _stated_tie(
     sourced_fact: SourcedFact, pair: tuple[str, str], people: KinDirectory
-) -> Iterator[_Tie]:
+) -> Iterator[RelationTie]:
     fact = sourced_fact.fact
     source, target = pair
     kind, ruled = fact.detail("kind"), fact.keeper == RULES_KEEPER
@@ -239,38 +181,34 @@ def _stated_tie(
     if ruled and people.contradicts_pronoun(fact, source):
         return
     weight, stated = 2.0 if fact.certainty is Certainty.VERIFIED else 1.2, True
-    if ruled and _is_couple(fact):
+    if ruled and is_couple(fact):
         stated = people.are_sure_couple(source, target)
         weight = COUPLE_WEIGHT
-    yield _Tie(source, target, kind, weight, stated, sourced_fact, ruled)
+    yield RelationTie(source, target, kind, weight, stated, sourced_fact, ruled)
 
 
 def _cue_tie(
     sourced_fact: SourcedFact, pair: tuple[str, str], people: KinDirectory
-) -> Iterator[_Tie]:
+) -> Iterator[RelationTie]:
     fact = sourced_fact.fact
     source, target = pair
     kind = fact.detail("kind")
     if kind not in TRANSIENT and _fits(source, target, kind, people):
         sign, is_sure = fact.detail("sign"), fact.certainty is Certainty.VERIFIED
+        parties = list(fact.all_details("party"))
         if sign in (RelationCue.NAMED, RelationCue.UNNAMED):
             # "Your cousin": who is spoken to is less certain than who speaks.
-            is_sure &= CueParty.ADDRESSEE not in fact.all_details("party")
+            is_sure &= CueParty.ADDRESSEE not in parties
         if sign == RelationCue.NAMED:
             is_sure |= ALONE_DETAIL in fact.details
         if sign == RelationCue.UNION:
             is_sure |= len(list(fact.all_details("possible"))) == 1
         weight = _CUE_WEIGHTS[sign][0 if is_sure else 1]
+        if sign == RelationCue.NAMED and CueParty.ADDRESSEE in parties:
+            weight = ADDRESSEE_WEIGHT
         if kind == "friend" and sign == RelationCue.ADDRESS:
             weight = FRIENDLY_WEIGHT
-        yield _Tie(source, target, kind, weight, False, sourced_fact, True)
-
-
-def _is_couple(fact: Fact) -> bool:
-    """Return whether the fact is "Mr. and Mrs. Vale": two titles and one surname."""
-    husband, wife = fact.subject.partition(" "), fact.detail("target").partition(" ")
-    is_titled = wife[0].rstrip(".") in MARRIED_TITLES
-    return is_titled and husband[0].rstrip(".") in NAME_TITLES and husband[2] == wife[2]
+        yield RelationTie(source, target, kind, weight, False, sourced_fact, True)
 
 
 def _fits(source: str, target: str, kind: str, people: KinDirectory) -> bool:
@@ -288,19 +226,39 @@ def _fits(source: str, target: str, kind: str, people: KinDirectory) -> bool:
     return not (couple and Gender.UNKNOWN not in genders and genders[0] is genders[1])
 
 
-def _group_key(tie: _Tie) -> _Key:
-    term = read_kin_term(tie.kind)
-    if term is None:
-        return tie.source, tie.target, normalize_attribute(tie.kind)
-    if term.side == SENIOR:
-        return tie.target, tie.source, f"~{term.base}"
-    if term.side == JUNIOR:
-        return tie.source, tie.target, f"~{term.base}"
-    first, second = sorted((tie.source, tie.target))
-    return first, second, f"~{term.base}"
+def select_supported(
+    groups: Sequence[RelationGroup], people: KinDirectory, view: HorizonView
+) -> list[RelationGroup]:
+    """Return the groups to list, in their order: those that a sentence states or whose
+    cues suffice, without those that better supported ones exclude.
+
+    The cues of the closest relatives count together: those for a father of two sisters,
+    or for an uncle and his wife.
+    """
+    listed = _settle(groups, people, view)
+    weights = {group.key: group.own_weight for group in groups}
+    for _ in range(_ROUNDS):
+        shared = share_weights(weights, {group.key for group in listed})
+        groups = [replace(g, shared=shared.get(g.key, 0.0)) for g in groups]
+        settled = _settle(groups, people, view)
+        if len(settled) == len(listed):
+            break
+        listed = settled
+    return listed
 
 
-def _is_supported(group: _Group, people: KinDirectory) -> bool:
+def _settle(
+    groups: Sequence[RelationGroup], people: KinDirectory, view: HorizonView
+) -> list[RelationGroup]:
+    shown = _drop_contradicted(g for g in groups if _is_supported(g, people))
+    shown = _keep_one_parent(shown, people)
+    weights = {group.key: group.own_weight for group in shown}
+    wrong = find_contradicted_keys(weights)
+    shown = [group for group in shown if group.key not in wrong or not group.ruled]
+    return _drop_earlier_unions(shown, people, view)
+
+
+def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
     """Return whether a sentence states the relation, or its cues suffice.
 
     A surname alone does not tell a man's mother from his wife: a mother needs cues of
@@ -328,7 +286,7 @@ def _is_supported(group: _Group, people: KinDirectory) -> bool:
     return group.weight >= ENOUGH
 
 
-def _has_wife(group: _Group) -> bool:
+def _has_wife(group: RelationGroup) -> bool:
     """Return whether "his wife" alone suffices: of a man with a mother of the same
     name, the wife has it, too.
     """
@@ -336,14 +294,14 @@ def _has_wife(group: _Group) -> bool:
     return round(sum(wives), 6) >= ENOUGH
 
 
-def _is_known_couple(group: _Group) -> bool:
+def _is_known_couple(group: RelationGroup) -> bool:
     """Return whether "Mr. and Mrs. Vale" stands in so many places that hardly another
     two can be meant, although other men have the name.
     """
     couples = (
         tie
         for tie in group.ties
-        if _is_couple(tie.fact.fact)
+        if is_couple(tie.fact.fact)
         and tie.source.replace(".", "") == tie.fact.fact.subject.replace(".", "")
     )
     return sum(1 for _ in couples) >= COUPLE_PLACES
@@ -353,11 +311,11 @@ _BY_SURNAME = frozenset({"", RelationCue.OWNER, RelationCue.UNNAMED})
 """Signs that name nobody, or only "Mr. and Mrs." and a surname."""
 
 
-def _drop_contradicted(groups: Iterable[_Group]) -> list[_Group]:
+def _drop_contradicted(groups: Iterable[RelationGroup]) -> list[RelationGroup]:
     """Return the groups without those of rules that another of the same pair excludes
     and outweighs, in their order.
     """
-    by_pair: dict[frozenset[str], list[_Group]] = {}
+    by_pair: dict[frozenset[str], list[RelationGroup]] = {}
     ordered = list(groups)
     for group in ordered:
         by_pair.setdefault(frozenset(group.key[:2]), []).append(group)
@@ -370,11 +328,13 @@ def _drop_contradicted(groups: Iterable[_Group]) -> list[_Group]:
     return [group for group in ordered if id(group) not in dropped]
 
 
-def _keep_one_parent(groups: Sequence[_Group], people: KinDirectory) -> list[_Group]:
+def _keep_one_parent(
+    groups: Sequence[RelationGroup], people: KinDirectory
+) -> list[RelationGroup]:
     """Return the groups without all but the best supported mother and father of each
     character, in their order.
     """
-    best: dict[tuple[str, Gender], _Group] = {}
+    best: dict[tuple[str, Gender], RelationGroup] = {}
     for group in groups:
         if group.term is not None and group.term.base == "parent":
             key = group.key[1], people.gender(group.key[0])
@@ -390,15 +350,15 @@ def _keep_one_parent(groups: Sequence[_Group], people: KinDirectory) -> list[_Gr
 
 
 def _drop_earlier_unions(
-    groups: Sequence[_Group], people: KinDirectory, view: HorizonView
-) -> list[_Group]:
+    groups: Sequence[RelationGroup], people: KinDirectory, view: HorizonView
+) -> list[RelationGroup]:
     """Return the groups without the marriages that are only spoken of, if the story
     tells of another one of the same character later, in their order.
 
     "Mrs. Vale" may be the same wife as "Mags", who is spoken of before.
     """
     spouses = [g for g in groups if g.term is not None and g.term.base == "spouse"]
-    by_person: dict[str, list[_Group]] = {}
+    by_person: dict[str, list[RelationGroup]] = {}
     for group in spouses:
         for name in group.key[:2]:
             by_person.setdefault(name, []).append(group)
@@ -415,21 +375,21 @@ def _drop_earlier_unions(
     return [group for group in groups if id(group) not in dropped]
 
 
-def _last_place(group: _Group, view: HorizonView) -> tuple[int, str, int]:
+def _last_place(group: RelationGroup, view: HorizonView) -> tuple[int, str, int]:
     fact = group.ties[-1].fact
     document, start = fact.evidence.document, fact.evidence.spans[0].start
     chapter, _ = view.locate_scene(document, fact.fact.spans[0])
     return view.order.chapter_number(document, chapter) or 0, document, start
 
 
-def _rank(group: _Group) -> tuple[bool, float, _Key]:
+def _rank(group: RelationGroup) -> tuple[bool, float, FamilyKey]:
     return not group.ruled, group.weight, group.key
 
 
 _COUPLES = frozenset({"spouse", "engaged", "widowed"})
 
 
-def _outweighs(group: _Group, other: _Group) -> bool:
+def _outweighs(group: RelationGroup, other: RelationGroup) -> bool:
     """Return whether `group` excludes `other` and is better supported."""
     if group.term is None or other.term is None or not other.ruled:
         return False
@@ -445,7 +405,7 @@ def _outweighs(group: _Group, other: _Group) -> bool:
 
 
 def _build_relations(
-    group: _Group, people: KinDirectory
+    group: RelationGroup, people: KinDirectory
 ) -> Iterator[CharacterRelation]:
     """Yield one relation per valence; facts without a valence support the first."""
     lead = max(group.ties, key=lambda tie: (not tie.ruled, tie.stated))
@@ -468,7 +428,7 @@ def _build_relations(
 
 
 def _build_derived(
-    groups: Sequence[_Group], people: KinDirectory
+    groups: Sequence[RelationGroup], people: KinDirectory
 ) -> Iterator[CharacterRelation]:
     """Yield the relations that follow from those of `groups`, with the places of both."""
     by_link = {

@@ -331,6 +331,77 @@ def test_nothing_follows_against_a_stated_relation() -> None:
     assert len(family.shown()) == 3
 
 
+def test_cues_for_the_father_of_two_sisters_count_together() -> None:
+    family = Family("Nell Tallow", "Mags Tallow", "Mr. Tallow")
+    for name in ("Nell Tallow", "Mags Tallow"):
+        family.hints("tag", "Mr. Tallow", "father", name)
+        family.hints("unnamed", "", "father", name)
+    assert family.shown() == []
+    family.states("Nell Tallow", "sister", "Mags Tallow")
+    assert ("Mr. Tallow", "father", "Nell Tallow") in family.shown()
+    assert ("Mr. Tallow", "father", "Mags Tallow") in family.shown()
+
+
+def test_cues_for_an_uncle_and_his_wife_count_together() -> None:
+    family = Family("Miss Vale", "Mr. Tallow", "Mrs. Tallow")
+    for name, kind in (("Mr. Tallow", "uncle"), ("Mrs. Tallow", "aunt")):
+        for _ in range(2):
+            family.hints("tag", name, kind, "Miss Vale")
+    assert family.shown() == []
+    family.states("Mrs. Tallow", "wife", "Mr. Tallow")
+    assert ("Mr. Tallow", "uncle", "Miss Vale") in family.shown()
+    assert ("Mrs. Tallow", "aunt", "Miss Vale") in family.shown()
+
+
+def test_a_sister_named_once_is_believed_if_an_aunt_follows() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Mrs. Tallow")
+    family.states("Mrs. Tallow", "aunt", "Miss Vale")
+    family.hints("named", "Mrs. Tallow", "sister", "Mrs. Gannet")
+    assert len(family.shown()) == 1
+    family.states("Mrs. Gannet", "mother", "Miss Vale")
+    assert ("Mrs. Tallow", "sister", "Mrs. Gannet") in family.shown()
+
+
+def test_a_sister_by_better_evidence_is_no_mother() -> None:
+    family = Family("Nell Tallow", "Mags Tallow", "Hob Tallow")
+    for _ in range(3):
+        family.hints("address", "Nell Tallow", "mother", "Mags Tallow")
+    assert family.shown() == [("Nell Tallow", "mother", "Mags Tallow")]
+    family.states("Nell Tallow", "sister", "Hob Tallow")
+    family.states("Mags Tallow", "sister", "Hob Tallow")
+    assert ("Nell Tallow", "mother", "Mags Tallow") not in family.shown()
+    assert ("Nell Tallow", "sister", "Mags Tallow") in family.shown()
+
+
+def test_a_wife_with_a_maiden_name_is_no_sister_of_another_family() -> None:
+    family = Family("Mr. Vale")
+    family.stories.name("Nell", "Nell Tallow", "Mrs. Gannet", gender=Gender.FEMALE)
+    for _ in range(3):
+        family.hints("address", "Nell", "sister", "Mr. Vale", sure=VERIFIED)
+    assert family.shown() == []
+
+
+def test_all_children_of_a_man_are_siblings_in_several_steps() -> None:
+    family = Family("Nell Tallow", "Mags Tallow", "Hob Tallow", "Mr. Tallow")
+    family.states("Mr. Tallow", "father", "Nell Tallow")
+    family.states("Nell Tallow", "sister", "Mags Tallow")
+    family.states("Mags Tallow", "sister", "Hob Tallow")
+    derived = {(r.target, r.kind, r.source) for r in family.relations() if r.derived}
+    assert ("Mr. Tallow", "father", "Mags Tallow") in derived
+    assert ("Mr. Tallow", "father", "Hob Tallow") in derived
+    assert ("Nell Tallow", "sister", "Hob Tallow") in derived
+
+
+def test_a_brother_who_follows_is_not_listed_as_a_friend() -> None:
+    family = Family("Nell Tallow", "Hob Tallow", "Mr. Tallow")
+    family.states("Hob Tallow", "friend", "Nell Tallow")
+    assert len(family.shown()) == 1
+    for name in ("Nell Tallow", "Hob Tallow"):
+        family.states("Mr. Tallow", "father", name)
+    kinds = {kind for _, kind, _ in family.shown()}
+    assert kinds == {"father", "brother"} or kinds == {"father", "sister"}
+
+
 NAMES = list(PEOPLE)
 KINDS = [
     "mother",

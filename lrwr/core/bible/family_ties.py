@@ -1,0 +1,426 @@
+"""All signs of one relation of two people, and what relations say about each other.
+
+A mother's sister is an aunt, cues for an uncle support his wife, a sister is no mother.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from lrwr.core.bible.kin_directory import (
+    EQUAL,
+    FAMILY,
+    JUNIOR,
+    MARRIED_TITLES,
+    NAME_TITLES,
+    SENIOR,
+    KinDirectory,
+    KinTerm,
+    choose_noun,
+    read_kin_term,
+)
+from lrwr.core.bible.profiles import SourcedFact, normalize_attribute
+from lrwr.core.model.facts import Fact
+
+FamilyKey = tuple[str, str, str]
+"""Two people and a relation: for a known one the senior, the junior, and "~parent"; if
+it is symmetric, the two by name.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationTie:
+    """One statement or cue that `target` is the `kind` of `source`.
+
+    `stated` is false for a cue, which counts only together with others.
+    """
+
+    source: str
+    target: str
+    kind: str
+    weight: float
+    stated: bool
+    fact: SourcedFact
+    ruled: bool
+
+    @property
+    def sign(self) -> str:
+        """The kind of cue; empty for a statement."""
+        return self.fact.fact.detail("sign")
+
+
+OwnedKin = tuple[str, KinTerm]
+"""Somebody, and what another person is to them."""
+
+
+def _tie_place(tie: RelationTie) -> tuple[str, int]:
+    return tie.fact.evidence.document, tie.fact.evidence.spans[0].start
+
+
+@dataclass(frozen=True, slots=True)
+class RelationGroup:
+    """All ties of one pair and one relation, in story order.
+
+    For a known relation, `first` is the senior of the two, or the first by name.
+    """
+
+    key: FamilyKey
+    ties: tuple[RelationTie, ...]
+    term: KinTerm | None
+    unnamed: float = 0.0
+    """Weight of other cues of the same kin without a name: "my nephew"."""
+    shared: float = 0.0
+    """Weight of the same relation of the closest relatives; see `share_weights`."""
+
+    @property
+    def weight(self) -> float:
+        """The weight of the ties, with that of the closest relatives."""
+        return round(self.own_weight + self.shared, 6)
+
+    @property
+    def own_weight(self) -> float:
+        """The sum of the weights; of ties whose words overlap, the greatest counts."""
+        total, greatest, document, end = 0.0, 0.0, "", 0
+        for tie in sorted(self.ties, key=_tie_place):
+            evidence = tie.fact.evidence
+            if evidence.document == document and evidence.spans[0].start < end:
+                greatest = max(greatest, tie.weight)
+            else:
+                total, greatest = total + greatest, tie.weight
+            document, end = evidence.document, evidence.spans[0].end
+        # Rounded, so that the order of documents cannot decide.
+        return round(total + greatest + self.unnamed, 6)
+
+    def kin(self, sign: str = "") -> frozenset[OwnedKin]:
+        """Return who has which kin by the ties; with `sign`, by those of this kind."""
+        kin = set()
+        for tie in self.ties:
+            term = None if sign and tie.sign != sign else read_kin_term(tie.kind)
+            if term is not None:
+                kin.add((tie.source, term))
+            if term is not None and term.side == EQUAL and not sign:
+                kin.add((tie.target, term))
+        return frozenset(kin)
+
+    @property
+    def ruled(self) -> bool:
+        """Whether only rules found it."""
+        return all(tie.ruled for tie in self.ties)
+
+
+def make_relation_key(tie: RelationTie) -> FamilyKey:
+    """Return the two people of a tie and its relation: one key for "sister" and
+    "brother" of the same two.
+    """
+    term = read_kin_term(tie.kind)
+    if term is None:
+        return tie.source, tie.target, normalize_attribute(tie.kind)
+    if term.side == SENIOR:
+        return tie.target, tie.source, f"~{term.base}"
+    if term.side == JUNIOR:
+        return tie.source, tie.target, f"~{term.base}"
+    first, second = sorted((tie.source, tie.target))
+    return first, second, f"~{term.base}"
+
+
+def is_couple(fact: Fact) -> bool:
+    """Return whether the fact is "Mr. and Mrs. Vale": two titles and one surname."""
+    husband, wife = fact.subject.partition(" "), fact.detail("target").partition(" ")
+    is_titled = wife[0].rstrip(".") in MARRIED_TITLES
+    return is_titled and husband[0].rstrip(".") in NAME_TITLES and husband[2] == wife[2]
+
+
+@dataclass(frozen=True, slots=True)
+class KinLink:
+    """A known relation of two characters by displayed name.
+
+    If the relation `term` is symmetric, either of the two is `senior`.
+    """
+
+    senior: str
+    junior: str
+    term: KinTerm
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRelation:
+    """What follows from `links`: `target` is the `kind` of `source`."""
+
+    source: str
+    target: str
+    kind: str
+    links: tuple[KinLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _KinStep:
+    """A link seen from one of the two: `other` is on `side` of it."""
+
+    other: str
+    side: int
+    link: KinLink
+
+
+_RULES: Mapping[tuple[str, int, str, int], tuple[str, int]] = {
+    ("parent", SENIOR, "sibling", EQUAL): ("auntuncle", SENIOR),
+    ("parent", SENIOR, "parent", SENIOR): ("grandparent", SENIOR),
+    ("parent", SENIOR, "parent", JUNIOR): ("sibling", EQUAL),
+    ("parent", SENIOR, "spouse", EQUAL): ("parent", SENIOR),
+    ("sibling", EQUAL, "sibling", EQUAL): ("sibling", EQUAL),
+    ("sibling", EQUAL, "parent", SENIOR): ("parent", SENIOR),
+    ("sibling", EQUAL, "spouse", EQUAL): ("siblinginlaw", EQUAL),
+    ("sibling", EQUAL, "auntuncle", SENIOR): ("auntuncle", SENIOR),
+    ("auntuncle", SENIOR, "spouse", EQUAL): ("auntuncle", SENIOR),
+    ("spouse", EQUAL, "parent", SENIOR): ("parentinlaw", SENIOR),
+}
+"""Two relations, each with the side of the one who is reached, and what the second one
+reached is to the first person."""
+_NUCLEAR = frozenset({"parent", "sibling"})
+"""Relations whose conclusions are drawn on: all children of one couple are siblings."""
+_STEPS = 3
+"""Rounds of conclusions among parents and children."""
+_MIN_OWN = 0.3
+"""Weight of a relation's own cues from which relatives support it: one cue."""
+_MIN_EXPLAINED = 0.6
+"""Weight of its own cues from which a known relation that follows supports it."""
+_EXPLAINS = 0.5
+"""Weight of a known relation that follows from a supposed one."""
+_SENIOR_KIN = frozenset({"~parent", "~auntuncle", "~grandparent"})
+_LOOSE = frozenset({"stepparent", "adoptiveparent", "fosterparent", "guardian"}) | {
+    "godparent", "halfsibling", "stepsibling", "greataunt",
+}  # fmt: skip
+"""Relations of the family that may hold beside or instead of the closest ones."""
+_Conclusion = tuple[str, str, str, int]
+"""Source, target, relation and the target's side of it."""
+
+
+def derive_relations(
+    links: Sequence[KinLink], people: KinDirectory
+) -> Iterator[DerivedRelation]:
+    """Yield the relations that follow from `links`, sorted by name: parents, brothers
+    and sisters in several steps, others from two links.
+
+    Nothing follows for a pair with a known relation of the family, or for which
+    different ones would follow. A mother's husband is a father, and a sister's father
+    too, only if they share a surname with the child.
+    """
+    pairs = {
+        frozenset((link.senior, link.junior))
+        for link in links
+        if link.term.base in FAMILY
+    }
+    origins: dict[KinLink, tuple[KinLink, ...]] = {link: (link,) for link in links}
+    derived: dict[frozenset[str], DerivedRelation] = {}
+    for _ in range(_STEPS):
+        close = [link for link in origins if link.term.base in _NUCLEAR]
+        partners = [link for link in links if link.term.base == "spouse"]
+        new = _conclude_all([*close, *partners], origins, pairs, people)
+        new = {pair: d for pair, d in new.items() if _base_of(d) in _NUCLEAR}
+        if not new:
+            break
+        pairs |= new.keys()
+        derived |= new
+        origins |= {_link_of(relation): relation.links for relation in new.values()}
+    derived |= _conclude_all(links, origins, pairs, people)
+    yield from (derived[pair] for pair in sorted(derived, key=sorted))
+
+
+def _conclude_all(
+    links: Sequence[KinLink],
+    origins: Mapping[KinLink, tuple[KinLink, ...]],
+    pairs: Collection[frozenset[str]],
+    people: KinDirectory,
+) -> dict[frozenset[str], DerivedRelation]:
+    """Return the relation that follows from two of `links` for each pair that is not
+    in `pairs`, if it is only one. `origins` are the links that each one follows from.
+    """
+    by_pair: dict[frozenset[str], dict[_Conclusion, dict[KinLink, None]]] = {}
+    for steps in _collect_steps(links).values():
+        for first, second in permutations(steps, 2):
+            conclusion = _conclude(first, second, people)
+            if conclusion is not None:
+                conclusions = by_pair.setdefault(frozenset(conclusion[:2]), {})
+                sources = conclusions.setdefault(conclusion, {})
+                sources |= dict.fromkeys((*origins[first.link], *origins[second.link]))
+    derived = {}
+    for pair, conclusions in by_pair.items():
+        if pair in pairs or len(conclusions) > 1:
+            continue
+        ((source, target, base, side), sources), *_ = conclusions.items()
+        kind = choose_noun(base, side, people.gender(target))
+        derived[pair] = DerivedRelation(source, target, kind, tuple(sources))
+    return derived
+
+
+def _base_of(relation: DerivedRelation) -> str:
+    term = read_kin_term(relation.kind.split(" or ")[0])
+    return term.base if term else ""
+
+
+def _link_of(relation: DerivedRelation) -> KinLink:
+    """Return a derived relation as a link, from which others may follow."""
+    term = read_kin_term(relation.kind.split(" or ")[0])
+    assert term is not None, relation.kind
+    if term.side == SENIOR:
+        return KinLink(relation.target, relation.source, term)
+    return KinLink(relation.source, relation.target, term)
+
+
+def share_weights(
+    weights: Mapping[FamilyKey, float], listed: Collection[FamilyKey]
+) -> dict[FamilyKey, float]:
+    """Return how much the closest relatives support each relation that has a cue of its
+    own.
+
+    `weights` are those of all relations by their own cues, `listed` the relations that
+    are known. A wife's nephews are her husband's, and a sister's father and cousins are
+    a brother's. A supposed sister is supported by a known aunt who follows from her.
+    """
+    family = _KnownFamily(listed)
+    weights = {key: n for key, n in weights.items() if not family.contradicts(key)}
+    shared: dict[FamilyKey, float] = {}
+    for key, weight in weights.items():
+        if weight < _MIN_OWN:
+            continue
+        others = set(family.list_equivalents(key)) - {key}
+        total = sum(weights.get(other, 0.0) for other in others)
+        if weight >= _MIN_EXPLAINED and family.explains(key):
+            total += _EXPLAINS
+        if total:
+            shared[key] = round(total, 6)
+    return shared
+
+
+class _KnownFamily:
+    """Looks up partners, siblings, parents and uncles among known relations."""
+
+    def __init__(self, listed: Collection[FamilyKey]) -> None:
+        self._listed = frozenset(listed)
+        self._partners = self._collect("~spouse")
+        self._siblings = self._collect("~sibling")
+        self._bases: dict[frozenset[str], set[str]] = {}
+        for first, second, base in listed:
+            if base.removeprefix("~") in FAMILY:
+                self._bases.setdefault(frozenset((first, second)), set()).add(base)
+        self._children: dict[str, set[str]] = {}
+        for senior, junior, base in listed:
+            if base == "~parent":
+                self._children.setdefault(senior, set()).add(junior)
+        for children in self._children.values():
+            for child in children:
+                self._siblings.setdefault(child, set()).update(children - {child})
+
+    def _collect(self, base: str) -> dict[str, set[str]]:
+        pairs: dict[str, set[str]] = {}
+        for first, second, other in self._listed:
+            if other == base:
+                pairs.setdefault(first, set()).add(second)
+                pairs.setdefault(second, set()).add(first)
+        return pairs
+
+    def contradicts(self, key: FamilyKey) -> bool:
+        """Return whether another relation of the family is known for the two of `key`."""
+        first, second, base = key
+        if base != "~sibling" and second in self._siblings.get(first, ()):
+            return True
+        bases = self._bases.get(frozenset((first, second)), set())
+        return bool(bases) and base not in bases
+
+    def list_equivalents(self, key: FamilyKey) -> Iterator[FamilyKey]:
+        """Yield the relations of relatives that hold if the one of `key` does."""
+        first, second, base = key
+        if base in _SENIOR_KIN:
+            partners = self._partners.get(first, set())
+            seniors = {first, *(partners if len(partners) == 1 else ())}
+            juniors = {second, *self._siblings.get(second, ())}
+            yield from ((a, b, base) for a in seniors for b in juniors if a != b)
+        elif base in ("~sibling", "~cousin"):
+            ones = {first, *self._siblings.get(first, ())} - {second}
+            others = {second, *self._siblings.get(second, ())} - {first}
+            for a, b in ((a, b) for a in ones for b in others if a != b):
+                yield (*sorted((a, b)), base)
+
+    def explains(self, key: FamilyKey) -> bool:
+        """Return whether a known aunt or cousin follows from the relation of `key`."""
+        for person, other in permutations(key[:2]):
+            for child in self._children.get(other, ()):
+                cousins = (*sorted((person, child)), "~cousin")
+                if (
+                    key[2] == "~sibling"
+                    and (person, child, "~auntuncle") in self._listed
+                ):
+                    return True
+                if key[2] == "~cousin" and cousins in self._listed:
+                    return True
+        return False
+
+
+def find_contradicted_keys(weights: Mapping[FamilyKey, float]) -> set[FamilyKey]:
+    """Return the relations of `weights`, which are listed, that cannot hold because of
+    better supported parents and siblings: a sister is no mother.
+    """
+    near: dict[str, dict[str, tuple[int, float]]] = {}
+    for (senior, junior, base), weight in weights.items():
+        if base.removeprefix("~") in _NUCLEAR:
+            side = SENIOR if base == "~parent" else EQUAL
+            near.setdefault(junior, {})[senior] = side, weight
+            near.setdefault(senior, {})[junior] = -side, weight
+    follows: dict[frozenset[str], dict[FamilyKey, float]] = {}
+    for steps in near.values():
+        for (a, (up, n)), (b, (down, m)) in permutations(steps.items(), 2):
+            key = _find_close_key(a, up, b, down)
+            if key is not None:
+                keys = follows.setdefault(frozenset((a, b)), {})
+                keys[key] = max(keys.get(key, 0.0), min(n, m))
+    return {
+        key
+        for key, weight in weights.items()
+        if key[2].removeprefix("~") in FAMILY - _LOOSE
+        and (keys := follows.get(frozenset(key[:2]), {}))
+        and key not in keys
+        and max(keys.values()) > weight
+    }
+
+
+def _find_close_key(first: str, up: int, second: str, down: int) -> FamilyKey | None:
+    """Return what two are who are on the sides `up` and `down` of the same person."""
+    if up == down and up in (EQUAL, JUNIOR):
+        low, high = sorted((first, second))
+        return low, high, "~sibling"
+    if up == SENIOR and down == EQUAL:
+        return first, second, "~parent"
+    return None
+
+
+def _collect_steps(links: Sequence[KinLink]) -> Mapping[str, list[_KinStep]]:
+    """Return the links of each character, seen from that character."""
+    steps: dict[str, list[_KinStep]] = {}
+    for link in links:
+        is_equal = link.term.side == EQUAL
+        up, down = (EQUAL, EQUAL) if is_equal else (SENIOR, JUNIOR)
+        steps.setdefault(link.junior, []).append(_KinStep(link.senior, up, link))
+        steps.setdefault(link.senior, []).append(_KinStep(link.junior, down, link))
+    return steps
+
+
+def _conclude(
+    first: _KinStep, second: _KinStep, people: KinDirectory
+) -> _Conclusion | None:
+    """Return what follows for the two who are reached from the same character.
+
+    Seen from the first of them, that character is on the other side of the first link.
+    """
+    start, end = first.other, second.other
+    bases = first.link.term.base, second.link.term.base
+    rule = _RULES.get((bases[0], -first.side, bases[1], second.side))
+    if rule is None or start == end:
+        return None
+    base, side = rule
+    if base == "parent" and not people.shares_surname(start, end):
+        return None
+    if base == "sibling" and people.differ_in_surname(start, end):
+        return None
+    if base == "parent" and bases[0] == "sibling" and people.may_be_wife(end, start):
+        return None
+    source, target = (start, end) if side == SENIOR else sorted((start, end))
+    return source, target, base, side
