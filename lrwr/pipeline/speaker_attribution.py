@@ -56,7 +56,7 @@ from lrwr.pipeline.stages.speakers import (
     narration_to_json,
 )
 
-REVISION = "weave-9"
+REVISION = "weave-10"
 """Version of the attribution rules; a new one makes every document run again."""
 
 NOT_ATTRIBUTED = "unwoven"

@@ -145,6 +145,7 @@ def choose_noun(base: str, side: int, gender: Gender) -> str:
 
 
 MARRIED_TITLES = frozenset({"Mrs", "Lady", "Madame", "Mme", "Countess", "Duchess"})
+_RELATIVES_TITLES = {_F: ("Mrs.", "Mrs", "Lady"), _M: ("Mr.", "Mr")}
 _MAIDEN_TITLES = frozenset({"Miss", "Mademoiselle", "Mlle"})
 NAME_TITLES = FEMALE_TITLE_WORDS | MALE_TITLE_WORDS | {
     "Dr", "Doctor", "Captain", "Capt", "Colonel", "Col", "Major", "General", "Master",
@@ -337,8 +338,8 @@ class KinDirectory:
             return self._resolve_cue(fact)
         if fact.field != CharacterField.RELATIONSHIP:
             return None
-        source = self._display(fact.subject)
-        target = self._display(fact.detail("target"))
+        source, target = self._display(fact.subject), fact.detail("target")
+        target = self._resolve_relative(target, fact) or self._display(target)
         return (source, target) if source and target and source != target else None
 
     def _display(self, name: str) -> str:
@@ -348,6 +349,17 @@ class KinDirectory:
         if self.cast.resolve_name(name) or not _has_title(name.removeprefix("the ")):
             return self.cast.display_name(name)
         return self.cast.display_name(name.removeprefix("the ").split(" of ")[0])
+
+    def _resolve_relative(self, name: str, fact: Fact) -> str:
+        """Return the only "Mrs. Vale" or "Lady Vale" for "her aunt Vale", and "Mr. Vale"
+        for "my brother Vale"; "" for a name that is a character's own.
+        """
+        term = read_kin_term(fact.detail("kind"))
+        if " " in name or term is None or self.cast.resolve_name(name):
+            return ""
+        titles = _RELATIVES_TITLES.get(term.gender, ())
+        people = {self.resolve(f"{title} {name}") for title in titles} - {""}
+        return people.pop() if len(people) == 1 else ""
 
     def _resolve_cue(self, fact: Fact) -> tuple[str, str] | None:
         subject, target = fact.subject, fact.detail("target")
@@ -359,7 +371,7 @@ class KinDirectory:
         if not source:
             return None
         if target:
-            person = self.resolve(target)
+            person = self.resolve(target) or self._resolve_relative(target, fact)
             person = person or self.resolve(f"{fact.detail('kind').title()} {target}")
             if not person and " " in target and not self.is_shared(target):
                 person = self.cast.display_name(target)
@@ -431,13 +443,7 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
     surnames: set[str] = set()
     born: set[str] = set()
     bare_names: set[str] = set()
-    flags = {
-        "married": False,
-        "maiden": False,
-        "head": False,
-        "has_given": False,
-        "knight": False,
-    }
+    flags = dict.fromkeys(("married", "maiden", "head", "has_given", "knight"), False)
     for form in {character.name, *(alias.name for alias in character.aliases)}:
         words = [
             word.rstrip(".") for word in form.split() if word not in ("the", "The")

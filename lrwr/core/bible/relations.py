@@ -38,6 +38,7 @@ from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import (
     ALONE_DETAIL,
+    FAR_DETAIL,
     RULES_KEEPER,
     Certainty,
     CueParty,
@@ -55,8 +56,10 @@ _ROUNDS = 3
 """Passes in which the relatives found last support further ones."""
 COUPLE_WEIGHT = 0.7
 """Weight of "Mr. and Mrs. Vale": they may be mother and son."""
-ADDRESSEE_WEIGHT = 0.4
-"""Weight of "your cousin Mags": who is spoken to is less certain than who speaks."""
+VAGUE_WEIGHT = 0.4
+"""Weight of "your cousin Mags", because who is spoken to is less certain than who speaks,
+and of "her cousin Mags" if she is named in the paragraph before.
+"""
 FRIENDLY_WEIGHT = 0.2
 """Weight of "my friend" said to somebody: strangers say it, too."""
 UNNAMED_WEIGHT = 0.15
@@ -204,8 +207,9 @@ def _cue_tie(
         if sign == RelationCue.UNION:
             is_sure |= len(list(fact.all_details("possible"))) == 1
         weight = _CUE_WEIGHTS[sign][0 if is_sure else 1]
-        if sign == RelationCue.NAMED and CueParty.ADDRESSEE in parties:
-            weight = ADDRESSEE_WEIGHT
+        is_vague = CueParty.ADDRESSEE in parties or FAR_DETAIL in fact.details
+        if sign == RelationCue.NAMED and is_vague:
+            weight = VAGUE_WEIGHT
         if kind == "friend" and sign == RelationCue.ADDRESS:
             weight = FRIENDLY_WEIGHT
         yield RelationTie(source, target, kind, weight, False, sourced_fact, True)

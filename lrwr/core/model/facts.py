@@ -24,7 +24,7 @@ class Certainty(StrEnum):
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
-RULES_REVISION = "rules-11"
+RULES_REVISION = "rules-12"
 """The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""
@@ -34,6 +34,8 @@ Models were once asked a question that can be read both ways; those relationship
 it, and most of them are reversed."""
 ALONE_DETAIL = ("alone", "yes")
 """Detail of a relation cue with a pronoun: its paragraph names only one before it."""
+FAR_DETAIL = ("far", "yes")
+"""Detail of a relation cue whose pronoun means somebody of the paragraph before."""
 RELATION_CUE_FIELD = "relation"
 """`Fact.field` of the cues to a relationship."""
 PRESENT_FIELD = "present"

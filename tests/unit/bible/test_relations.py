@@ -12,6 +12,7 @@ from lrwr.core.bible.values import CharacterRelation, format_relation
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import (
     ALONE_DETAIL,
+    FAR_DETAIL,
     RELATION_CUE_FIELD,
     RULES_KEEPER,
     WRITER_KEEPER,
@@ -400,6 +401,24 @@ def test_a_brother_who_follows_is_not_listed_as_a_friend() -> None:
         family.states("Mr. Tallow", "father", name)
     kinds = {kind for _, kind, _ in family.shown()}
     assert kinds == {"father", "brother"} or kinds == {"father", "sister"}
+
+
+def test_an_aunt_with_a_surname_is_the_only_mrs_of_that_name() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Hob Tallow")
+    family.states("Gannet", "aunt", "Miss Vale")
+    family.states("Tallow", "uncle", "Miss Vale")
+    assert ("Mrs. Gannet", "aunt", "Miss Vale") in family.shown()
+    assert ("Hob Tallow", "uncle", "Miss Vale") not in family.shown()
+
+
+def test_a_name_after_a_pronoun_for_somebody_far_needs_more() -> None:
+    family = Family("Miss Vale", "Hob Tallow")
+    far = (("possible", "Miss Vale"), ("pronoun", "her"), FAR_DETAIL)
+    family.hints("named", "Hob Tallow", "cousin", "", *far)
+    family.hints("named", "Hob Tallow", "cousin", "", *far)
+    assert family.shown() == []
+    family.hints("named", "Hob Tallow", "cousin", "", *far)
+    assert family.shown() == [("Hob Tallow", "cousin", "Miss Vale")]
 
 
 NAMES = list(PEOPLE)

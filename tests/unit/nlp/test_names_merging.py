@@ -223,6 +223,39 @@ def test_a_wife_who_was_there_before_the_wedding_is_somebody_else() -> None:
     assert not is_one_person(cast, "Nell", "Mrs. Tallow")
 
 
+COUPLE = (
+    "“I,” said Mr. Corin Vale. He sat. “So,” said Corin. “Yes,” said Orla. She sat. "
+    "“Well,” said Mrs. Vale. She sat. “No,” said Mrs. Vale. "
+)
+
+
+def test_a_woman_named_beside_a_man_who_marries_her_is_the_only_wife_of_that_name() -> (
+    None
+):
+    marriage = "Corin spoke of the marriage with Orla. "
+    together = "In came Corin and Orla. Out went Corin and Orla. "
+
+    assert not is_one_person(cast_from(COUPLE * 3 + marriage), "Orla", "Mrs. Vale")
+    assert is_one_person(
+        cast_from(COUPLE * 3 + marriage + together), "Orla", "Mrs. Vale"
+    )
+
+
+def test_a_daughter_is_not_the_wife_however_often_she_is_named_with_a_man() -> None:
+    words = "Corin spoke of the marriage with Orla. In came Corin and Orla. " * 3
+    cast = cast_from(COUPLE * 3 + words + "“Miss Orla,” said Corin. She smiled.")
+
+    assert not is_one_person(cast, "Orla", "Mrs. Vale")
+
+
+def test_a_woman_named_beside_a_man_has_his_full_name_after_mrs() -> None:
+    story = COUPLE.replace("Mrs. Vale", "Mrs. Corin Vale") * 3
+    story += "In came Corin and Orla. " * 3
+    cast = cast_from(story.replace("Corin", "Charles"))
+
+    assert is_one_person(cast, "Orla", "Mrs. Charles Vale")
+
+
 PAIR = (
     "“I,” said Mr. Vale. He sat. “No,” said Mr. Tallow. He sat. “So,” said Mr. Vale. "
     "“Well,” said Mr. Tallow. “Good day,” said Miss Orla. She sat. “Yes,” said Miss "

@@ -3,6 +3,7 @@ import pytest
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import (
     ALONE_DETAIL,
+    FAR_DETAIL,
     Certainty,
     CueParty,
     Fact,
@@ -110,7 +111,9 @@ def test_a_pronoun_may_mean_a_name_some_sentences_before() -> None:
     text = "Corin Vale was rich. He was kind, too. It rained. His cousin Mags sang."
     (cue,) = cues(text)
     assert list(cue.all_details("possible")) == ["Corin Vale"]
-    assert not cues(text.replace("It rained. ", "It rained.\n\n"))
+    (far,) = cues(text.replace("It rained. ", "It rained.\n\n"))
+    assert FAR_DETAIL in far.details and ALONE_DETAIL not in far.details
+    assert not cues(text.replace("It rained. ", "\n\nIt rained.\n\n"))
 
 
 @pytest.mark.parametrize(
@@ -133,3 +136,9 @@ def test_a_cue_is_no_statement_and_has_its_words() -> None:
     assert (cue.about, cue.certainty) == (FactAbout.RELATION_CUE, Certainty.PROBABLE)
     assert text[cue.spans[0].start : cue.spans[0].end] == "my cousin Mags"
     assert cue.detail("sign") == RelationCue.NAMED
+
+
+def test_a_pronoun_skips_names_of_the_other_gender() -> None:
+    assert rows("Nell came in. Mr. Vale sat with her cousin Ada.") == [
+        ("Nell", "cousin", "Ada", "named")
+    ]

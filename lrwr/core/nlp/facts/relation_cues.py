@@ -7,11 +7,12 @@ only one character fits, and shows a relation when the cues of the library suffi
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from lrwr.core.model.facts import (
     ALONE_DETAIL,
+    FAR_DETAIL,
     RELATION_CUE_FIELD,
     Certainty,
     CueParty,
@@ -27,6 +28,7 @@ from lrwr.core.nlp.facts.clauses import (
     extract_clause_before,
     find_matches_at,
     find_prose_names,
+    infer_title_possessive,
     is_asserted,
     is_known_person,
     make_fact,
@@ -71,6 +73,7 @@ from lrwr.core.nlp.facts.kinship import (
     RELATIONSHIP_WORDS,
     mask_owned_names,
 )
+from lrwr.core.nlp.names.lexicon import FEMALE_NAMES, MALE_NAMES
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,
@@ -111,11 +114,21 @@ _TRIGGERS = (
 
 
 @dataclass(frozen=True, slots=True)
+class _Owners:
+    """The `names` that a pronoun may mean; with `is_alone`, the paragraph has no other
+    name before it, and with `is_far`, they are of the paragraph before.
+    """
+
+    names: tuple[str, ...] = ()
+    is_alone: bool = False
+    is_far: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Cue:
     """A sign that `target` is the `kin` of `owner`; either may be a `CueParty` or empty.
 
-    With `possible`, `owner` is empty: it is one of these names, or nobody; with
-    `is_alone`, the paragraph has no other name before the cue.
+    With names in `owners`, `owner` is empty: it is one of these, or nobody.
     """
 
     owner: str
@@ -124,9 +137,8 @@ class _Cue:
     sign: RelationCue
     start: int
     end: int
-    possible: tuple[str, ...] = ()
+    owners: _Owners = _Owners()
     pronoun: str = ""
-    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +248,11 @@ def _owned_by(
     if party:
         yield _Cue(party, kin, two, sign, *match.span())
     elif whose in ("his", "her"):
-        people, is_alone = _possible_owners(clause, match.start())
-        people = tuple(name for name in people if name != two)
+        owners = _find_owners(clause, match.start(), whose)
+        people = tuple(name for name in owners.names if name != two)
         if people:
-            yield _Cue("", kin, two, sign, *match.span(), people, whose, is_alone)
+            owners = replace(owners, names=people)
+            yield _Cue("", kin, two, sign, *match.span(), owners, whose)
 
 
 def _party(clause: _Clause, whose: str) -> str:
@@ -249,25 +262,45 @@ def _party(clause: _Clause, whose: str) -> str:
     return CueParty.NARRATOR if whose in ("my", "i") else ""
 
 
-def _possible_owners(clause: _Clause, at: int) -> tuple[tuple[str, ...], bool]:
-    """Return the names before offset `at` of the sentence; if there are none, those of
-    the last sentence before it in the paragraph that has any. Also return whether the
-    paragraph has only one name up to there.
+def _find_owners(clause: _Clause, at: int, whose: str) -> _Owners:
+    """Return the names before offset `at` of the sentence that "his" or "her" may mean;
+    if there are none, those of the last sentence before it that has any in the
+    paragraph, in narration also in the paragraph before.
 
     The kin of the same pronoun are none of them: in "his aunt Mags and his friend Hob",
     "his" means the same twice.
     """
     prose, own = clause.prose, clause.prose.sentences[clause.place]
-    names = find_prose_names(prose, mask_owned_names(clause.words[:at]))
-    everybody = set(names)
+    everybody = find_prose_names(prose, mask_owned_names(clause.words[:at]))
+    names, distance = _keep_fitting(everybody, whose), 0
+    breaks, end = 0, own.span.start
     for before in reversed(prose.sentences[: clause.place]):
-        if "\n\n" in prose.text[before.span.end : own.span.start]:
+        breaks += prose.text.count("\n\n", before.span.end, end)
+        if breaks > (0 if names or clause.is_spoken else 1):
             break
         words = before.speech if clause.is_spoken else before.narration
         earlier = find_prose_names(prose, mask_owned_names(words))
-        names = names or earlier
-        everybody |= set(earlier)
-    return tuple(names), len(everybody) == 1
+        if not names:
+            names, distance = _keep_fitting(earlier, whose), breaks
+        everybody += earlier
+        end = before.span.start
+    is_alone = len(set(everybody)) == 1 and not distance
+    return _Owners(tuple(names), is_alone, distance > 0)
+
+
+def _keep_fitting(names: Sequence[str], whose: str) -> list[str]:
+    """Return the names whose title or given name does not contradict the pronoun
+    `whose`.
+    """
+    return [name for name in names if _guess_possessive(name) in ("", whose)]
+
+
+def _guess_possessive(name: str) -> str:
+    given_name = name.split(" ")[0].lower()
+    title = infer_title_possessive(name)
+    if title or (given_name in FEMALE_NAMES) == (given_name in MALE_NAMES):
+        return title
+    return "her" if given_name in FEMALE_NAMES else "his"
 
 
 def _find_lists(clause: _Clause) -> Iterator[_Cue]:
@@ -370,10 +403,11 @@ def _address(kin: str, match: re.Match[str], group: str) -> _Cue:
 def _build_fact(cue: _Cue, sentence: ProseSentence) -> Fact:
     is_named = bool(cue.owner and cue.owner not in set(CueParty))
     details = [("target", cue.target), ("kind", cue.kin), ("sign", cue.sign.value)]
-    if cue.possible:
+    if cue.owners.names:
         details.append(("pronoun", cue.pronoun))
-        details += [("possible", name) for name in cue.possible]
-        details += [ALONE_DETAIL] if cue.is_alone else []
+        details += [("possible", name) for name in cue.owners.names]
+        details += [ALONE_DETAIL] if cue.owners.is_alone else []
+        details += [FAR_DETAIL] if cue.owners.is_far else []
     return make_fact(
         FactAbout.RELATION_CUE,
         RELATION_CUE_FIELD,

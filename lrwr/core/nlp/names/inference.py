@@ -254,10 +254,8 @@ def _infer_from_totals(
     ignored = frozenset(fold_name(name) for name in decided.ignored)
     counted = merge_name_forms(totals, words)
     forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
-    apart = {
-        **sum_name_pairs(totals.apart, words),
-        **match_split_pairs(decided, forms),
-    }
+    coordinated = sum_name_pairs(totals.apart, words)
+    apart = {**coordinated, **match_split_pairs(decided, forms)}
     alike = sum_name_pairs(totals.alike, words)
     clusters = NameClusters(apart, alike, ignored, names=counted)
     seed_name_clusters(apply_name_overrides(noted, decided), forms, clusters)
@@ -266,7 +264,7 @@ def _infer_from_totals(
     )
     join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
     join_stated_names(clusters)
-    join_wives(clusters, sum_name_pairs(totals.weddings, words))
+    join_wives(clusters, sum_name_pairs(totals.weddings, words), coordinated)
     _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
     _assign_shared_forms(clusters)
     return build_cast_from_clusters(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.lexicon import find_matching_given_names
-from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.name_form import NameForm, is_named_after_husband
 from lrwr.core.nlp.names.person import PersonCluster
 
 _FORMAL = 5
@@ -180,31 +180,59 @@ _LATE_SHARE = 0.1
 """Maximum share of those mentions after her married name has been in use."""
 _CLEAR_LEAD = 2
 """Minimum ratio of the sentences on a marriage to those with any other woman."""
+_TOGETHER = 2
+"""Places with "Corin and Nell" from which they may be a couple."""
+_OFTEN = 5
+"""Mentions of a "Mrs. Vale" from which such places suffice for a bride."""
 _REASON = "marries in the text"
 _STATED = "stated in the text"
 
 
-def join_wives(clusters: NameClusters, weddings: Mapping[frozenset[str], int]) -> None:
-    """Merge "Mrs. Vale" into the woman who marries Mr. Vale.
+def join_wives(
+    clusters: NameClusters,
+    weddings: Mapping[frozenset[str], int],
+    pairs: Mapping[frozenset[str], int],
+) -> None:
+    """Merge "Mrs. Vale" into the woman who marries Mr. Vale, or who is his wife.
 
-    `weddings` counts the sentences on a marriage with the two names and no other. The
-    woman has a title with another surname, "Miss Tallow", which is hardly used once there
-    is a "Mrs. Vale".
+    `weddings` counts the sentences on a marriage with the two names and no other,
+    `pairs` the coordinated names ("Corin and Nell"). A bride has a title with another
+    surname, "Miss Tallow", which is hardly used once there is a "Mrs. Vale". A wife
+    never has that of a girl, and there is no other woman of the name.
     """
-    couples = _count_couples(clusters, weddings)
+    marriages, coordinated = (
+        _count_couples(clusters, weddings),
+        _count_couples(clusters, pairs),
+    )
     by_id = {id(person): person for person in clusters.people}
     for wife in [person for person in clusters.people if _is_only_married(person)]:
-        brides: Counter[int] = Counter()
-        for man in clusters.index.find_any("lasts", wife.lasts):
-            if man is not wife and man.gender()[0] is Gender.MALE:
-                brides += couples.get(id(man), Counter())
-        for woman in _find_bride(clusters, brides, by_id, wife):
+        counts: dict[int, tuple[int, int]] = {}
+        for man in _find_husbands(clusters, wife):
+            for key in {*marriages.get(id(man), ()), *coordinated.get(id(man), ())}:
+                n, m = counts.get(key, (0, 0))
+                n += marriages.get(id(man), Counter())[key]
+                counts[key] = n, m + coordinated.get(id(man), Counter())[key]
+        for woman in _find_bride(clusters, counts, by_id, wife):
             for form in wife.forms.values():
                 woman.add(form, _REASON)
             woman.lasts |= wife.lasts
             del by_id[id(wife)]
     clusters.people = list(by_id.values())
     clusters.index_people()
+
+
+def _find_husbands(
+    clusters: NameClusters, wife: PersonCluster
+) -> Sequence[PersonCluster]:
+    """Return the men with the surname of `wife`; of "Mrs. Corin Vale", Corin Vale."""
+    husbands = {f.given_name for f in wife.forms.values() if f.given_name}
+    return [
+        man
+        for man in clusters.index.find_any("lasts", wife.lasts)
+        if man is not wife
+        and man.gender()[0] is Gender.MALE
+        and (not husbands or husbands & man.givens)
+    ]
 
 
 def join_stated_names(clusters: NameClusters) -> None:
@@ -243,30 +271,63 @@ def _count_couples(
 
 def _find_bride(
     clusters: NameClusters,
-    brides: Counter[int],
+    counts: Mapping[int, tuple[int, int]],
     by_id: Mapping[int, PersonCluster],
     wife: PersonCluster,
 ) -> list[PersonCluster]:
-    """Return the woman of `brides` who becomes `wife`; empty if it is not clear."""
+    """Return the woman who is or becomes `wife`; empty if it is not clear.
+
+    `counts` has, by the id of a person, the sentences on a marriage with a man of that
+    surname, and the places where both names are coordinated.
+    """
+    often = wife.n >= _OFTEN
+    after_husband = any(form.given_name for form in wife.forms.values())
     women = [
-        (n, by_id[key])
-        for key, n in brides.most_common()
+        (n + m, by_id[key])
+        for key, (n, m) in counts.items()
         if key in by_id
         and by_id[key] is not wife
         and by_id[key].gender()[0] is Gender.FEMALE
+        and not any(clusters.is_apart(f, by_id[key]) for f in wife.forms.values())
+        and (
+            (_marries_into(by_id[key], wife) and (n or (often and m >= _TOGETHER)))
+            or (
+                m >= _TOGETHER
+                and (n or (after_husband and m > _TOGETHER))
+                and _is_wife(clusters, by_id[key], wife)
+            )
+        )
     ]
+    women.sort(key=lambda item: (-item[0], min(item[1].forms)))
     if not women or (len(women) > 1 and women[0][0] < _CLEAR_LEAD * women[1][0]):
         return []
-    woman = women[0][1]
-    apart = any(clusters.is_apart(form, woman) for form in wife.forms.values())
-    return [woman] if _marries_into(woman, wife) and not apart else []
+    return [women[0][1]]
+
+
+def _is_wife(clusters: NameClusters, woman: PersonCluster, wife: PersonCluster) -> bool:
+    """Return whether `woman` may always have been `wife`: no girl, no other surname, and
+    the only woman of that name, or "Mrs. Corin Vale".
+    """
+    if woman.noted or woman.titles.keys() & {"miss", "mrs", "lady", "mademoiselle"}:
+        return False
+    if not woman.lasts <= wife.lasts:
+        return False
+    if all(is_named_after_husband(form) for form in wife.forms.values()):
+        return True
+    family = clusters.index.find_any("lasts", wife.lasts)
+    others = (
+        p for p in family
+        if p is not wife and p is not woman and p.gender()[0] is not Gender.MALE
+    )  # fmt: skip
+    return not any(others)
 
 
 def _is_only_married(person: PersonCluster) -> bool:
     """Return whether a person has no names but "Mrs. Vale"."""
     forms = person.forms.values()
     return not person.noted and all(
-        f.title == "mrs" and len(f.words) == 1 for f in forms
+        f.title == "mrs" and (len(f.words) == 1 or is_named_after_husband(f))
+        for f in forms
     )
 
 
