@@ -55,7 +55,7 @@ EXIT_CODES = {
     ExitCode.STORE: "the library in `.lrwr/` cannot be opened, read or written",
     ExitCode.SERVICE: "a model or a service did not answer",
     ExitCode.PARTIAL: "finished, but some documents could not be read or deleted",
-    ExitCode.CONTRADICTIONS: "`lrwr check` found contradictions",
+    ExitCode.CONTRADICTIONS: "`lrwr check` found contradictions, or `lrwr draft check` found something in a draft",
     ExitCode.CHANGED: "`lrwr diff --exit-code` found differences",
     ExitCode.UNSUPPORTED: "`lrwr post check` found sentences that need the author",
     ExitCode.INTERNAL: "a bug in lrwr; the message names the report file",

@@ -160,7 +160,7 @@ async def diff_manuscript(
         if new is None and workspace.is_ingested:
             missing = await _list_missing(workspace)
             away = (await _list_committed(move) if missing else away) & {*missing}
-    async with _open_copy(settings, library, place / "library") as copy:
+    async with open_library_copy(settings, library, place / "library") as copy:
         compared = await _compare(
             _ScratchLibrary(copy, targets, trees, emit), before, after, away
         )
@@ -282,7 +282,7 @@ def _remarks(report: "IngestReport", point: DiffPoint) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def _open_copy(
+async def open_library_copy(
     settings: "Settings", library: Library, state: Path
 ) -> AsyncIterator[Workspace]:
     """Yield a workspace over a temporary copy of the library, with the same canon."""

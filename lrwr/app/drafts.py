@@ -176,7 +176,18 @@ async def brief_scene(
         StoreProblem: The library cannot be read.
     """
     board = load_board(folder)
-    index = board.index(scene)
+    return await brief_card(workspace, folder, board, board.index(scene), tokens)
+
+
+async def brief_card(
+    workspace: Workspace, folder: DraftFolder, board: Board, index: int, tokens: int
+) -> Brief:
+    """Return the brief of the card at `index` of `board`; see `brief_scene`.
+
+    Raises:
+        NotFound: Nothing was ingested here.
+        StoreProblem: The library cannot be read.
+    """
     await workspace.require_text()
     material = await _gather_material(workspace, folder, board, index)
     return await asyncio.to_thread(build_brief, material, tokens)

@@ -1,20 +1,36 @@
-"""Boards and briefs of scenes as text and JSON."""
+"""Boards, briefs and checked drafts of scenes as text and JSON."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from lrwr.app.draft_check import CheckedScene
 from lrwr.app.drafts import SceneState, SceneStatus
+from lrwr.app.presenters.contradictions import (
+    contradiction_as_json,
+    render_contradictions,
+)
+from lrwr.app.presenters.story_json import evidence_as_json
 from lrwr.app.presenters.text import (
     LinePiece,
     StyledLine,
     StyledTable,
     StyledText,
     format_count,
+    sanitize_line,
+    shorten_excerpt,
     styled_line,
 )
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief import Brief, count_brief_tokens
+from lrwr.core.drafting.findings import DraftFinding, NewFact
 from lrwr.core.drafting.story_places import spell_horizon
+from lrwr.core.drafting.voice import VoiceDistance
+
+SHOWN_FACTS = 12
+"""Facts of a draft that are shown, unless all are."""
+
+FAR = 0.95
+"""Share of the writer's own passages that are nearer, from which a draft is far."""
 
 
 def render_board_status(
@@ -101,3 +117,107 @@ def _describe_state(status: SceneStatus) -> str:
     if status.state is SceneState.PROPOSED:
         return proposals
     return f"{status.state}, {proposals}"
+
+
+def render_checked_scene(
+    checked: CheckedScene, *, every: bool = False
+) -> Iterator[StyledLine]:
+    """Yield the lines of a checked draft: contradictions, findings, what it makes known
+    and how it sounds. With `every`, all that it makes known.
+    """
+    chapter = (
+        "as a note" if checked.chapter is None else f"as chapter {checked.chapter}"
+    )
+    yield styled_line(StyledText(f"{checked.name}, {chapter}", "strong"))
+    yield styled_line()
+    yield from render_contradictions(checked.contradictions)
+    for finding in checked.report.findings:
+        yield from _render_finding(finding, checked.name)
+    facts = checked.report.new_facts
+    if facts:
+        yield styled_line(StyledText("It would make known:", "strong"))
+        for fact in facts if every else facts[:SHOWN_FACTS]:
+            yield from _render_fact(fact, checked.name)
+        left_out = 0 if every else len(facts) - SHOWN_FACTS
+        if left_out > 0:
+            yield styled_line(f"and {left_out:,} more (--all)", indent=2)
+    if checked.report.voice is not None:
+        yield styled_line(describe_voice(checked.report.voice))
+    total = len(checked.contradictions) + len(checked.report.findings)
+    yield styled_line(f"{format_count(total, 'finding')}.")
+
+
+def _render_finding(finding: DraftFinding, name: str) -> Iterator[StyledLine]:
+    first = f":{finding.lines.first}" if finding.lines else ""
+    yield styled_line(
+        StyledText(f"{sanitize_line(name)}{first}", "place"),
+        StyledText(f"  {finding.kind}: ", "bad"),
+        sanitize_line(finding.text),
+    )
+    if finding.quote:
+        yield styled_line(f"“{shorten_excerpt(finding.quote)}”", indent=6)
+    if finding.place:
+        yield styled_line(StyledText(sanitize_line(finding.place), "place"), indent=6)
+
+
+def _render_fact(fact: NewFact, name: str) -> Iterator[StyledLine]:
+    yield styled_line(
+        f"{sanitize_line(fact.about)}: {sanitize_line(fact.text)}  ",
+        StyledText(f"{sanitize_line(name)}:{fact.evidence.lines.first}", "place"),
+        indent=2,
+    )
+
+
+def describe_voice(voice: VoiceDistance) -> str:
+    """Return a sentence on how far a draft is from the writer's own passages."""
+    traits = ", ".join(
+        f"{trait.name} {trait.draft:.3g} instead of {trait.own:.3g}"
+        for trait in voice.traits
+    )
+    share = f"{voice.farther:.0%} of your own passages of this length are nearer to"
+    far = f": {traits}" if voice.farther >= FAR else ""
+    return f"Voice: {share} your average{far}."
+
+
+def checked_scene_as_json(checked: CheckedScene) -> dict[str, object]:
+    """Return a checked draft as JSON: its contradictions, findings and new facts.
+
+    `voice` is None for a short draft or a short book; see docs/drafting.md.
+    """
+    voice = checked.report.voice
+    return {
+        "file": checked.name,
+        "chapter": checked.chapter,
+        "needs_author": checked.needs_author,
+        "contradictions": [
+            contradiction_as_json(contradiction)
+            for contradiction in checked.contradictions
+        ],
+        "findings": [
+            {
+                "kind": finding.kind,
+                "text": finding.text,
+                "lines": [finding.lines.first, finding.lines.last]
+                if finding.lines
+                else None,
+                "quote": finding.quote or None,
+                "place": finding.place or None,
+            }
+            for finding in checked.report.findings
+        ],
+        "new_facts": [
+            {
+                "about": fact.about,
+                "text": fact.text,
+                "evidence": evidence_as_json(fact.evidence),
+            }
+            for fact in checked.report.new_facts
+        ],
+        "voice": {
+            "distance": voice.distance,
+            "farther": voice.farther,
+            "traits": voice.traits,
+        }
+        if voice
+        else None,
+    }

@@ -1,10 +1,13 @@
-"""`lrwr draft`: the board of scenes, and the brief of a scene."""
+"""`lrwr draft`: the board of scenes, the brief of a scene, and the check of a draft."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from lrwr.app.container import open_workspace
+from lrwr.app.draft_check import CheckedScene, check_scene, find_draft_subject
 from lrwr.app.drafts import (
     SceneStatus,
     brief_scene,
@@ -16,13 +19,20 @@ from lrwr.app.drafts import (
 )
 from lrwr.app.presenters.drafts import (
     brief_as_json,
+    checked_scene_as_json,
     render_board_status,
+    render_checked_scene,
     scene_status_as_json,
 )
 from lrwr.app.presenters.text import format_count
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import open_story_services, run_async
+from lrwr.cli.runtime.services import (
+    create_progress_listener,
+    open_story_services,
+    run_async,
+    run_with_cleanup,
+)
 from lrwr.core.drafting.board import Board, render_board
 from lrwr.core.drafting.brief import (
     DEFAULT_BRIEF_TOKENS,
@@ -30,12 +40,12 @@ from lrwr.core.drafting.brief import (
     Brief,
     render_brief,
 )
-from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr draft · lrwr draft board --from-text · lrwr draft brief ch11-s1"
-    " --tokens 3000. Plans and drafts are in a folder of their own, which is never read"
+    " --tokens 3000 · lrwr draft check ch11-s1. Plans and drafts are in a folder of their own, which is never read"
     " as manuscript."
 )
 BOARD_EPILOG = (
@@ -47,9 +57,14 @@ BRIEF_EPILOG = (
     ' lrwr draft brief "The tide bell" --json'
 )
 
+CHECK_EPILOG = (
+    "Examples: lrwr draft check ch11-s1 · lrwr draft check ch11-s1 2 · lrwr draft check"
+    " chapter.md · lrwr draft check ch11-s1 --to chapters/11.md --json"
+)
+
 app = typer.Typer(
     name="draft",
-    help="Plan scenes on a board, and get the brief of a scene.",
+    help="Plan scenes on a board, get the brief of a scene, and check a draft.",
     invoke_without_command=True,
     epilog=EPILOG,
 )
@@ -145,6 +160,70 @@ def draft_brief_command(
     if brief.left_out:
         entries = format_count(brief.left_out, "entry", "entries")
         output.notice(f"{entries} left out: they do not fit into {tokens:,} tokens.")
+
+
+NumberArgument = Annotated[
+    int | None,
+    typer.Argument(
+        metavar="[N]", min=1, help="The number of the proposal; the latest if left out."
+    ),
+]
+
+
+@app.command("check", epilog=CHECK_EPILOG)
+def draft_check_command(
+    context: typer.Context,
+    scene: Annotated[
+        str,
+        typer.Argument(metavar="SCENE|FILE", help="A scene of the board, or a file."),
+    ],
+    number: NumberArgument = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="The file that it is to become."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show everything that it would make known.")
+    ] = False,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
+) -> None:
+    """Check a draft, at its place in the story, before it is part of it.
+
+    Shows contradictions, names and facts that the story tells only later, what the card
+    asks for and the draft lacks, repeated words, abrupt relations, what readers would
+    learn, and how far it is from how you write. The draft is read in a temporary copy of
+    the library; nothing is changed or sent. The exit code is 9 if there is a finding.
+    """
+    settings, output = start_session(context)
+    # The folder is deleted after the event loop has ended: until then a thread of an
+    # interrupted check may still write to it.
+    with TemporaryDirectory(prefix="lrwr-draft-", ignore_cleanup_errors=True) as name:
+        checked = run_with_cleanup(
+            _check_draft(settings, output, scene, number, to, Path(name))
+        )
+    if output.as_json:
+        output.json(checked_scene_as_json(checked))
+    else:
+        with output.paged():
+            output.show(render_checked_scene(checked, every=every))
+    if checked.needs_author:
+        raise typer.Exit(int(ExitCode.CONTRADICTIONS))
+
+
+async def _check_draft(
+    settings: Settings,
+    output: Output,
+    scene: str,
+    number: int | None,
+    to: Path | None,
+    place: Path,
+) -> CheckedScene:
+    async with open_story_services(settings, output) as workspace:
+        folder = open_draft_folder(workspace)
+        subject = await find_draft_subject(workspace, folder, scene, number, to)
+        with output.progress("Checking", None) as advance:
+            emit = create_progress_listener(advance, output)
+            return await check_scene(workspace, subject, place, emit)
 
 
 async def _read_states(settings: Settings, output: Output) -> list[SceneStatus]:

@@ -27,7 +27,8 @@ class ExitCode(IntEnum):
     PARTIAL = 7
     """The command finished, but some documents could not be read, or are missing."""
     CONTRADICTIONS = 9
-    """`lrwr check` found contradictions of confirmed canon that are not intended."""
+    """`lrwr check` found contradictions of confirmed canon that are not intended, or
+    `lrwr draft check` found something in a draft."""
     CHANGED = 10
     """`lrwr diff --exit-code` found differences."""
     UNSUPPORTED = 11

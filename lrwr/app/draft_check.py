@@ -1,0 +1,333 @@
+"""Checks a draft in a temporary copy of the library that has the draft at its place."""
+
+import asyncio
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrwr.app.container import Workspace
+from lrwr.app.continuity import CheckScope, find_known_contradictions
+from lrwr.app.diff import open_library_copy
+from lrwr.app.drafts import load_board, load_story_places
+from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.core.adapters.source.folder import FolderSource
+from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
+from lrwr.core.continuity.statements import Contradiction, ContradictionSide
+from lrwr.core.drafting.board import Board, SceneCard
+from lrwr.core.drafting.findings import DraftContext, DraftReport, inspect_draft
+from lrwr.core.drafting.folder import DraftFolder
+from lrwr.core.drafting.story_places import StoryPlaces
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound, UnreadableDocument
+from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource, SourceListing
+
+if TYPE_CHECKING:
+    from lrwr.pipeline.report import EmitIngestEvent
+
+MAX_DRAFT_BYTES = 500_000
+"""Size of the longest draft that is checked, about 80,000 words."""
+
+_NEXT = ".next"
+"""Ending, before that of its format, of the name that a draft has in the copy of the
+library, if it is to become no file yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSubject:
+    """A draft to check.
+
+    `name` is its path for the user. `document` is the one that it is, or is to become;
+    "" if that is open. `after` is the document that it follows then, "" for the start of
+    the story. `card` is that of its scene, if it belongs to one.
+    """
+
+    name: str
+    content: bytes
+    document: DocumentId
+    after: DocumentId
+    card: SceneCard | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedScene:
+    """The result of checking a draft.
+
+    `contradictions` are those that involve the draft or appear with it, without intended
+    ones. `chapter` is its number in story order, None if it was read as a note.
+    """
+
+    name: str
+    contradictions: tuple[Contradiction, ...]
+    report: DraftReport
+    chapter: int | None = None
+
+    @property
+    def needs_author(self) -> bool:
+        """Whether there is anything that the author should look at."""
+        return bool(self.contradictions or self.report.findings)
+
+
+class OverlaySource:
+    """A manuscript with one file added or replaced; keeps `ManuscriptSource`.
+
+    `content` takes the place of the file `document` of `base`.
+    """
+
+    def __init__(
+        self, base: ManuscriptSource, document: DocumentId, content: bytes
+    ) -> None:
+        self._base = base
+        self._document = document
+        self._content = content
+
+    async def list(self) -> SourceListing:
+        """Return the files of `base` with the added one, and the skipped files.
+
+        Raises:
+            NotFound: A folder does not exist.
+            SettingsProblem: An exclude pattern is invalid.
+        """
+        listing = await self._base.list()
+        others = [file for file in listing.found if file.id != self._document]
+        files = sorted((*others, self._file()), key=lambda file: file.id)
+        return replace(listing, found=tuple(files))
+
+    def covers(self, document: DocumentId) -> bool:
+        """Return whether `document`, if it is not listed, has been deleted."""
+        return document == self._document or self._base.covers(document)
+
+    async def read(self, document: DocumentId) -> tuple[bytes, str]:
+        """Return the bytes of a file, and their revision.
+
+        Raises:
+            NotFound: The file no longer exists.
+            UnreadableDocument: The file cannot be read.
+        """
+        if document == self._document:
+            return self._content, self._file().revision
+        return await self._base.read(document)
+
+    def _file(self) -> ManuscriptFile:
+        return ManuscriptFile(self._document, f"draft {hash(self._content)}")
+
+
+async def find_draft_subject(
+    workspace: Workspace,
+    folder: DraftFolder,
+    name: str,
+    number: int | None = None,
+    to: Path | None = None,
+) -> DraftSubject:
+    """Return the draft that `name` means: a file, else a scene of the board.
+
+    Of a scene, it is the proposal `number`, else the latest one, else the file in which
+    it stands. `to` is the file that the draft is to become, else the card's.
+
+    Raises:
+        NotFound: There is no such file, scene or proposal.
+        UnreadableDocument: The file is too large or cannot be read.
+    """
+    places = await load_story_places(workspace)
+    path = Path(os.path.abspath(name))  # noqa: ASYNC240, PTH100 - links stay as they are
+    if path.is_file():  # noqa: ASYNC240 - a single look
+        return _describe_file(workspace, folder, path, to, places)
+    board = load_board(folder)
+    index = board.index(name)
+    card = board.cards[index]
+    written = folder.root / card.at.file if card.at else None
+    if not folder.list_proposals(card.id) and written and written.is_file():
+        return _describe_file(workspace, folder, written, to, places)
+    proposal = folder.read_proposal(card.id, number)
+    target = _to_document(workspace, to or written)
+    return DraftSubject(
+        proposal.path,
+        proposal.text.encode(),
+        target,
+        _find_document_before(places, board, index),
+        card,
+    )
+
+
+def _describe_file(
+    workspace: Workspace,
+    folder: DraftFolder,
+    path: Path,
+    to: Path | None,
+    places: StoryPlaces,
+) -> DraftSubject:
+    """Return a file of the manuscript, a proposal in the folder, or any other file,
+    which then follows the whole story.
+    """
+    document = _to_document(workspace, path)
+    content = _read_limited(path, document)
+    is_known = document in places.order.outlines or any(
+        path.is_relative_to(target) for target in workspace.manuscript()
+    )
+    if path.is_relative_to(folder.path):
+        is_known = False
+        board = load_board(folder)
+        scene = path.parent.name
+        index = next((n for n, c in enumerate(board.cards) if c.id == scene), None)
+        if index is not None:
+            card = board.cards[index]
+            target = _to_document(workspace, to or _card_path(folder, card))
+            after = _find_document_before(places, board, index)
+            return DraftSubject(document, content, target, after, card)
+    last = places.scenes[-1].document if places.scenes else DocumentId("")
+    target = _to_document(workspace, to) if to else DocumentId("")
+    return DraftSubject(document, content, document if is_known else target, last)
+
+
+def _card_path(folder: DraftFolder, card: SceneCard) -> Path | None:
+    return folder.root / card.at.file if card.at else None
+
+
+def _read_limited(path: Path, name: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_DRAFT_BYTES + 1)
+    except OSError as error:
+        raise UnreadableDocument(
+            f"{name} cannot be read: {error.strerror}", hint="Check its permissions."
+        ) from error
+    if len(content) > MAX_DRAFT_BYTES:
+        raise UnreadableDocument(
+            f"{name} is larger than {MAX_DRAFT_BYTES // 1000:,} kB",
+            hint="Check a part of it at a time.",
+        )
+    return content
+
+
+def _to_document(workspace: Workspace, path: Path | None) -> DocumentId:
+    if path is None:
+        return DocumentId("")
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they are
+    return DocumentId(workspace.library.name_of_document(absolute))
+
+
+def _find_document_before(places: StoryPlaces, board: Board, index: int) -> DocumentId:
+    scene = places.find_scene_before(board, index)
+    return scene.document if scene else DocumentId("")
+
+
+async def check_scene(
+    workspace: Workspace,
+    subject: DraftSubject,
+    place: Path,
+    emit: "EmitIngestEvent",
+) -> CheckedScene:
+    """Check a draft in a copy of the library that is made in `place`, an empty folder.
+
+    Nothing is sent, and the library is not changed. Delete `place` after the event loop
+    was closed, because a thread of a cancelled check may still write there. `emit`
+    receives the events of the ingestion.
+
+    Raises:
+        NotFound: Nothing was ingested here, or the draft has no words.
+        UnreadableDocument: The draft cannot be parsed.
+        StoreProblem: The library cannot be copied.
+    """
+    await workspace.require_text()
+    if not any(
+        character.isalnum() for character in subject.content.decode("utf-8", "ignore")
+    ):
+        raise NotFound(f"{subject.name} has no words", hint="Write something first.")
+    earlier = await _find_contradiction_ids(workspace)
+    order = await workspace.bible().story_order()
+    document = subject.document or _name_draft(order.story, subject)
+    settings = workspace.settings
+    if not subject.document:
+        story = list(order.story)
+        at = story.index(subject.after) + 1 if subject.after in story else 0
+        patterns = (*story[:at], document, *story[at:])
+        manuscript = replace(settings.manuscript, order=patterns)
+        settings = replace(settings, manuscript=manuscript)
+    async with open_library_copy(
+        settings, workspace.library, place / "library"
+    ) as copy:
+        await _ingest_draft(copy, workspace, document, subject, emit)
+        knowledge = await copy.bible().knowledge()
+        contradictions = await find_known_contradictions(copy, CheckScope(knowledge))
+    context = await asyncio.to_thread(
+        DraftContext.of, knowledge, document, subject.card
+    )
+    report = await asyncio.to_thread(inspect_draft, context)
+    shown = [
+        _rename_document(contradiction, document, DocumentId(subject.name))
+        for contradiction in contradictions
+        if not contradiction.intended
+        and (contradiction.id not in earlier or _involves(contradiction, document))
+    ]
+    return CheckedScene(
+        subject.name,
+        tuple(shown),
+        report,
+        knowledge.order.chapter_number(document, 0),
+    )
+
+
+async def _find_contradiction_ids(workspace: Workspace) -> set[str]:
+    knowledge = await workspace.bible().knowledge()
+    return {
+        c.id for c in await find_known_contradictions(workspace, CheckScope(knowledge))
+    }
+
+
+def _name_draft(story: "tuple[DocumentId, ...]", subject: DraftSubject) -> DocumentId:
+    """Return the name of a draft in the copy: in the folder of the document before, so
+    that it has the same type.
+    """
+    suffix = Path(subject.name).suffix.lower()
+    ending = f"{_NEXT}{suffix if suffix in FORMATS_BY_SUFFIX else '.md'}"
+    if subject.after:
+        return DocumentId(subject.after + ending)
+    folder = story[0].rpartition("/")[0] if story else ""
+    return DocumentId(f"{folder}/0{ending}" if folder else f"0{ending}")
+
+
+async def _ingest_draft(
+    copy: Workspace,
+    workspace: Workspace,
+    document: DocumentId,
+    subject: DraftSubject,
+    emit: "EmitIngestEvent",
+) -> None:
+    targets = [folder for folder in workspace.manuscript() if folder.exists()]
+    base = FolderSource(
+        workspace.library.root, targets, workspace.settings.manuscript.exclude
+    )
+    source = OverlaySource(base, document, subject.content)
+    limits = IngestLimits(attribute_now=False, vectors=False, source=source)
+    service = create_processing_service(copy, targets, may_ask=False, limits=limits)
+    report = await service.process(emit)
+    problem = next((p for p in report.problems if p.document == document), None)
+    if problem is not None:
+        raise UnreadableDocument(
+            f"{subject.name} was not checked: {problem.message}",
+            hint="Save it as Markdown or plain text in UTF-8.",
+        )
+
+
+def _involves(contradiction: Contradiction, document: DocumentId) -> bool:
+    sides = (contradiction.canon, contradiction.found)
+    return any(e.document == document for side in sides for e in side.evidence)
+
+
+def _rename_document(
+    contradiction: Contradiction, document: DocumentId, name: DocumentId
+) -> Contradiction:
+    """Return `contradiction` with the draft under the name that the user knows."""
+
+    def rename(side: ContradictionSide) -> ContradictionSide:
+        evidence = tuple(
+            replace(e, document=name) if e.document == document else e
+            for e in side.evidence
+        )
+        return replace(side, evidence=evidence)
+
+    return replace(
+        contradiction,
+        canon=rename(contradiction.canon),
+        found=rename(contradiction.found),
+    )

@@ -1,0 +1,129 @@
+"""`lrwr draft check`: a draft, at its place in the story, before it is part of it."""
+
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.e2e.test_draft import add_plan, manuscript
+from tests.fakes.terminal import Terminal, check_refusal
+
+SLIP = "There were seventeen rungs in the ladder to Half House."
+RUN = (
+    "Above the Sluice, along the top of the bank, stood the poles of the drowned, driven"
+    " in point downward with their names to the weather."
+)
+SCENE = f"Nell Tallow came into Half House.\n\n{SLIP}\n\n{RUN}\n"
+PLAN = """
+
+#### The new keeper ^new
+- people: Nell, OchraMags
+- place: the Pump Room
+- words: 900
+"""
+
+
+@pytest.fixture
+def desk(read_sample: Terminal) -> Terminal:
+    assert read_sample.run("draft", "board", "--from-text").code == 0
+    return read_sample
+
+
+def propose(desk: Terminal, text: str, *, after: str = "ch3-s2") -> None:
+    add_plan(desk, after=after, plan=PLAN)
+    folder = desk.folder / "drafts" / "scenes" / "new"
+    folder.mkdir(parents=True)
+    (folder / "1.md").write_text(text, encoding="utf-8")
+
+
+def library_bytes(folder: Path) -> bytes:
+    return (folder / ".lrwr" / "library.db").read_bytes()
+
+
+def test_a_slip_is_found_and_nothing_is_changed(desk: Terminal) -> None:
+    propose(desk, SCENE)
+    before, library = manuscript(desk.folder), library_bytes(desk.folder)
+    ran = desk.run("draft", "check", "new", "--json")
+    assert ran.code == ExitCode.CONTRADICTIONS
+    (slip,) = ran.json["contradictions"]
+    assert slip["about"] == "ladder"
+    assert slip["found"]["evidence"][0]["text"] == SLIP
+    places = {e["file"] for side in ("canon", "found") for e in slip[side]["evidence"]}
+    assert "drafts/scenes/new/1.md" in places
+    assert ran.json["chapter"] == 4
+    assert manuscript(desk.folder) == before
+    assert library_bytes(desk.folder) == library
+
+
+def test_the_check_reports_what_check_reports_after_accepting(desk: Terminal) -> None:
+    propose(desk, SCENE)
+    target = "chapters/11-new.md"
+    checked = desk.run("draft", "check", "new", "--to", target, "--json").json
+    text = (desk.folder / "drafts/scenes/new/1.md").read_bytes()
+    (desk.folder / target).write_bytes(text)
+    assert desk.run("ingest", ".").code == 0
+    accepted = desk.run("check", "--json").json
+
+    def involve(rows: list[dict[str, object]], name: str) -> list[str]:
+        return [str(row).replace(name, "DRAFT") for row in rows if name in str(row)]
+
+    before = involve(checked["contradictions"], "drafts/scenes/new/1.md")
+    assert before == involve(
+        accepted["found"] if isinstance(accepted, dict) else accepted, target
+    )
+
+
+def test_repeated_words_and_an_unmet_card_are_findings(desk: Terminal) -> None:
+    propose(desk, SCENE)
+    found = desk.run("draft", "check", "new", "--json").json["findings"]
+    kinds = {row["kind"] for row in found}
+    assert kinds == {"card", "repetition"}
+    (run,) = [row for row in found if row["kind"] == "repetition"]
+    assert run["lines"] == [5, 5]
+    assert run["place"].startswith("chapters/03-the-ledger-house.md:")
+    cards = [row["text"] for row in found if row["kind"] == "card"]
+    assert "OchraMags is not in the draft" in cards
+    assert "the Pump Room is not named" in cards
+    assert any("the card plans 900" in text for text in cards)
+
+
+def test_a_name_that_comes_later_is_a_finding_only_before_it(desk: Terminal) -> None:
+    later = "“Good evening,” said Dorothea Pell, and Nell Tallow let her in.\n"
+    propose(desk, later, after="ch1-s1")
+    found = desk.run("draft", "check", "new", "--json").json["findings"]
+    texts = [row["text"] for row in found if row["kind"] == "from later"]
+    assert any("Dorothea Pell" in text and "chapter" in text for text in texts)
+    file = desk.folder / "end.md"
+    file.write_text(later, encoding="utf-8")
+    ended = desk.run("draft", "check", "end.md", "--json")
+    assert ended.json["findings"] == []
+    assert ended.code == 0
+
+
+def test_a_file_of_the_manuscript_is_checked_as_it_is_now(desk: Terminal) -> None:
+    chapter = desk.folder / "chapters" / "06-fog.md"
+    assert (
+        desk.run("draft", "check", "chapters/06-fog.md", "--json").json["chapter"] == 6
+    )
+    text = chapter.read_text("utf-8").replace("twenty-one rungs", "nineteen rungs")
+    chapter.write_text(text, encoding="utf-8")
+    ran = desk.run("draft", "check", "chapters/06-fog.md", "--json")
+    assert "ladder" not in {row["about"] for row in ran.json["contradictions"]}
+
+
+def test_the_text_shows_findings_with_their_lines(desk: Terminal) -> None:
+    propose(desk, SCENE)
+    shown = desk.run("draft", "check", "new").out
+    assert "drafts/scenes/new/1.md, as chapter 4" in shown
+    assert "ladder, number of rungs: nineteen in ch1, seventeen" in shown
+    assert "drafts/scenes/new/1.md:5  repetition: 25 words in a row" in shown
+
+
+def test_what_cannot_be_checked_is_refused(desk: Terminal) -> None:
+    propose(desk, " \n\n* * *\n")
+    check_refusal(desk.run("draft", "check", "new"), ExitCode.NOT_FOUND, "no words")
+    check_refusal(desk.run("draft", "check", "new", "2"), ExitCode.NOT_FOUND)
+    check_refusal(desk.run("draft", "check", "nothing"), ExitCode.NOT_FOUND)
+    (desk.folder / "long.md").write_text("Nell lit it. " * 50_000)
+    ran = desk.run("draft", "check", "long.md")
+    check_refusal(ran, ExitCode.UNREADABLE, "larger than")
