@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from lrwr.app.container import Workspace
 from lrwr.app.continuity import CheckScope, find_known_contradictions
 from lrwr.app.diff import open_library_copy
-from lrwr.app.drafts import load_board, load_story_places
+from lrwr.app.draft_decisions import DraftDesk
+from lrwr.app.drafts import load_placed_board, load_story_places
 from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
@@ -131,13 +132,15 @@ async def find_draft_subject(
     places = await load_story_places(workspace)
     path = Path(os.path.abspath(name))  # noqa: ASYNC240, PTH100 - links stay as they are
     if path.is_file():  # noqa: ASYNC240 - a single look
-        return _describe_file(workspace, folder, path, to, places)
-    board = load_board(folder)
+        return await _describe_file(workspace, folder, path, to, places)
+    board = await load_placed_board(workspace, folder)
     index = board.index(name)
     card = board.cards[index]
     written = folder.root / card.at.file if card.at else None
     if not folder.list_proposals(card.id) and written and written.is_file():
-        return _describe_file(workspace, folder, written, to, places)
+        return await _describe_file(workspace, folder, written, to, places)
+    if number is None:
+        number = await DraftDesk(workspace, folder).find_latest(card.id)
     proposal = folder.read_proposal(card.id, number)
     target = _to_document(workspace, to or written)
     return DraftSubject(
@@ -149,7 +152,7 @@ async def find_draft_subject(
     )
 
 
-def _describe_file(
+async def _describe_file(
     workspace: Workspace,
     folder: DraftFolder,
     path: Path,
@@ -166,7 +169,7 @@ def _describe_file(
     )
     if path.is_relative_to(folder.path):
         is_known = False
-        board = load_board(folder)
+        board = await load_placed_board(workspace, folder)
         scene = path.parent.name
         index = next((n for n, c in enumerate(board.cards) if c.id == scene), None)
         if index is not None:

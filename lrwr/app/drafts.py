@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from lrwr.app.container import Workspace
+from lrwr.app.draft_decisions import DraftDesk, add_accepted_places
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.scenes import find_scene_place
@@ -84,6 +85,21 @@ def load_board(folder: DraftFolder) -> Board:
             hint="Run `lrwr draft board --from-text` to make one of your manuscript.",
         )
     return parse_board(file.text)
+
+
+async def load_placed_board(workspace: Workspace, folder: DraftFolder) -> Board:
+    """Return the board of `folder`; scenes whose draft was accepted have its file.
+
+    Raises:
+        NotFound: There is no board.
+        SettingsProblem: It cannot be read.
+        StoreProblem: The library cannot be read.
+    """
+    board = load_board(folder)
+    if not workspace.is_ingested:
+        return board
+    entries = await DraftDesk(workspace, folder).list_entries()
+    return add_accepted_places(board, entries)
 
 
 async def load_story_places(workspace: Workspace) -> StoryPlaces:
@@ -175,7 +191,7 @@ async def brief_scene(
         NotFound: There is no board, no such scene, or nothing was ingested.
         StoreProblem: The library cannot be read.
     """
-    board = load_board(folder)
+    board = await load_placed_board(workspace, folder)
     return await brief_card(workspace, folder, board, board.index(scene), tokens)
 
 

@@ -42,7 +42,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "open",
         ),
         "draft": (
-            "Plan scenes on a board, get the brief of a scene, and check a draft.",
+            "Plan scenes on a board, and check and accept drafts of them.",
             "draft",
         ),
     },

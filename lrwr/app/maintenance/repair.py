@@ -37,6 +37,7 @@ _NOUNS = {
     "thread": ("thread", ""),
     "turn": ("turn", ""),
     "reply": ("reply of a language model", "replies of a language model"),
+    "draft": ("decision about a draft", "decisions about drafts"),
     "sent": ("send log entry", "send log entries"),
     "job": ("job", ""),
 }

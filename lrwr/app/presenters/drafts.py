@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lrwr.app.draft_check import CheckedScene
+from lrwr.app.draft_decisions import LedgerRow
 from lrwr.app.drafts import SceneState, SceneStatus
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
@@ -220,4 +221,34 @@ def checked_scene_as_json(checked: CheckedScene) -> dict[str, object]:
         }
         if voice
         else None,
+    }
+
+
+def render_ledger(rows: Sequence[LedgerRow]) -> Iterator[StyledTable]:
+    """Yield a table with a row for each decision about a draft."""
+    table: list[list[LinePiece]] = [
+        [
+            row.entry.key,
+            row.entry.decision,
+            StyledText(row.entry.file, "place"),
+            row.entry.model or "you",
+            "" if row.standing is None else f"{row.standing:.0%}",
+        ]
+        for row in rows
+    ]
+    headings = ["Draft", "State", "File", "Written by", "Still stands"]
+    yield StyledTable(headings, table, right={"Still stands"})
+
+
+def ledger_row_as_json(row: LedgerRow) -> dict[str, object]:
+    """Return a decision about a draft as JSON; `standing` is the share of its words that
+    its file still has, None if it is no file now.
+    """
+    return {
+        "draft": row.entry.key,
+        "state": row.entry.decision,
+        "file": row.entry.file or None,
+        "model": row.entry.model or None,
+        "at": row.entry.at,
+        "standing": row.standing,
     }

@@ -1,5 +1,9 @@
-"""`lrwr draft`: the board of scenes, the brief of a scene, and the check of a draft."""
+"""`lrwr draft`: the board of scenes, the brief of a scene, the check of a draft, and what
+becomes of it.
+"""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -8,20 +12,23 @@ import typer
 
 from lrwr.app.container import open_workspace
 from lrwr.app.draft_check import CheckedScene, check_scene, find_draft_subject
+from lrwr.app.draft_decisions import Draft, DraftDesk, LedgerRow
 from lrwr.app.drafts import (
     SceneStatus,
     brief_scene,
     create_board_from_text,
     list_scene_states,
-    load_board,
+    load_placed_board,
     open_draft_folder,
     write_board,
 )
 from lrwr.app.presenters.drafts import (
     brief_as_json,
     checked_scene_as_json,
+    ledger_row_as_json,
     render_board_status,
     render_checked_scene,
+    render_ledger,
     scene_status_as_json,
 )
 from lrwr.app.presenters.text import format_count
@@ -40,6 +47,7 @@ from lrwr.core.drafting.brief import (
     Brief,
     render_brief,
 )
+from lrwr.core.model.drafts import DraftEntry
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.model import Settings
 
@@ -62,9 +70,19 @@ CHECK_EPILOG = (
     " chapter.md · lrwr draft check ch11-s1 --to chapters/11.md --json"
 )
 
+ACCEPT_EPILOG = (
+    "Examples: lrwr draft accept ch11-s1 --to chapters/11.md · lrwr draft accept"
+    " ch11-s1 2 · lrwr draft accept Perdita --to notes/characters/Perdita.md. To undo"
+    " it: lrwr draft undo"
+)
+REJECT_EPILOG = "Examples: lrwr draft reject ch11-s1 · lrwr draft reject ch11-s1 2"
+UNDO_EPILOG = "Examples: lrwr draft undo · lrwr draft undo ch11-s1"
+SHOW_EPILOG = "Examples: lrwr draft show ch11-s1 · lrwr draft show ch11-s1 2 --diff"
+LEDGER_EPILOG = "Examples: lrwr draft ledger · lrwr draft ledger --json"
+
 app = typer.Typer(
     name="draft",
-    help="Plan scenes on a board, get the brief of a scene, and check a draft.",
+    help="Plan scenes on a board, and check and accept drafts of them.",
     invoke_without_command=True,
     epilog=EPILOG,
 )
@@ -210,6 +228,147 @@ def draft_check_command(
         raise typer.Exit(int(ExitCode.CONTRADICTIONS))
 
 
+DraftArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENE|SHEET", help="A scene of the board, or a sheet's name."
+    ),
+]
+
+
+@app.command("accept", epilog=ACCEPT_EPILOG)
+def draft_accept_command(
+    context: typer.Context,
+    scene: DraftArgument,
+    number: NumberArgument = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to", metavar="FILE", help="The new file; that of the card if left out."
+        ),
+    ] = None,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
+) -> None:
+    """Make a draft a new file of your manuscript.
+
+    This is the only command that writes into the manuscript's folder: it creates a file
+    that does not exist yet, whole or not at all, and never changes one. Run `lrwr
+    ingest` afterwards.
+    """
+    settings, output = start_session(context)
+    entry = run_async(_accept(settings, output, scene, number, to))
+    output.info(f"{entry.file} created. Run `lrwr ingest` to read it.")
+    if output.as_json:
+        output.json(ledger_row_as_json(LedgerRow(entry, 1.0)))
+
+
+@app.command("reject", epilog=REJECT_EPILOG)
+def draft_reject_command(
+    context: typer.Context, scene: DraftArgument, number: NumberArgument = None
+) -> None:
+    """Record that a draft is rejected; commands then use an earlier one.
+
+    The draft's file stays in the folder of drafts.
+    """
+    settings, output = start_session(context)
+    entry = run_async(_reject(settings, output, scene, number))
+    output.info(f"{entry.key} is rejected.")
+
+
+@app.command("undo", epilog=UNDO_EPILOG)
+def draft_undo_command(
+    context: typer.Context,
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="[SCENE]", help="The scene; the last accepted if left out."
+        ),
+    ] = "",
+) -> None:
+    """Remove the file of an accepted draft, unless you changed it; the draft stays."""
+    settings, output = start_session(context)
+    entry = run_async(_undo(settings, output, scene))
+    output.info(f"{entry.file} removed. Run `lrwr ingest` to update the library.")
+
+
+@app.command("show", epilog=SHOW_EPILOG)
+def draft_show_command(
+    context: typer.Context,
+    scene: DraftArgument,
+    number: NumberArgument = None,
+    diff: Annotated[
+        bool,
+        typer.Option(
+            "--diff", help="Compare with the draft before, or with the accepted file."
+        ),
+    ] = False,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
+) -> None:
+    """Print a draft, or what differs from the one before."""
+    settings, output = start_session(context)
+    draft, lines = run_async(_show(settings, output, scene, number, diff=diff))
+    if output.as_json:
+        output.json({"file": draft.file.path, "lines": lines})
+        return
+    with output.paged():
+        for line in lines:
+            output.answer(line)
+
+
+@app.command("ledger", epilog=LEDGER_EPILOG)
+def draft_ledger_command(
+    context: typer.Context,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
+) -> None:
+    """List what became of each draft, who wrote it, and how much of it still stands."""
+    settings, output = start_session(context)
+    rows = run_async(_list_ledger(settings, output))
+    if output.as_json:
+        output.json([ledger_row_as_json(row) for row in rows])
+        return
+    with output.paged():
+        output.show(render_ledger(rows))
+
+
+@asynccontextmanager
+async def _open_desk(settings: Settings, output: Output) -> AsyncIterator[DraftDesk]:
+    async with open_workspace(settings, say=output.info) as workspace:
+        yield DraftDesk(workspace, open_draft_folder(workspace))
+
+
+async def _accept(
+    settings: Settings, output: Output, scene: str, number: int | None, to: Path | None
+) -> DraftEntry:
+    async with _open_desk(settings, output) as desk:
+        return await desk.accept(await desk.find(scene, number), to)
+
+
+async def _reject(
+    settings: Settings, output: Output, scene: str, number: int | None
+) -> DraftEntry:
+    async with _open_desk(settings, output) as desk:
+        return await desk.reject(await desk.find(scene, number))
+
+
+async def _undo(settings: Settings, output: Output, scene: str) -> DraftEntry:
+    async with _open_desk(settings, output) as desk:
+        return await desk.undo(scene)
+
+
+async def _show(
+    settings: Settings, output: Output, scene: str, number: int | None, *, diff: bool
+) -> tuple[Draft, list[str]]:
+    async with _open_desk(settings, output) as desk:
+        draft = await desk.find(scene, number)
+        lines = await desk.compare(draft) if diff else draft.file.text.splitlines()
+        return draft, lines
+
+
+async def _list_ledger(settings: Settings, output: Output) -> list[LedgerRow]:
+    async with _open_desk(settings, output) as desk:
+        return await desk.list_ledger()
+
+
 async def _check_draft(
     settings: Settings,
     output: Output,
@@ -229,7 +388,8 @@ async def _check_draft(
 async def _read_states(settings: Settings, output: Output) -> list[SceneStatus]:
     async with open_workspace(settings, say=output.info) as workspace:
         folder = open_draft_folder(workspace)
-        return await list_scene_states(workspace, folder, load_board(folder))
+        board = await load_placed_board(workspace, folder)
+        return await list_scene_states(workspace, folder, board)
 
 
 async def _make_board(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.model.untrusted_text import InvalidText, parse_json, read_limited_file
+from lrwr.core.settings.files import STAGED_PREFIX
 
 BOARD_FILE, INTENT_FILE = "board.md", "intent.md"
 SHEETS_FOLDER, WORLD_FOLDER, SCENES_FOLDER, PROMPTS_FOLDER = (
@@ -26,7 +27,6 @@ HASHES_PER_FILE = 3
 """Versions of a file that lrwr wrote and remembers, the latest last."""
 
 _NUMBER = re.compile(r"(\d{1,4})\.md")
-_TEMPORARY = ".lrwr-new-"
 
 INTENT_TEMPLATE = """\
 # Intent
@@ -222,7 +222,7 @@ class DraftFolder:
 
     def _replace(self, path: Path, text: str) -> None:
         # Temporary files are in the top folder, where a later run removes them.
-        handle, name = tempfile.mkstemp(dir=self.path, prefix=_TEMPORARY)
+        handle, name = tempfile.mkstemp(dir=self.path, prefix=STAGED_PREFIX)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
@@ -237,7 +237,7 @@ class DraftFolder:
     def clean(self) -> None:
         """Delete temporary files that a killed run left behind."""
         if self.exists:
-            for path in self.path.glob(f"{_TEMPORARY}*"):
+            for path in self.path.glob(f"{STAGED_PREFIX}*"):
                 with suppress(OSError):
                     path.unlink()
 

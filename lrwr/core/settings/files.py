@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,10 @@ else:
 
 OWN_FOLDER_MARKER = ".lrwr-folder"
 """Name of the file in each folder that lrwr created, which marks it as such."""
+
+
+STAGED_PREFIX = ".lrwr-new-"
+"""Start of the names of files that are not complete yet."""
 
 
 def check_output_file(
@@ -69,6 +74,33 @@ def write_output_file(file: Path, content: bytes, *, force: bool | None) -> None
             f"{file} cannot be written: {error.strerror}",
             hint="Check the free disk space and the permissions of the folder.",
         ) from error
+
+
+def create_file_atomically(file: Path, content: bytes, staging: Path) -> None:
+    """Create `file` with `content`: whole, or not at all. An existing one stays.
+
+    The content is first written to a new file in the folder `staging`; if the process is
+    killed, only that may be left over. `staging` should be on the same drive.
+
+    Raises:
+        FileExistsError: There is a file already; nothing was changed.
+        OSError: The file cannot be created.
+    """
+    handle, name = tempfile.mkstemp(dir=staging, prefix=STAGED_PREFIX)
+    staged = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        staged.chmod(0o644)
+        if sys.platform == "win32":
+            staged.rename(file)  # refuses an existing file there
+        else:
+            # Unlike a rename, a new link never replaces an existing file.
+            os.link(staged, file)
+    finally:
+        staged.unlink(missing_ok=True)
 
 
 def _is_in(file: Path, folder: Path) -> bool:

@@ -341,12 +341,12 @@ def _rebuild(
         return damage
 
 
-_LEFT_OUT_TABLES = ("job", "turn", "thread", "hosted")
+_LEFT_OUT_TABLES = ("job", "turn", "thread", "draft", "hosted")
 """Tables that a dry run must not use: jobs, threads, and the link to a project."""
 
 
 def copy_library_for_dry_run(source: Path, target: Path) -> None:
-    """Copy the library to the new file `target`, without threads, jobs and the link to
+    """Copy the library to the new file `target`, without threads, drafts, jobs and the link to
     a Supabase project.
 
     Other processes may use and change the library during the copy.

@@ -59,6 +59,7 @@ _KEYS = {
     "thread": "id",
     "turn": "id",
     "reply": "key",
+    "draft": "key",
     "sent": "n",
     "job": "id",
     "library": "id",

@@ -58,6 +58,7 @@ _REQUIRED: Mapping[str, set[str]] = {
     "thread": {"id", "title", "created_at", "updated_at", "state"},
     "turn": {"id", "thread_id", "number", "asked_at", "question"},
     "reply": {"key"},
+    "draft": {"key", "state", "model", "file", "text", "at"},
     "sent": set(_SENT_IDENTITY),
     "sent_since": {"at"},
     "job": {"id"},
@@ -112,6 +113,7 @@ def merge_user_rows(
         "thread": merger.merge_threads(threads),
         "turn": merger.merge_turns(turns),
         "reply": merger.merge_by_key("reply", "key", rows.get("reply", ())),
+        "draft": merger.merge_by_key("draft", "key", rows.get("draft", ())),
         "sent": merger.merge_send_log(rows.get("sent", ()), rows.get("sent_since", ())),
         "job": merger.merge_jobs(rows.get("job", ())),
     }

@@ -68,7 +68,7 @@ _MOST_ROUNDS = 4
 _INTEGRITY_CHECK = "PRAGMA integrity_check(20)"
 _SAMPLED_TABLES = (
     *("thread", "turn", "fact", "quotation", "first_seen", "appearance", "woven"),
-    *("processed", "reading", "reply", "story", "attribution", "job"),
+    *("processed", "reading", "reply", "draft", "story", "attribution", "job"),
 )
 """The tables whose pages are checked in a sample: small ones without vectors."""
 _SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"}

@@ -1,0 +1,143 @@
+"""Accepting a draft creates a new file; nothing else touches the manuscript."""
+
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.e2e.test_draft import add_plan, manuscript
+from tests.fakes.terminal import Terminal, check_refusal
+
+TEXT = "# The Tide Bell\n\nNell Tallow rang it twice.\n"
+TARGET = "chapters/11-the-tide-bell.md"
+PLAN = "\n\n#### The tide bell ^bell\n- people: Nell\n"
+
+
+@pytest.fixture
+def desk(read_sample: Terminal) -> Terminal:
+    assert read_sample.run("draft", "board", "--from-text").code == 0
+    add_plan(read_sample, after="ch10-s4", plan=PLAN)
+    propose(read_sample, 1, "# The Tide Bell\n\nNell rang it.\n")
+    propose(read_sample, 2, TEXT)
+    return read_sample
+
+
+def propose(desk: Terminal, number: int, text: str) -> None:
+    folder = desk.folder / "drafts" / "scenes" / "bell"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{number}.md").write_text(text, encoding="utf-8")
+
+
+def ledger(desk: Terminal) -> list[tuple[str, str]]:
+    rows = desk.run("draft", "ledger", "--json").json
+    return [(row["draft"], row["state"]) for row in rows]
+
+
+def test_an_accepted_draft_is_a_new_file_that_ingestion_reads(desk: Terminal) -> None:
+    before = manuscript(desk.folder)
+    done = desk.run("draft", "accept", "bell", "--to", TARGET)
+    assert done.code == 0 and TARGET in done.err
+    assert (desk.folder / TARGET).read_text("utf-8") == TEXT
+    after = manuscript(desk.folder)
+    assert {path: after[path] for path in before} == before
+    states = {row["id"]: row for row in desk.run("draft", "--json").json}
+    assert (states["bell"]["state"], states["bell"]["file"]) == ("not ingested", TARGET)
+    assert desk.run("ingest", ".").code == 0
+    states = {row["id"]: row for row in desk.run("draft", "--json").json}
+    assert states["bell"]["state"] == "in the manuscript"
+    assert ledger(desk) == [("bell/2", "accepted")]
+    assert list((desk.folder / "drafts").glob(".lrwr-new-*")) == []
+
+
+def test_an_existing_file_is_never_touched(desk: Terminal) -> None:
+    taken = desk.folder / TARGET
+    taken.write_text("Mine.", encoding="utf-8")
+    done = desk.run("draft", "accept", "bell", "--to", TARGET)
+    check_refusal(done, ExitCode.SETTINGS, "already exists")
+    assert taken.read_text("utf-8") == "Mine."
+    assert ledger(desk) == []
+
+
+def test_accepting_twice_changes_nothing(desk: Terminal) -> None:
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+    assert ledger(desk) == [("bell/2", "accepted")]
+    (desk.folder / TARGET).write_text("Mine now.", encoding="utf-8")
+    done = desk.run("draft", "accept", "bell", "--to", TARGET)
+    check_refusal(done, ExitCode.SETTINGS, "already exists")
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["../out.md", "drafts/x.md", "chapters/11.docx", "chapters/.11.md", "chapters/11"],
+)
+def test_only_a_file_that_ingestion_reads_is_created(
+    desk: Terminal, target: str
+) -> None:
+    done = desk.run("draft", "accept", "bell", "--to", target)
+    check_refusal(done, ExitCode.SETTINGS)
+    assert not (desk.folder / target).exists()
+
+
+def test_without_a_file_one_is_asked_for(desk: Terminal) -> None:
+    check_refusal(desk.run("draft", "accept", "bell"), ExitCode.SETTINGS, "--to FILE")
+
+
+def test_undo_removes_the_file_unless_it_was_changed(desk: Terminal) -> None:
+    before = manuscript(desk.folder)
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+    (desk.folder / TARGET).write_text(f"{TEXT}And thrice.\n", encoding="utf-8")
+    check_refusal(desk.run("draft", "undo"), ExitCode.SETTINGS, "was changed")
+    (standing,) = desk.run("draft", "ledger", "--json").json
+    assert standing["standing"] == 1.0
+    (desk.folder / TARGET).write_text(TEXT, encoding="utf-8")
+    assert desk.run("draft", "undo", "bell").code == 0
+    assert manuscript(desk.folder) == before
+    assert ledger(desk) == [("bell/2", "undone")]
+    check_refusal(desk.run("draft", "undo"), ExitCode.NOT_FOUND, "No draft is accepted")
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+
+
+def test_a_rejected_draft_is_not_used_any_more(desk: Terminal) -> None:
+    assert desk.run("draft", "reject", "bell").code == 0
+    assert "rang it twice" not in desk.run("draft", "show", "bell").out
+    assert "rang it twice" in desk.run("draft", "show", "bell", "2").out
+    assert desk.run("draft", "check", "bell", "--json").json["file"].endswith("/1.md")
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+    assert "twice" not in (desk.folder / TARGET).read_text("utf-8")
+    check_refusal(desk.run("draft", "reject", "bell", "1"), ExitCode.SETTINGS, "undo")
+    assert ledger(desk) == [("bell/2", "rejected"), ("bell/1", "accepted")]
+    assert "you" in desk.run("draft", "ledger").out
+
+
+def test_show_compares_drafts_and_the_accepted_file(desk: Terminal) -> None:
+    shown = desk.run("draft", "show", "bell", "--diff").out
+    assert "-Nell rang it.\n+Nell Tallow rang it twice." in shown
+    check_refusal(desk.run("draft", "show", "bell", "1", "--diff"), ExitCode.NOT_FOUND)
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+    (desk.folder / TARGET).write_text(TEXT.replace("twice", "once"), encoding="utf-8")
+    diff = desk.run("draft", "show", "bell", "--diff", "--json").json["lines"]
+    assert diff[0] == f"--- {TARGET}"
+
+
+def test_a_sheet_becomes_a_note(desk: Terminal) -> None:
+    folder = desk.folder / "drafts" / "sheets"
+    folder.mkdir()
+    (folder / "Perdita.md").write_text("# Perdita\n\nShe is forty.\n", encoding="utf-8")
+    target = "notes/characters/Perdita.md"
+    assert desk.run("draft", "accept", "Perdita", "--to", target).code == 0
+    assert (desk.folder / target).is_file()
+    assert ledger(desk) == [("sheets/Perdita", "accepted")]
+    assert desk.run("draft", "undo", "Perdita").code == 0
+    check_refusal(desk.run("draft", "accept", "../board"), ExitCode.NOT_FOUND)
+
+
+def test_decisions_survive_a_backup_and_a_repair(
+    desk: Terminal, tmp_path: Path
+) -> None:
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+    backup = tmp_path / "backup.zip"
+    assert desk.run("backup", str(backup)).code == 0
+    (desk.folder / ".lrwr" / "library.db").unlink()
+    assert desk.run("restore", str(backup)).code == 0
+    assert ledger(desk) == [("bell/2", "accepted")]
