@@ -65,6 +65,10 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "bible",
         ),
         "recap": ("Summarise the story so far, scene by scene.", "bible"),
+        "graph": (
+            "Show what is connected with a character or place, or export the graph.",
+            "graph",
+        ),
         "export": ("Export the story bible to a file.", "export"),
     },
     "Check": {

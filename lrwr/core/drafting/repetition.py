@@ -41,7 +41,7 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True)
 class _ParagraphWords:
-    """The words of a paragraph in lower case, and their spans in the text."""
+    """The words of a paragraph or text in lower case, and their spans in the text."""
 
     words: Words
     spans: Sequence[Span]
@@ -51,35 +51,26 @@ class _ParagraphWords:
         return Span(self.spans[0].start, self.spans[-1].end)
 
 
-@dataclass(frozen=True, slots=True)
-class _Position:
-    """A word of a draft: the index of its paragraph, and its own in the paragraph."""
-
-    paragraph: int
-    word: int
-
-
 def find_repetitions(
     draft: DocumentId, texts: Mapping[DocumentId, str]
 ) -> list[Repetition]:
     """Return what the document `draft` repeats of itself or other documents, in text
     order; of several places that have the same words, only the first one.
 
-    `texts` are those of the story, `draft` included. Runs never cross a paragraph.
+    `texts` are those of the story, `draft` included.
     """
     paragraphs = list(_split_paragraphs(texts[draft]))
-    runs, similar = _RunIndex(paragraphs), _SimilarityIndex(paragraphs)
+    whole = _join_paragraphs(paragraphs)
+    runs, similar = _RunIndex(whole), _SimilarityIndex(paragraphs)
     repetitions: list[Repetition] = []
-    for number, paragraph in enumerate(paragraphs):
-        for repetition in runs.find(draft, paragraph, number):
-            _add(repetition, repetitions)
+    for repetition in runs.find(draft, whole, is_own=True):
+        _add(repetition, repetitions)
     for document, text in texts.items():
-        others = () if document == draft else _split_paragraphs(text)
+        others = [] if document == draft else list(_split_paragraphs(text))
+        for repetition in runs.find(document, _join_paragraphs(others)):
+            _add(repetition, repetitions)
         for other in others:
-            for repetition in (
-                *runs.find(document, other),
-                *similar.find(document, other),
-            ):
+            for repetition in similar.find(document, other):
                 _add(repetition, repetitions)
     return sorted(repetitions, key=lambda r: (r.span, r.document))
 
@@ -108,44 +99,42 @@ def _overlap(span: Span, other: Span) -> bool:
 
 
 class _RunIndex:
-    """The sequences of `RUN_WORDS` words of a draft."""
+    """The sequences of `RUN_WORDS` words of a draft; the first place of each counts."""
 
-    def __init__(self, paragraphs: Sequence[_ParagraphWords]) -> None:
-        self._paragraphs = paragraphs
-        self._positions: dict[Words, _Position] = {}
-        for number, paragraph in enumerate(paragraphs):
-            for start in range(len(paragraph.words) - RUN_WORDS + 1):
-                key = paragraph.words[start : start + RUN_WORDS]
-                self._positions.setdefault(key, _Position(number, start))
+    def __init__(self, draft: _ParagraphWords) -> None:
+        self._draft = draft
+        self._starts: dict[Words, int] = {}
+        for start in range(len(draft.words) - RUN_WORDS + 1):
+            self._starts.setdefault(draft.words[start : start + RUN_WORDS], start)
 
     def find(
-        self, document: DocumentId, other: _ParagraphWords, own: int = -1
+        self, document: DocumentId, other: _ParagraphWords, *, is_own: bool = False
     ) -> Iterator[Repetition]:
-        """Yield the runs that `other` shares with the draft.
-
-        `own` is the index of `other` in the draft, -1 if it is not from the draft.
+        """Yield the runs that `other` shares with the draft; `is_own` says that it is
+        the draft.
         """
         at, words, last = 0, other.words, len(other.words) - RUN_WORDS
         while at <= last:
-            position = self._positions.get(words[at : at + RUN_WORDS])
-            if position is None or position == _Position(own, at):
+            start = self._starts.get(words[at : at + RUN_WORDS])
+            if start is None or (is_own and start == at):
                 at += 1
                 continue
-            length = self._measure(position, words, at)
-            paragraph = self._paragraphs[position.paragraph]
-            end = position.word + length - 1
-            span = _join(paragraph.spans[position.word], paragraph.spans[end])
+            length = self._measure(start, words, at)
+            span = _join(
+                self._draft.spans[start], self._draft.spans[start + length - 1]
+            )
             other_span = _join(other.spans[at], other.spans[at + length - 1])
-            if own >= 0:  # the later one of two places in the draft is the repetition
+            if is_own:  # the later one of two places in the draft is the repetition
                 span, other_span = other_span, span
             yield Repetition(span, document, other_span, length, is_verbatim=True)
             at += length
 
-    def _measure(self, position: _Position, words: Words, at: int) -> int:
-        own = self._paragraphs[position.paragraph].words
-        most = min(len(words) - at, len(own) - position.word)
+    def _measure(self, start: int, words: Words, at: int) -> int:
+        """Return the length of the run that begins at both places, in words."""
+        own = self._draft.words
+        most = min(len(words) - at, len(own) - start)
         length = RUN_WORDS
-        while length < most and words[at + length] == own[position.word + length]:
+        while length < most and words[at + length] == own[start + length]:
             length += 1
         return length
 
@@ -195,6 +184,11 @@ def _split_paragraphs(text: str) -> Iterator[_ParagraphWords]:
                 tuple(match[0].lower().replace("’", "'") for match in matches),
                 [Span(match.start(), match.end()) for match in matches],
             )
+
+
+def _join_paragraphs(paragraphs: Sequence[_ParagraphWords]) -> _ParagraphWords:
+    words = tuple(word for paragraph in paragraphs for word in paragraph.words)
+    return _ParagraphWords(words, [s for p in paragraphs for s in p.spans])
 
 
 def _join(first: Span, last: Span) -> Span:
