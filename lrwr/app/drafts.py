@@ -24,9 +24,17 @@ from lrwr.core.drafting.folder import (
     INTENT_FILE,
     SHEETS_FOLDER,
     WORLD_FOLDER,
+    DraftFile,
     DraftFolder,
 )
+from lrwr.core.drafting.plan_questions import (
+    PlanMaterial,
+    PlanQuestion,
+    PlanStep,
+    list_plan_questions,
+)
 from lrwr.core.drafting.story_places import StoryPlaces
+from lrwr.core.drafting.tidiness import TidyHint, list_tidy_hints
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import format_chapter_title
 from lrwr.core.retrieval.story import StoryOrder
@@ -254,3 +262,40 @@ def _add_neighbours(
     if before is not None and folder.list_proposals(before.id):
         proposal = folder.read_proposal(before.id)
     return replace(material, before=before, after=after, proposal=proposal)
+
+
+async def ask_plan_questions(
+    workspace: Workspace, folder: DraftFolder, step: PlanStep
+) -> list[PlanQuestion]:
+    """Return what a step of the plan leaves open.
+
+    Raises:
+        NotFound: There is no board.
+        StoreProblem: The library cannot be read.
+    """
+    board = await load_placed_board(workspace, folder)
+    places = await load_story_places(workspace)
+    empty = DraftFile(folder.name_of(INTENT_FILE), "")
+    material = PlanMaterial(
+        board=board,
+        board_path=folder.name_of(BOARD_FILE),
+        written={card.id for card in board.cards if places.is_written(card)},
+        intent=folder.read(INTENT_FILE) or empty,
+        sheets=folder.list_names(SHEETS_FOLDER),
+        sheets_path=folder.name_of(SHEETS_FOLDER),
+        bible=await workspace.bible().read() if workspace.is_ingested else Bible(),
+    )
+    return list_plan_questions(step, material)
+
+
+async def find_tidy_hints(workspace: Workspace, folder: DraftFolder) -> list[TidyHint]:
+    """Return duplicates and orphans of the story and of the folder of drafts.
+
+    Raises:
+        NotFound: There is no board, or nothing was ingested.
+        StoreProblem: The library cannot be read.
+    """
+    board = await load_placed_board(workspace, folder)
+    bible = await workspace.bible().read()
+    sheets = folder.list_names(SHEETS_FOLDER)
+    return list_tidy_hints(board, bible, sheets, folder.list_scenes())

@@ -164,3 +164,27 @@ def test_briefs_need_a_known_scene(desk: Terminal) -> None:
     ran = desk.run("draft", "brief", "ch99-s1")
     check_refusal(ran, ExitCode.NOT_FOUND, "no scene ch99-s1")
     assert desk.run("draft", "brief", "ch1-s1", "--json").json["horizon"] == "the start"
+
+
+def test_what_the_plan_leaves_open_is_asked(desk: Terminal) -> None:
+    add_plan(desk, plan="\n\n#### The stranger ^new\n- people: Perdita Vane\n")
+    rows = desk.run("draft", "plan", "scenes", "--json").json
+    assert [row["about"] for row in rows] == [
+        f"The stranger, {name}"
+        for name in ("pov", "place", "words", "summary", "beats")
+    ]
+    shown = desk.run("draft", "plan", "sheets").out
+    assert "Perdita Vane: Who is this" in shown
+    assert "drafts/sheets/Perdita Vane.md" in shown
+    check_refusal(
+        desk.run("draft", "plan", "plot"), ExitCode.SETTINGS, "intent, sheets"
+    )
+
+
+def test_drafts_of_no_scene_are_listed(desk: Terminal) -> None:
+    folder = desk.folder / "drafts" / "scenes" / "gone"
+    folder.mkdir(parents=True)
+    (folder / "1.md").write_text("It rained.\n")
+    hints = desk.run("draft", "tidy", "--json").json
+    assert "scenes/gone" in {hint["remedy"] for hint in hints}
+    assert "scene gone, which is not on the board" in desk.run("draft", "tidy").out

@@ -24,7 +24,9 @@ from lrwr.app.presenters.text import (
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief import Brief, count_brief_tokens
 from lrwr.core.drafting.findings import DraftFinding, NewFact
+from lrwr.core.drafting.plan_questions import PlanQuestion
 from lrwr.core.drafting.story_places import spell_horizon
+from lrwr.core.drafting.tidiness import TidyHint
 from lrwr.core.drafting.voice import VoiceDistance
 
 SHOWN_FACTS = 12
@@ -252,3 +254,22 @@ def ledger_row_as_json(row: LedgerRow) -> dict[str, object]:
         "at": row.entry.at,
         "standing": row.standing,
     }
+
+
+def render_plan_questions(questions: Sequence[PlanQuestion]) -> Iterator[StyledLine]:
+    """Yield a line for each question, with the place for its answer."""
+    for question in questions:
+        yield styled_line(
+            StyledText(f"{sanitize_line(question.about)}: ", "strong"),
+            f"{sanitize_line(question.text)}  ",
+            StyledText(sanitize_line(question.place), "place"),
+        )
+    yield styled_line(f"{format_count(len(questions), 'open question')}.")
+
+
+def render_tidy_hints(hints: Sequence[TidyHint]) -> Iterator[StyledLine]:
+    """Yield two lines for each hint: what may be tidied up, and how."""
+    for hint in hints:
+        yield styled_line(f"{sanitize_line(hint.text)}:")
+        yield styled_line(StyledText(sanitize_line(hint.remedy), "place"), indent=2)
+    yield styled_line(f"{format_count(len(hints), 'hint')}.")

@@ -122,6 +122,18 @@ class DraftFolder:
         files = (self.read(f"{inner}/{name}") for name in names)
         return [file for file in files if file is not None]
 
+    def list_names(self, inner: str) -> list[str]:
+        """Return the names of the Markdown files in a sub-folder, without ending."""
+        folder = self.path / inner
+        is_listed = self.exists and folder.is_dir()
+        return sorted(path.stem for path in folder.glob("*.md")) if is_listed else []
+
+    def list_scenes(self) -> list[str]:
+        """Return the ids of the scenes that have drafts, sorted."""
+        folder = self.path / SCENES_FOLDER
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        return sorted(name for name in names if self.list_proposals(name))
+
     def write(self, inner: str, text: str) -> str:
         """Write a file atomically and return its path relative to the library.
 
