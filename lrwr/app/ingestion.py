@@ -28,6 +28,7 @@ from lrwr.core.adapters.source.parser import (
     infer_type_from_folder,
 )
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.adapters.storage.sqlite.fts_index import merge_fts_segments
 from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.choices import Pipeline
@@ -347,6 +348,8 @@ async def ingest_manuscript(
     if forgotten and not dry_run:
         replace_ingested_paths(workspace.library, targets.existing)
     if not dry_run:
+        if report.processed:
+            await merge_fts_segments(workspace.database)
         _back_up(workspace)
     return report
 

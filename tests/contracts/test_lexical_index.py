@@ -1,3 +1,4 @@
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -177,3 +178,28 @@ async def test_frequencies_count_passages_by_stem(library: Library) -> None:
     )
     assert frequencies == {"frog": 2, "frogs": 2, "rain": 1, "toad": 0}
     assert total == 3
+
+
+async def test_frequent_words_do_not_change_which_passages_are_best(
+    library: Library,
+) -> None:
+    dice = random.Random(1)
+    shares = {"said": 0.9, "mister": 0.5, "frog": 0.25, "lamp": 0.1, "marsh": 0.02}
+    texts = [
+        " ".join(
+            [word for word, share in shares.items() if dice.random() < share] * 2
+            + ["rain"] * dice.randrange(1, 9)
+            + [str(number)]
+        )
+        for number in range(400)
+    ]
+    await library.keep(some_knowledge(some_chunks(texts)))
+    for words in (
+        ["said", "frog"],
+        ["said", "mister", "frog", "lamp"],
+        ["mister", "marsh"],
+        ["said", "mister", "lamp", "marsh"],
+    ):
+        every = await found(library, words, limit=999)
+        for limit in (1, 5, 20, 60):
+            assert await found(library, words, limit=limit) == every[:limit], words

@@ -275,7 +275,11 @@ class Fact:
         """Return the value of the first detail called `name`; empty if there is
         none.
         """
-        return next(self.all_details(name), "")
+        # A loop: search reads the details of hundreds of facts, and a generator is slow.
+        for key, value in self.details:
+            if key == name:
+                return value
+        return ""
 
     def all_details(self, name: str) -> Iterator[str]:
         """Yield the value of every detail called `name`, in the order of `details`."""

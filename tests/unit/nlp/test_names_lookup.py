@@ -264,3 +264,28 @@ def test_a_misspelled_name_written_in_several_capitals_is_recognized() -> None:
         "GreyAnsel",
     )
     assert suggest_misspelled_names(["greyansle"], "where is greyansle?", cast) == ()
+
+
+LETTERS = st.text("abc", max_size=8)
+
+
+@given(LETTERS, LETTERS, st.integers(0, 3))
+def test_an_edit_distance_is_that_of_the_whole_table_up_to_its_bound(
+    first: str, second: str, most: int
+) -> None:
+    table = {(-1, -1): 0}
+    for i in range(len(first)):
+        table[i, -1] = i + 1
+    for j in range(len(second)):
+        table[-1, j] = j + 1
+    for i, letter in enumerate(first):
+        for j, other in enumerate(second):
+            table[i, j] = min(
+                table[i - 1, j] + 1,
+                table[i, j - 1] + 1,
+                table[i - 1, j - 1] + (letter != other),
+            )
+            if i and j and (first[i - 1], letter) == (other, second[j - 1]):
+                table[i, j] = min(table[i, j], table[i - 2, j - 2] + 1)
+    distance = table[len(first) - 1, len(second) - 1]
+    assert bounded_edit_distance(first, second, most) == min(distance, most + 1)

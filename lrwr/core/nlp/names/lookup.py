@@ -471,25 +471,20 @@ def bounded_edit_distance(first: str, second: str, most: int) -> int:
     than `most`.
 
     Insertions, deletions, substitutions and swaps of adjacent letters cost 1
-    (Damerau-Levenshtein distance).
+    (Damerau-Levenshtein distance). The time grows with 4 to the power of `most`.
     """
-    before: list[int] = []
-    last = list(range(len(second) + 1))
-    for row, letter in enumerate(first, start=1):
-        current = [row]
-        for column, match in enumerate(second, start=1):
-            cost = last[column - 1] + (letter != match)
-            cost = min(cost, last[column] + 1, current[column - 1] + 1)
-            if _swapped(first, second, row, column):
-                cost = min(cost, before[column - 2] + 1)
-            current.append(cost)
-        if min(current) > most:
-            return most + 1
-        before, last = last, current
-    return last[-1]
-
-
-def _swapped(first: str, second: str, row: int, column: int) -> bool:
-    if row < 2 or column < 2:
-        return False
-    return first[row - 1] == second[column - 2] and first[row - 2] == second[column - 1]
+    if not most:
+        return int(first != second)
+    if abs(len(first) - len(second)) > most:
+        return most + 1
+    shared = 0
+    while first[shared : shared + 1] == second[shared : shared + 1] != "":
+        shared += 1
+    first, second = first[shared:], second[shared:]
+    if not first or not second:
+        return len(first) + len(second)
+    # The first letters differ, so that one of the four edits is made here.
+    rests = [(first[1:], second), (first, second[1:]), (first[1:], second[1:])]
+    if first[:2] == second[1::-1]:
+        rests.append((first[2:], second[2:]))
+    return 1 + min(bounded_edit_distance(*rest, most - 1) for rest in rests)

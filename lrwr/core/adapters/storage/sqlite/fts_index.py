@@ -1,9 +1,11 @@
 """Full-text search with SQLite FTS5: queries, and the repair of its indexes."""
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import combinations
 
 from lrwr.core.adapters.storage.sqlite.database import (
@@ -25,7 +27,6 @@ BM25_WEIGHTS_BY_PIPELINE: Mapping[Pipeline, Bm25Weights] = {
 """Weights of text, lead, heading and names; pipeline a has text only.
 
 Chosen by measurement: docs/decisions/011-people-and-passages.md."""
-_UNBOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading names}"}
 _BOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading}"}
 """The columns searched with a horizon. `names` holds each character's full name, which
 the text may reveal only after the horizon, so that column is left out."""
@@ -37,14 +38,26 @@ _NO_BOUND = 2**62
 """An end that no text reaches: no horizon in that document."""
 _TIE_MARGIN = 20
 """Rows read beyond the limit, to see whether more rows tie with the last one."""
-# The inner query ranks without looking at chunks: most words are in many of them.
+# The inner query ranks without looking at chunks: most words are in many of them. It
+# names no columns, although all are meant: FTS5 would copy the positions of each word.
 _SEARCH = """
 select c.id, c.kind, -best.cost
 from (
   select rowid as n, bm25({index}, {weights}) as cost from {index}
-  where {index} match :words order by cost limit :limit
+  where {index} match :words {condition} order by cost limit :limit
 ) best left join chunk c on c.n = best.n
 """
+# The plus sign keeps FTS5 from searching anew for each row.
+_HAS_RARE = "and +rowid in (select rowid from {index} where {index} match :rare)"
+_FREQUENT_SHARE = 0.25
+"""Share of the chunks from which a word is frequent: it hardly decides the ranking, but
+FTS5 takes most of its time to score the chunks with nothing else."""
+_MAX_TERM_FACTOR = 2.2
+"""Bound of the factor that BM25 multiplies the inverse document frequency of a word with:
+k1 + 1. Column weights do not change it."""
+_MIN_IDF = 1e-6
+"""The inverse document frequency that FTS5 uses for words in most of the chunks."""
+_MAX_CACHED_FREQUENCIES = 10_000
 
 # The bounds are joined, so that SQLite builds an index on them for the query. A
 # subquery would scan all bounds for each hit.
@@ -93,7 +106,9 @@ class SqliteLexicalIndex:
         Words are compared by stem, without case. Only chunks of `pipeline` are
         searched. Empty if `words` is empty.
         """
-        return await self._search(build_fts_any_query(words), pipeline, scope, limit)
+        return await self._search(
+            build_fts_any_query(words), pipeline, scope, limit, words
+        )
 
     async def search_pairs(
         self,
@@ -130,20 +145,66 @@ class SqliteLexicalIndex:
         return await self._search(build_fts_any_query(phrases), pipeline, scope, limit)
 
     async def _search(
-        self, match: str, pipeline: Pipeline, scope: SearchScope, limit: int
+        self,
+        match: str,
+        pipeline: Pipeline,
+        scope: SearchScope,
+        limit: int,
+        words: Sequence[str] = (),
     ) -> list[ScoredChunk]:
+        """Search for `match`, which matches any of `words` if there are some."""
         if not match or limit < 1:
             return []
-        bounded = scope.documents is not None or bool(scope.until)
-        columns = (_BOUNDED if bounded else _UNBOUNDED)[pipeline]
-        sql = (_SEARCH_BOUNDED if bounded else _SEARCH).format(
-            index=_PASSAGE_INDEXES[pipeline],
-            weights=", ".join(map(str, self._weights[pipeline])),
-        )
-        words = f"{columns} : ({match})"
-        search = _search_bounded if bounded else _search_all
-        return await self._database.read(
-            lambda connection: search(connection, sql, words, scope, limit)
+        index = _PASSAGE_INDEXES[pipeline]
+        weights = ", ".join(map(str, self._weights[pipeline]))
+        if scope.documents is not None or scope.until:
+            sql = _SEARCH_BOUNDED.format(index=index, weights=weights)
+            bounded = f"{_BOUNDED[pipeline]} : ({match})"
+            return await self._database.read(
+                lambda connection: _search_bounded(
+                    connection, sql, bounded, scope, limit
+                )
+            )
+
+        def search(connection: sqlite3.Connection) -> list[ScoredChunk]:
+            rare, most = self._split_words(connection, pipeline, words, limit)
+            if rare:
+                condition = _HAS_RARE.format(index=index)
+                sql = _SEARCH.format(index=index, weights=weights, condition=condition)
+                parameters = {"words": match, "rare": rare}
+                best, is_certain = _search_all(
+                    connection, sql, parameters, scope, limit, least=most
+                )
+                if is_certain:
+                    return best
+            sql = _SEARCH.format(index=index, weights=weights, condition="")
+            best, _ = _search_all(connection, sql, {"words": match}, scope, limit)
+            return best
+
+        return await self._database.read(search)
+
+    def _split_words(
+        self,
+        connection: sqlite3.Connection,
+        pipeline: Pipeline,
+        words: Sequence[str],
+        limit: int,
+    ) -> tuple[str, float]:
+        """Return the query for the rare ones of `words`, and a score that no chunk with
+        only the frequent ones exceeds.
+
+        The query is empty if all are rare, or too few chunks have a rare one.
+        """
+        total = self._count(connection, pipeline)
+        counts = self._frequencies(connection, pipeline, words) if words else {}
+        rare = [w for w, count in counts.items() if count < _FREQUENT_SHARE * total]
+        enough = sum(counts[word] for word in rare) >= limit + _TIE_MARGIN
+        if len(rare) == len(counts) or not enough:
+            return "", 0.0
+        return build_fts_any_query(rare), sum(
+            _MAX_TERM_FACTOR * _compute_idf(count, total)
+            for word, count in counts.items()
+            if word not in rare
         )
 
     async def document_frequencies(
@@ -155,31 +216,52 @@ class SqliteLexicalIndex:
         The first is a mapping by word, with 0 for a word that does not occur. Words are
         compared by stem, and only with the chunks' own text.
         """
-        index = _PASSAGE_INDEXES[pipeline]
         return await self._database.read(
             lambda connection: (
-                _frequencies(connection, index, words),
-                self._cache.get(
-                    connection, pipeline, lambda: _count_chunks(connection, pipeline)
-                ),
+                self._frequencies(connection, pipeline, words),
+                self._count(connection, pipeline),
             )
         )
+
+    def _count(self, connection: sqlite3.Connection, pipeline: Pipeline) -> int:
+        return self._cache.get(
+            connection, pipeline, lambda: _count_chunks(connection, pipeline)
+        )
+
+    def _frequencies(
+        self, connection: sqlite3.Connection, pipeline: Pipeline, words: Iterable[str]
+    ) -> dict[str, int]:
+        known: dict[str, int]
+        known = self._cache.get(connection, ("frequencies", pipeline), dict)
+        if len(known) > _MAX_CACHED_FREQUENCIES:
+            known.clear()
+        index = _PASSAGE_INDEXES[pipeline]
+        sql = f"select count(*) from {index} where {index} match ?"
+        for word in words:
+            if word not in known:
+                match = f"{{text}} : {_quote_term(word)}"
+                known[word] = connection.execute(sql, (match,)).fetchone()[0]
+        return {word: known[word] for word in words}
 
 
 def _search_all(
     connection: sqlite3.Connection,
     sql: str,
-    words: str,
+    parameters: Mapping[str, str],
     scope: SearchScope,
     limit: int,
-) -> list[ScoredChunk]:
+    *,
+    least: float = 0.0,
+) -> tuple[list[ScoredChunk], bool]:
     """Search every document; read more rows until the best `limit` are certain.
 
     Rows that tie with the worst one are not: others with that score may be left out.
+    The second value is false if less than `limit` of the chunks found score more than
+    `least`, so that chunks which `sql` leaves out may be better.
     """
     count = limit + _TIE_MARGIN
     while True:
-        rows = connection.execute(sql, {"words": words, "limit": count}).fetchall()
+        rows = connection.execute(sql, {**parameters, "limit": count}).fetchall()
         # A damaged row has an id that is no text.
         scored = [
             ScoredChunk(ChunkId(chunk), score)
@@ -192,7 +274,8 @@ def _search_all(
             scored.sort(
                 key=lambda scored_chunk: (-scored_chunk.score, scored_chunk.chunk)
             )
-            return scored[:limit]
+            best = scored[:limit]
+            return best, len(best) == limit and best[-1].score > least
         count *= 4
 
 
@@ -220,15 +303,11 @@ def _search_bounded(
     ]
 
 
-def _frequencies(
-    connection: sqlite3.Connection, index: str, words: Iterable[str]
-) -> dict[str, int]:
-    sql = f"select count(*) from {index} where {index} match ?"
-    frequencies: dict[str, int] = {}
-    for word in dict.fromkeys(words):
-        word_query = f"{{text}} : {_quote_term(word)}"
-        frequencies[word] = connection.execute(sql, (word_query,)).fetchone()[0]
-    return frequencies
+def _compute_idf(count: int, total: int) -> float:
+    """Return the inverse document frequency that FTS5 computes for a word in `count` of
+    `total` chunks, or a little more.
+    """
+    return max(_MIN_IDF, math.log((total - min(count, total) + 0.5) / (count + 0.5)))
 
 
 def _count_chunks(connection: sqlite3.Connection, pipeline: Pipeline) -> int:
@@ -256,6 +335,46 @@ def _quote_term(word: str) -> str:
     """Return `word` as a quoted FTS5 string, so that it cannot contain syntax."""
     plain = word.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
     return '"' + plain.replace('"', '""') + '"'
+
+
+MAX_SEGMENTS = 8
+"""Segments of an index above which they are merged. Each transaction that changes an
+index writes one, FTS5 merges four of similar size, and a search reads all of them."""
+_MERGED_PAGES = 500
+"""Pages written in one transaction of a merge, about 2 MB."""
+
+
+async def merge_fts_segments(database: SqliteDatabase) -> None:
+    """Merge the segments of each index that has more than `MAX_SEGMENTS`, in short
+    transactions.
+
+    Raises:
+        StoreProblem: The library cannot be written.
+    """
+    for index in await database.read(_find_fragmented_indexes):
+        # A negative number starts a merge of all segments, a positive one continues it.
+        step = partial(_merge_pages, index=index, pages=-_MERGED_PAGES)
+        while await database.write(step):
+            step = partial(_merge_pages, index=index, pages=_MERGED_PAGES)
+
+
+def _find_fragmented_indexes(connection: sqlite3.Connection) -> list[str]:
+    sql = "select count(distinct segid) from {index}_idx"
+    return [
+        index
+        for index in _existing_indexes(connection)
+        if connection.execute(sql.format(index=index)).fetchone()[0] > MAX_SEGMENTS
+    ]
+
+
+def _merge_pages(connection: sqlite3.Connection, *, index: str, pages: int) -> bool:
+    """Continue a merge; return whether there may be more to merge."""
+    before = connection.total_changes
+    connection.execute(
+        f"insert into {index} ({index}, rank) values ('merge', ?)", (pages,)
+    )
+    # FTS5 counts the statement itself as one change.
+    return connection.total_changes - before > 1
 
 
 _ALL_INDEXES = ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts")
