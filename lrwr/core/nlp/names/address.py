@@ -5,7 +5,7 @@ names are probably one person. In "“Lizzy,” said Jane" they are two.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
@@ -82,17 +82,29 @@ def join_people_by_address(clusters: NameClusters, pairs: AddressPairs) -> None:
     Two people whose given names or surnames differ stay apart; then only the name in
     address, if it has no given name of its own, goes to the person who answers to it.
     """
+    renamed: list[PersonCluster] = []
     for called, speaker in pairs.list_identities():
         answering = clusters.index.find("forms", speaker)
         if len(answering) != 1:
             continue
-        _move_shared(clusters, called, answering[0])
+        if _move_shared(clusters, called, answering[0]):
+            renamed.append(answering[0])
         bearers = [p for p in clusters.people if called in p.forms]
         if len(bearers) != 1 or bearers[0] is answering[0]:
             continue
         if _join(clusters, called, bearers[0], answering[0]):
-            clusters.index_people()
+            # Names found so far decide only from here on.
+            _index_again(clusters, [*renamed, bearers[0], answering[0]])
+            renamed.clear()
+    _index_again(clusters, renamed)
     _join_married(clusters)
+
+
+def _index_again(clusters: NameClusters, people: Iterable[PersonCluster]) -> None:
+    remaining = {id(person) for person in clusters.people}
+    for person in people:
+        if id(person) in remaining:
+            clusters.index.update(person)
 
 
 def _join_married(clusters: NameClusters) -> None:
@@ -119,8 +131,8 @@ def _join_married(clusters: NameClusters) -> None:
             _absorb(wives[0], person)
             _note_married_names(wives[0], wives_by_name)
             absorbed.add(id(person))
-    clusters.people = [p for p in clusters.people if id(p) not in absorbed]
-    clusters.index_people()
+            clusters.remove(person)
+            clusters.index.update(wives[0])
 
 
 def _note_married_names(
@@ -156,7 +168,7 @@ def _join(
     if _may_be_one(clusters, bearer, person):
         first, second = sorted((bearer, person), key=lambda p: -p.n)
         _absorb(first, second)
-        clusters.people.remove(second)
+        clusters.remove(second)
         return True
     if is_full_name(form) or len(bearer.forms) == 1 or not form.title:
         return False

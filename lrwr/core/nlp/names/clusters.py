@@ -19,14 +19,15 @@ _Key = tuple[str, str]
 class PeopleIndex:
     """People in a fixed order, by the words of their names.
 
-    Every search returns people in that order. A person whose names have changed must be
-    added again.
+    Every search returns people in that order. A person who got more names must be added
+    again, one who lost some must be updated.
     """
 
     def __init__(self, people: Iterable[PersonCluster]) -> None:
         self._people: list[PersonCluster] = []
         self._positions_by_person: dict[int, int] = {}
         self._positions: dict[_Key, set[int]] = {}
+        self._keys: list[set[_Key]] = []
         self._givens = GivenNameIndex()
         for person in people:
             self.add(person)
@@ -37,10 +38,29 @@ class PeopleIndex:
         position = self._positions_by_person.setdefault(id(person), new)
         if position == new:
             self._people.append(person)
+            self._keys.append(set())
         for given_name in person.givens:
             self._givens.add(given_name)
+        keys = self._keys[position]
         for key in _list_keys(person):
-            self._positions.setdefault(key, set()).add(position)
+            if key not in keys:
+                keys.add(key)
+                self._positions.setdefault(key, set()).add(position)
+
+    def update(self, person: PersonCluster) -> None:
+        """Index a person again whose names have changed."""
+        position = self._positions_by_person[id(person)]
+        self._forget(position)
+        self.add(person)
+
+    def remove(self, person: PersonCluster) -> None:
+        """Remove a person; the order of the others stays."""
+        self._forget(self._positions_by_person[id(person)])
+
+    def _forget(self, position: int) -> None:
+        for key in self._keys[position]:
+            self._positions[key].discard(position)
+        self._keys[position].clear()
 
     def find(self, kind: str, word: str) -> list[PersonCluster]:
         """Return the people with `word` among their "givens", "lasts", "parts",
@@ -141,6 +161,11 @@ class NameClusters:
         To be called if people were added or removed otherwise than by methods.
         """
         self.index = PeopleIndex(self.people)
+
+    def remove(self, person: PersonCluster) -> None:
+        """Remove one of `people`, whose names another one got."""
+        self.people = [other for other in self.people if other is not person]
+        self.index.remove(person)
 
     def fits(self, form: NameForm, person: PersonCluster) -> bool:
         """Return whether `form` may belong to `person`: no known genders differ, and

@@ -205,6 +205,7 @@ def join_wives(
         _count_couples(clusters, pairs),
     )
     by_id = {id(person): person for person in clusters.people}
+    married: list[tuple[PersonCluster, PersonCluster]] = []
     for wife in [person for person in clusters.people if _is_only_married(person)]:
         counts: dict[int, tuple[int, int]] = {}
         for man in _find_husbands(clusters, wife):
@@ -217,8 +218,11 @@ def join_wives(
                 woman.add(form, _REASON)
             woman.lasts |= wife.lasts
             del by_id[id(wife)]
-    clusters.people = list(by_id.values())
-    clusters.index_people()
+            married.append((wife, woman))
+    # The names of a bride decide nothing about the next one.
+    for wife, woman in married:
+        clusters.remove(wife)
+        clusters.index.update(woman)
 
 
 def _find_husbands(
@@ -251,8 +255,8 @@ def join_stated_names(clusters: NameClusters) -> None:
             person.add(form, _STATED)
         person.givens |= other.givens
         person.lasts |= other.lasts
-        clusters.people = [p for p in clusters.people if p is not other]
-        clusters.index_people()
+        clusters.remove(other)
+        clusters.index.update(person)
 
 
 def _count_couples(
