@@ -48,9 +48,7 @@ from lrwr.core.adapters.storage.sqlite.errors import (
     require_sound,
     translate_sqlite_error,
 )
-from lrwr.core.adapters.storage.sqlite.fts_index import (
-    check_fts_consistency,
-)
+from lrwr.core.adapters.storage.sqlite.fts_index import check_fts_consistency
 from lrwr.core.adapters.storage.sqlite.passage_store import decode_chunk_changes
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import STATES_VERSION
@@ -66,11 +64,12 @@ UNIT_TOLERANCE = 1e-3
 _MOST_ROUNDS = 4
 """How often what is left is verified again: a deleted row can show that another lacks it."""
 _INTEGRITY_CHECK = "PRAGMA integrity_check(20)"
-_SAMPLED_TABLES = (
-    *("thread", "turn", "fact", "quotation", "first_seen", "appearance", "woven"),
-    *("processed", "reading", "reply", "draft", "story", "attribution", "job"),
-)
-"""The tables whose pages are checked in a sample: small ones without vectors."""
+_SMALL_TABLES = "thread turn woven processed reply draft story attribution job".split()
+_GROWING_TABLES = "fact quotation first_seen appearance reading".split()
+"""Tables without vectors whose pages are checked, growing ones in a sample."""
+_CHECKED_CHUNKS = 1_000
+"""Chunks up to which all pages are checked each time. With n times as many, each growing
+table is checked once in n times, so that the mean cost stays the same."""
 _SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"}
 _UNCHECKED = "select count(*) from processed where crc is null or rows is null"
 _DAMAGED_VECTORS = f"""
@@ -201,7 +200,7 @@ def has_damaged_sample(path: Path, seed: float) -> bool:
     """Return whether any of `SAMPLED_DOCUMENTS` random documents, a thread or any of as
     many random turns is damaged, or the pages of small tables.
 
-    `seed` selects the documents and turns. Costs some milliseconds.
+    `seed` selects documents, turns and growing tables. Costs some milliseconds.
 
     Raises:
         StoreProblem: The file cannot be opened, or only `lrwr repair` can heal it.
@@ -210,7 +209,7 @@ def has_damaged_sample(path: Path, seed: float) -> bool:
         if read_schema_version(connection) != SCHEMA_VERSION:
             return False
         damage: list[str] = []
-        for table in _SAMPLED_TABLES:
+        for table in (*_SMALL_TABLES, *_sample_tables(connection, seed)):
             rows = connection.execute(f"PRAGMA quick_check({table})").fetchall()
             if rows != [("ok",)]:
                 damage += list_messages(rows)
@@ -221,6 +220,12 @@ def has_damaged_sample(path: Path, seed: float) -> bool:
             or verify_sample(connection, seed)
             or _has_damaged_turn(connection, random.Random(seed))
         )
+
+
+def _sample_tables(connection: sqlite3.Connection, seed: float) -> list[str]:
+    chunks = connection.execute("select max(n) from chunk").fetchone()[0] or 1
+    choose = random.Random(seed)
+    return [t for t in _GROWING_TABLES if choose.random() * chunks < _CHECKED_CHUNKS]
 
 
 def _has_damaged_turn(connection: sqlite3.Connection, choose: random.Random) -> bool:
