@@ -53,7 +53,7 @@ async def _main() -> None:
     settings = load_settings(Path.cwd(), os.environ, {})
     async with open_workspace(settings) as workspace:
         counts = await workspace.passages.counts(settings.pipeline)
-        plain, dialogue = await _questions(workspace)
+        plain, dialogue = await choose_questions(workspace)
         finder = workspace.finder()
         asked = SearchRequest("", settings.pipeline, 8, rerank=False)
 
@@ -77,7 +77,7 @@ async def _main() -> None:
     print(json.dumps({**told, "peak_mb": peak}))
 
 
-async def _questions(workspace: Workspace) -> tuple[list[str], list[str]]:
+async def choose_questions(workspace: Workspace) -> tuple[list[str], list[str]]:
     """Return plain questions, and questions about who says what."""
     cast = await workspace.stories.cast()
     people = [c.name for c in cast.characters if c.mentions >= LEAST_MENTIONS]
