@@ -231,17 +231,17 @@ class SqliteLexicalIndex:
     def _frequencies(
         self, connection: sqlite3.Connection, pipeline: Pipeline, words: Iterable[str]
     ) -> dict[str, int]:
-        known: dict[str, int]
-        known = self._cache.get(connection, ("frequencies", pipeline), dict)
-        if len(known) > _MAX_CACHED_FREQUENCIES:
-            known.clear()
+        frequencies: dict[str, int]
+        frequencies = self._cache.get(connection, ("frequencies", pipeline), dict)
+        if len(frequencies) > _MAX_CACHED_FREQUENCIES:
+            frequencies.clear()
         index = _PASSAGE_INDEXES[pipeline]
         sql = f"select count(*) from {index} where {index} match ?"
         for word in words:
-            if word not in known:
+            if word not in frequencies:
                 match = f"{{text}} : {_quote_term(word)}"
-                known[word] = connection.execute(sql, (match,)).fetchone()[0]
-        return {word: known[word] for word in words}
+                frequencies[word] = connection.execute(sql, (match,)).fetchone()[0]
+        return {word: frequencies[word] for word in words}
 
 
 def _search_all(

@@ -64,12 +64,14 @@ UNIT_TOLERANCE = 1e-3
 _MOST_ROUNDS = 4
 """How often what is left is verified again: a deleted row can show that another lacks it."""
 _INTEGRITY_CHECK = "PRAGMA integrity_check(20)"
-_SMALL_TABLES = "thread turn woven processed reply draft story attribution job".split()
-_GROWING_TABLES = "fact quotation first_seen appearance reading".split()
+_SMALL_TABLES = (
+    *("thread", "turn", "woven", "processed", "reply", "draft", "story", "job"),
+    "attribution",
+)
+_GROWING_TABLES = ("fact", "quotation", "first_seen", "appearance", "reading")
 """Tables without vectors whose pages are checked, growing ones in a sample."""
 _CHECKED_CHUNKS = 1_000
-"""Chunks up to which all pages are checked each time. With n times as many, each growing
-table is checked once in n times, so that the mean cost stays the same."""
+"""Chunks up to which all pages are checked; above, the mean cost stays the same."""
 _SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"}
 _UNCHECKED = "select count(*) from processed where crc is null or rows is null"
 _DAMAGED_VECTORS = f"""
