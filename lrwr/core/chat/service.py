@@ -17,6 +17,10 @@ from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import CanonChange, Decision
 from lrwr.core.chat.context.lookups import BoundedLookupTools
+from lrwr.core.chat.extractive.question_parts import (
+    describe_question_horizon,
+    find_question_horizon,
+)
 from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.generation.prompts import find_names_beyond_horizon
 from lrwr.core.chat.graph import (
@@ -45,7 +49,7 @@ from lrwr.core.chat.nodes import (
 from lrwr.core.chat.planning.rules import build_search_text
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.choices import AnswerMode, Pipeline
-from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
@@ -96,7 +100,8 @@ class TurnRequest:
 class _PendingTurn:
     """A turn that is ready to run; `before` is its thread, None for a new one.
 
-    `bible` has the names up to the question's horizon, nothing else.
+    `bible` has the names up to the question's horizon, nothing else. `remark` says if
+    the question itself sets that horizon.
     """
 
     question: TurnQuestion
@@ -104,6 +109,7 @@ class _PendingTurn:
     order: StoryOrder
     before: Thread | None
     turns: Sequence[Turn]
+    remark: str = ""
 
 
 class AvatarSessionService:
@@ -214,6 +220,7 @@ class AvatarSessionService:
             stopped = self._build_turn_record(turn_recorder, asked_at)
             await asyncio.shield(self._store_turn(thread, stopped))
             raise
+        _add_remark(turn_recorder, pending.remark)
         remark = await self._describe_later_names(pending, turn_recorder)
         _add_remark(turn_recorder, remark)
         await self._warn_about_changed_passages(pending, turn_recorder)
@@ -304,10 +311,16 @@ class AvatarSessionService:
         )
         order = await self._bible.story_order()
         turns = await self._threads.turns(before.id) if before else []
+        text = turn_request.text
+        limit = await self._bible.horizon(state.as_of) if state.as_of else None
+        horizon = limit
+        if parse_canon_command(text) is None:
+            horizon = find_question_horizon(text, limit, order)
         question, bible = await _build_question(
-            turn_request.text, state, turns, order, self._bible, self._freshness
+            text, state, horizon, turns, order, self._bible, self._freshness
         )
-        return _PendingTurn(question, bible, order, before, turns)
+        remark = "" if horizon == limit else describe_question_horizon(horizon)
+        return _PendingTurn(question, bible, order, before, turns, remark)
 
     async def _warn_about_changed_passages(
         self, pending: _PendingTurn, turn_recorder: TurnRecorder
@@ -408,14 +421,9 @@ def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
             "No character is chosen to answer",
             hint="Choose one with `--character NAME`; `lrwr characters` lists them.",
         )
-    return replace(state, entities=_drop_unknown_entities(state.entities, bible))
-
-
-def _drop_unknown_entities(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
-    """Drop names that do not occur before the horizon."""
-    people = {profile.name for profile in bible.characters}
-    names = people | {element.name for element in bible.world}
-    return tuple(entity for entity in entities if entity in names)
+    names = {profile.name for profile in bible.characters}
+    names |= {element.name for element in bible.world}
+    return replace(state, entities=tuple(e for e in state.entities if e in names))
 
 
 def _add_remark(turn_recorder: TurnRecorder, remark: str) -> None:
@@ -468,12 +476,12 @@ async def _look_up_web_for(
 async def _build_question(
     text: str,
     state: NarrativeState,
+    horizon: Horizon | None,
     turns: Sequence[Turn],
     order: StoryOrder,
     bible_service: BibleService,
     freshness: FreshnessService,
 ) -> tuple[TurnQuestion, Bible]:
-    horizon = await bible_service.horizon(state.as_of) if state.as_of else None
     bible = await bible_service.names(horizon)
     state = _resolve_names(state, bible)
     recalled = await recall_history(turns, horizon, order, freshness)

@@ -6,9 +6,12 @@ from hypothesis import strategies as st
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.question_parts import (
+    ChapterBound,
     extract_question_words,
+    find_chapter_bound,
     find_chapter_words,
     parse_chapter_numbers,
+    remove_chapter_references,
     split_question_parts,
     split_questions,
 )
@@ -93,3 +96,43 @@ def test_chapters_are_known_by_number_and_word() -> None:
     assert parse_chapter_numbers("Recap chapter three and ch. 12") == {3, 12}
     assert parse_chapter_numbers("What happens after chapter 3?") == frozenset()
     assert find_chapter_words("In chapter 3, who lies?") == ["chapter", "3"]
+
+
+def test_a_chapter_up_to_which_a_question_asks_is_no_chapter_that_it_is_about() -> None:
+    for text in ("Have Nell and Hob met by chapter 3?", "Who lies until ch. four?"):
+        assert parse_chapter_numbers(text) == frozenset()
+    assert parse_chapter_numbers("Who is there at the end of chapter 3?") == {3}
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("Have Nell and Hob met by chapter 6?", ChapterBound("chapter 6")),
+        (
+            "Have Nell and Hob met by the end of ch. six?",
+            ChapterBound("ch. six"),
+        ),
+        ("Who has died before chapter XII?", ChapterBound("chapter XII", False)),
+        ("Who dies before the end of chapter 4?", ChapterBound("chapter 4")),
+        (
+            "What does Hob know by the start of chapter 4?",
+            ChapterBound("chapter 4", False),
+        ),
+        ("Is Hob dead by Book II, XIX?", ChapterBound("Book II, XIX")),
+        ("Who speaks in the first ten chapters?", ChapterBound("chapter ten")),
+        ("Who dies after chapter 4?", None),
+        ("Who dies in chapter 4?", None),
+        ("What did I say before in the chapter I wrote?", None),
+    ],
+)
+def test_a_question_says_up_to_which_chapter_it_asks(
+    text: str, bound: ChapterBound | None
+) -> None:
+    assert find_chapter_bound(text) == bound
+
+
+def test_a_bound_is_not_part_of_what_is_searched_for() -> None:
+    text = "Have Nell and Hob met by the end of chapter three?"
+    assert remove_chapter_references(text).split() == [
+        *("Have", "Nell", "and", "Hob", "met", "?")
+    ]

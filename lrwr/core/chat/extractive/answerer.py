@@ -21,14 +21,14 @@ from lrwr.core.chat.context.items import (
     load_result_texts,
 )
 from lrwr.core.chat.extractive.answer_types import (
+    build_gap_from_ledger,
     describe_missing_value,
     find_kin_asked,
+    find_question_gap,
     select_kin,
 )
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
-    build_gap_from_ledger,
-    find_question_gap,
     iter_profile_names,
     split_question_parts,
 )

@@ -6,122 +6,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.bible.kin_directory import read_kin_term
-from lrwr.core.bible.values import CharacterProfile, Gap, list_gap_implications
+from lrwr.core.bible.values import CharacterProfile
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
     extract_content_words,
     normalize_word,
+    parse_numeral,
 )
-from lrwr.core.model.turns import GapFlag, QuestionPlan
+from lrwr.core.model.turns import QuestionPlan
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
     weigh_question_words,
 )
 from lrwr.core.retrieval.retrievers import WordWeights
-
-_THING = r"(?P<thing>[a-z][\w-]*(?: [a-z][\w-]*){0,3}?)"
-_NO_ATTRIBUTES = frozenset(
-    [
-        "thing",
-        "things",
-        "way",
-        "part",
-        "plan",
-        "idea",
-        "idea",
-        "opinion",
-        "reaction",
-        "answer",
-        "reason",
-        "role",
-        "fault",
-        "life",
-        "point",
-        "problem",
-        "matter",
-        "relation",
-        "relationship",
-        "feeling",
-        "feelings",
-    ]
-)
-"""Nouns after "Nell's" that are no attribute which a story defines once."""
-_FORMS = tuple(
-    (re.compile(pattern, re.I), attribute)
-    for pattern, attribute in (
-        (r"\bhow old\b|\b(?:what|which) age\b", "age"),
-        (r"\bhow tall\b", "height"),
-        (r"\b(?:when|what (?:day|year)) (?:is|was)\b.*\bborn\b", "birth"),
-        (r"\bwhere (?:is|was)\b.*\bborn\b", "place of birth"),
-        (r"\bwhere (?:do|does|did)\b.*\b(?:live|dwell|lodge|reside)\b", "home"),
-        (
-            rf"\bwhat (?:(?:is|was) the )?(?P<kind>colou?r|name) (?:of|is|are|was|were)\b"
-            rf".*?(?:['’]s?|\bhis|\bher|\btheir) {_THING}\W*$",
-            "",
-        ),
-        (rf"\b(?:what|who)(?:['’]s| is| are| was| were)\b.*?['’]s? {_THING}\W*$", ""),
-        (rf"\bwhat(?:['’]s| is| are| was| were) the {_THING} of\b", ""),
-        (rf"\b(?:has|have|had)\b.*? (?:an?|any) {_THING}\W*$", ""),
-        (
-            rf"\b(?:do|does|did)\b.*? (?:have|own|keep) (?:an?|any) {_THING}\W*$",
-            "",
-        ),
-    )
-)
-"""Questions for an attribute; without a fixed name, it is the group `thing`."""
-
-
-def find_question_gap(
-    question: TurnQuestion, result: RetrievalResult, plan: QuestionPlan | None = None
-) -> GapFlag | None:
-    """Return a gap for the attribute of a character that `question` asks for; None if
-    it asks for something else, about nobody or several, or up to a horizon.
-
-    The character is the one who is talked to, else the only one of `result`, else the
-    only entity of `plan`.
-    """
-    names = [profile.name for profile in result.character_profiles]
-    if not names and plan is not None:
-        names = [entity.name for entity in plan.entities]
-    about = question.character or (names[0] if len(names) == 1 else "")
-    attribute = find_asked_attribute(question.text)
-    if not about or not attribute or question.horizon is not None:
-        return None
-    return GapFlag(about, attribute)
-
-
-def find_asked_attribute(text: str) -> str:
-    """Return the attribute that an English question asks for, such as "age" or
-    "favourite song"; "" if it asks for something else, such as a reason.
-    """
-    words = " ".join(text.split())
-    for pattern, attribute in _FORMS:
-        if match := pattern.search(words):
-            groups = match.groupdict()
-            thing = (groups.get("thing") or "").casefold()
-            if thing and thing.split()[-1] in _NO_ATTRIBUTES:
-                return ""
-            match (groups.get("kind") or "").casefold():
-                case "":
-                    return attribute or thing
-                case "name":
-                    return f"name of {thing}"
-                case colour:
-                    return f"{thing.removesuffix('s')} {colour}"
-    return ""
-
-
-def build_gap_from_ledger(gap: Gap) -> GapFlag:
-    """Return `gap`, of the story bible, in the form that answers use.
-
-    Of its suggestions only the first is included.
-    """
-    implied = "; ".join(list_gap_implications(gap))
-    return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))
-
+from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 
 _ASPECTS = (
     "related relation relations relationship relationships describe description look"
@@ -165,17 +67,49 @@ _MIN_PART_WORDS = 3
 """Words below which a part does not stand alone: "how and why did she leave" is one
 question."""
 
-_NUMBERS = (
+_NUMBER_WORDS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
-    "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
+    "|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty)"
+    "(?:-(?:one|two|three|four|five|six|seven|eight|nine))?"
 )
+_NUMBER = rf"(?:\d{{1,4}}|{_NUMBER_WORDS}|(?-i:[IVXLC]{{2,}}|[VX]))\b"
+"""A number of a chapter. A lone I is none: "the chapter I wrote"."""
+
 _CHAPTER = re.compile(
-    r"\b(?:(?P<beyond>before|after|since|until|till|by|from|to|than)\s+)?"
-    rf"(?P<whole>ch(?:apter|\.)?\s*(?P<number>\d{{1,4}}|{_NUMBERS}))\b",
+    r"\b(?:(?P<relation>by|before|after|since|until|till|from|up\s+to|to|than|through"
+    r"|as\s+of|as\s+at)\s+)?"
+    r"(?:the\s+(?:very\s+)?(?P<edge>end|close|start|beginning|opening)\s+of\s+)?"
+    r"(?P<whole>(?P<volume>(?:volume|vol\.?|book|part)\s+"
+    rf"(?:{_NUMBER}|(?-i:I)\b)[\s,.;:]+)?"
+    rf"(?:ch(?:apter|\.)?\s*(?P<number>{_NUMBER})"
+    rf"|(?(volume)(?P<bare>{_NUMBER}|(?-i:I)\b)|(?!))))",
     re.IGNORECASE,
 )
-"""A chapter by its number. `beyond` is set in "before chapter 3", which is not about
-it."""
+"""A chapter by its number, or by those of volume and chapter, and its place in the
+phrase: "before chapter 3", "by the end of Book II, 5"."""
+
+_FIRST_CHAPTERS = re.compile(
+    rf"\b(?:in|within|during|over)\s+the\s+first\s+(?P<number>{_NUMBER})\s+chapters\b",
+    re.IGNORECASE,
+)
+
+_BOUNDS = frozenset(
+    {"by", "before", "until", "till", "up to", "through", "as of", "as at"}
+)
+"""Words before a chapter that limit a question to the story up to it."""
+
+_EARLY_EDGES = frozenset({"start", "beginning", "opening"})
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterBound:
+    """The last chapter that a question is about: `reference` as a horizon is typed, and
+    `includes`, which is false for "before chapter 5".
+    """
+
+    reference: str
+    includes: bool = True
+
 
 _QUESTION_BOUNDARY = re.compile(
     r"[;?!]\s+(?=\w)"
@@ -281,7 +215,7 @@ def extract_question_words(
     if nothing else remains. Names are those in `result` and, if not None, in `plan`.
     Empty if the question only names a character.
     """
-    text = _CHAPTER.sub(" ", strip_request_phrase(text))
+    text = remove_chapter_references(strip_request_phrase(text))
     words = _extract_naming_words(text)
     people = set(_iter_naming_words(text, _iter_people_names(result)))
     element_names = (
@@ -323,18 +257,15 @@ def _iter_naming_words(text: str, names: Iterable[str]) -> Iterator[str]:
 def parse_chapter_numbers(text: str) -> frozenset[int]:
     """Return the numbers of the chapters that `text` asks about.
 
-    "Chapter 3" and "ch. three" count; "after chapter 3" and the like name no chapter.
+    "Chapter 3", "ch. three" and "the end of chapter 3" count; "after chapter 3", "by the
+    end of chapter 3" and the like name no chapter, nor does a chapter of a volume.
     """
-    number_words = _NUMBERS.split("|")
     numbers = (
-        match["number"].lower()
-        for match in _CHAPTER.finditer(text)
-        if not match["beyond"]
+        parse_numeral(match["number"])
+        for match in _iter_references(text)
+        if not (match["relation"] or match["volume"])
     )
-    return frozenset(
-        int(number) if number.isdecimal() else number_words.index(number) + 1
-        for number in numbers
-    )
+    return frozenset(number for number in numbers if number is not None)
 
 
 def find_chapter_words(text: str) -> list[str]:
@@ -342,8 +273,64 @@ def find_chapter_words(text: str) -> list[str]:
 
     A passage need not contain them to answer a question.
     """
-    chapter_names = " ".join(match["whole"] for match in _CHAPTER.finditer(text))
-    return extract_content_words(chapter_names)
+    names = " ".join(match.group() for match in _iter_references(text))
+    return extract_content_words(names)
+
+
+def remove_chapter_references(text: str) -> str:
+    """Return `text` without phrases such as "by the end of chapter three"."""
+    return _FIRST_CHAPTERS.sub(" ", _CHAPTER.sub(" ", text))
+
+
+def find_chapter_bound(text: str) -> ChapterBound | None:
+    """Return the last chapter that a question is about, as in "by chapter 6", "before
+    the end of Book II, 3" or "in the first ten chapters"; None if it names none.
+    """
+    for match in _iter_references(text):
+        relation = " ".join((match["relation"] or "").lower().split())
+        if relation not in _BOUNDS:
+            continue
+        edge = (match["edge"] or "").lower()
+        before_it = relation == "before" and not edge
+        return ChapterBound(
+            match["whole"], includes=not before_it and edge not in _EARLY_EDGES
+        )
+    if match := _FIRST_CHAPTERS.search(text):
+        return ChapterBound(f"chapter {match['number']}")
+    return None
+
+
+def find_question_horizon(
+    text: str, limit: Horizon | None, order: StoryOrder
+) -> Horizon | None:
+    """Return the point of the story up to which `text` asks, if it is before `limit`,
+    the horizon that applies anyway; else `limit`.
+
+    Raises:
+        NotFound: The question names a chapter that the story does not have.
+    """
+    bound = find_chapter_bound(text)
+    if bound is None:
+        return limit
+    horizon = parse_horizon(bound.reference, order)
+    if not bound.includes:
+        if horizon.chapter <= 1:
+            return limit
+        horizon = parse_horizon(f"ch{horizon.chapter - 1}", order)
+    if limit is not None and limit.chapter <= horizon.chapter:
+        return limit
+    return horizon
+
+
+def describe_question_horizon(horizon: Horizon | None) -> str:
+    """Return the remark on an answer whose question sets `horizon`; "" without one."""
+    if horizon is None:
+        return ""
+    return f"Nothing after chapter {horizon.chapter} was read, as the question says."
+
+
+def _iter_references(text: str) -> Iterator[re.Match[str]]:
+    return _CHAPTER.finditer(text)
 
 
 def find_profiles_in_text(

@@ -1,7 +1,4 @@
-"""Plans a question by rules: from its words and from the names in the bible.
-
-The rules are for English; their accuracy has not been measured.
-"""
+"""Plans an English question by rules: from its words and the names in the bible."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +17,11 @@ from lrwr.core.bible.name_lookup import (
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
-from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
+from lrwr.core.chat.extractive.question_parts import (
+    find_chapter_bound,
+    parse_chapter_numbers,
+    remove_chapter_references,
+)
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.planning.follow_up import rewrite_follow_up
 from lrwr.core.chat.state import TurnQuestion
@@ -75,7 +76,6 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     question = replace(question, text=standalone or question.text)
     named_entities = recognize_named_entities(question.text, bible)
     plain = _mask_names(question, named_entities)
-    entities = tuple(_iter_entities(question, named_entities, bible))
     intent = _classify_intent(plain)
     choices = _keep_most_confident(
         _iter_choices(question, plain, named_entities, intent)
@@ -85,7 +85,7 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     return QuestionPlan(
         intent,
         choices,
-        entities,
+        tuple(_iter_entities(question, named_entities, bible)),
         RULES_KEEPER,
         question=standalone,
         chapters=tuple(sorted(parse_chapter_numbers(question.text))),
@@ -99,6 +99,8 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
     plan = plan_by_rules(question, bible)
     standalone = plan.question or question.text
     text = lexicon.strip_request(standalone) or standalone
+    if find_chapter_bound(text) is not None:
+        text = remove_chapter_references(text)
     text_names = {entity.name for entity in recognize_named_entities(text, bible)}
     names = (entity.name for entity in plan.entities if entity.name not in text_names)
     return " ".join((text, *names))
@@ -115,8 +117,7 @@ def _mask_names(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -
         )
         at = named_entity.span.end
     parts.append(question.text[at:].lower())
-    text = " ".join("".join(parts).split())
-    text = lexicon.strip_request(text).strip(" .?!")
+    text = lexicon.strip_request(" ".join("".join(parts).split())).strip(" .?!")
     if question.mode is AnswerMode.IN_CHARACTER:
         return _SECOND_PERSON.sub(NamedEntityKind.PERSON, text)
     return text
