@@ -18,6 +18,7 @@ from lrwr.app.presenters.text import (
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
     NO_CLEAR_ANSWER,
+    NO_SCENE,
     NOT_MENTIONED,
     STOPPED_REMARK,
     GapFlag,
@@ -90,6 +91,7 @@ _NOT_FOUND = (
     "Not found in your text",
     "Not found in the story",
     NO_CLEAR_ANSWER,
+    NO_SCENE,
     NOT_MENTIONED,
 )
 """How answers begin that say what was not found."""

@@ -62,6 +62,23 @@ class StoryOutline:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedScenes:
+    """The scenes with all of `people`, in story order.
+
+    Of each person, `people` has the displayed name and all forms of it. `is_list` says that
+    all scenes are asked for, not whether the people meet. `apart` is the first scene
+    with each person; `exchange` are the first words that one of two says to the other
+    for certain, None without any.
+    """
+
+    people: tuple[tuple[str, ...], ...]
+    scenes: tuple[SceneSummary, ...]
+    is_list: bool = False
+    apart: tuple[SceneSummary, ...] = ()
+    exchange: AttributedQuote | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RetrievalResult:
     """The story data, passages and web pages found for a question, up to its horizon.
 
@@ -79,6 +96,8 @@ class RetrievalResult:
     to be missing from the text. `max_note_share` is the share of the prompt's material
     that passages of notes may use, 0.0 to 1.0. `whole_chapters` are pairs of the number
     of a chapter that is to be read whole and the number of its passages.
+    `shared_scenes` are those of the people in question, None if it does not ask for
+    scenes.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -101,6 +120,7 @@ class RetrievalResult:
     by_words_only: bool = False
     max_note_share: float = 1.0
     whole_chapters: tuple[tuple[int, int], ...] = ()
+    shared_scenes: SharedScenes | None = None
 
 
 def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:

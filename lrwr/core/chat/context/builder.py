@@ -26,9 +26,11 @@ from lrwr.core.chat.context.items import SURE_CERTAINTIES
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.extractive.question_parts import (
     find_chapter_words,
+    find_scene_request,
     parse_chapter_numbers,
 )
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.extractive.shared_scenes import gather_shared_scenes
+from lrwr.core.chat.state import RetrievalResult, SharedScenes, TurnQuestion
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.text import extract_content_words, stem_lightly
@@ -117,6 +119,7 @@ def gather_context(
         low_confidence=search_result.low_confidence,
         remarks=(*plan.remarks, *search_result.remarks),
         by_words_only=search_result.by_words_only,
+        shared_scenes=_select_shared_scenes(question, resolved_entities, bible),
         max_note_share=1.0 if AnswerSource.NOTES in plan.sources else MAX_NOTE_SHARE,
     )
     if question.witnessed and question.character:
@@ -215,6 +218,18 @@ def _select_scenes(
     return tuple(
         _add_present_quotations(scene, bible) for scene in scenes[:MAX_GATHERED_SCENES]
     )
+
+
+def _select_shared_scenes(
+    question: TurnQuestion, resolved_entities: Sequence[ResolvedEntity], bible: Bible
+) -> SharedScenes | None:
+    """Return the scenes of the people named, if the question asks for no more."""
+    matches = [match_entity(r.entity.name, bible) for r in resolved_entities]
+    forms = [form for match in matches for form in match.forms]
+    request = find_scene_request(question.text, forms)
+    if request is None or question.character:
+        return None
+    return gather_shared_scenes(request, matches, bible)
 
 
 def _find_scenes_of(

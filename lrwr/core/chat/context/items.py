@@ -279,4 +279,7 @@ async def load_result_texts(
     """
     of_items = (e.document for p in collect_context_items(result) for e in p.evidence)
     of_passages = (passage.chunk.document for passage in result.ranked_chunks)
-    return await store.texts((*of_items, *of_passages))
+    shared = result.shared_scenes
+    scenes = (*shared.scenes, *shared.apart) if shared else ()
+    of_scenes = (scene.document for scene in scenes)
+    return await store.texts((*of_items, *of_passages, *of_scenes))

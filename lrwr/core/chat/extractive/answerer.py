@@ -3,7 +3,6 @@
 Every line ends with citation numbers, except lines that say what was not found.
 """
 
-import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -14,10 +13,8 @@ from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.chat.context.items import (
     ContextItem,
     StoryFacet,
-    build_quote_item,
     build_relation_item,
     collect_context_items,
-    is_sure,
     load_result_texts,
 )
 from lrwr.core.chat.extractive.answer_types import (
@@ -27,6 +24,7 @@ from lrwr.core.chat.extractive.answer_types import (
     find_question_gap,
     select_kin,
 )
+from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     iter_profile_names,
@@ -34,26 +32,25 @@ from lrwr.core.chat.extractive.question_parts import (
 )
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
-    MIN_ITEM_FIT,
-    MIN_QUOTE_WORDS,
     ItemSelector,
     map_intentions_to_facets,
 )
+from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
 from lrwr.core.chat.extractive.writer import (
-    AnswerPieces,
     AnswerWriter,
     NotFoundLevel,
     classify_not_found,
     find_unknown_words,
     format_not_found,
 )
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion, find_answering_character
-from lrwr.core.model.facts import Certainty
+from lrwr.core.chat.state import (
+    RetrievalResult,
+    SharedScenes,
+    TurnQuestion,
+    find_answering_character,
+)
 from lrwr.core.model.text import (
-    STOP_WORDS,
-    WORD_PATTERN,
     extract_content_words,
-    normalize_word,
 )
 from lrwr.core.model.turns import (
     AnswerIntent,
@@ -72,18 +69,6 @@ from lrwr.core.retrieval.excerpts import (
     select_passage_quotes,
     weigh_question_words,
 )
-
-_GREETING = re.compile(
-    r"\b(?:hello|hi|hey|greetings|good\s+(?:morning|day|afternoon|evening|night)"
-    r"|how\s+(?:are|do)\s+you(?:\s+(?:do|today|feeling|keeping))?|how\s+is\s+it\s+going"
-    r"|nice\s+to\s+meet\s+you|pleased\s+to\s+meet\s+you|welcome|good-?bye|farewell"
-    r"|thanks?(?:\s+you)?)\b",
-    re.IGNORECASE,
-)
-"""Phrases that greet or thank somebody without asking for anything."""
-
-MAX_NEAREST_LINES = 2
-"""Lines shown at most if none answers the question."""
 
 __all__ = ["stream_extractive_answer"]
 MIN_ANSWERED_COVERAGE = 0.9
@@ -104,118 +89,6 @@ AnswerEventStream = AsyncGenerator[AnswerToken | PassageCited | GapFound]
 """An answer in pieces; each citation precedes the line that cites it."""
 
 AnswerLine = tuple[ContextItem, ...]
-
-
-class CharacterAnswerer:
-    """Answers `question` with dialogue lines of the character who is talked to.
-
-    `answer_writer` formats the lines.
-    """
-
-    def __init__(
-        self,
-        question: TurnQuestion,
-        plan: QuestionPlan,
-        result: RetrievalResult,
-        answer_writer: AnswerWriter,
-    ) -> None:
-        self._question = question
-        self._name = question.character
-        own_lines = [
-            build_quote_item(o) for o in result.lines if o.speaker == self._name
-        ]
-        self._lines = [line for line in own_lines if _is_usable_line(line)]
-        self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
-        self._selector = ItemSelector(self._lines, plan, result)
-        self._writer = answer_writer
-
-    @property
-    def not_found_message(self) -> str:
-        """The sentence to show if no line of the character answers the question."""
-        bound = "" if self._question.horizon is None else " up to this point"
-        return f"{self._name} says nothing about this{bound}."
-
-    @property
-    def _uncertain_heading(self) -> str:
-        return f"No line of dialogue can be attributed to {self._name} with certainty."
-
-    def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
-        """Yield the character's lines that answer the `parts` of the question.
-
-        A greeting is answered with a greeting of theirs, or their first line. Lines
-        that are only probably theirs are used if no certain line answers, below a
-        heading that says so. If no line answers at all, lines that come close follow
-        `not_found_message`; without such lines nothing is yielded.
-        """
-        if self._is_greeting():
-            yield from self._iter_greeting()
-            return
-        answers, uncertain = self._select_fitting_lines(parts, self._sure), []
-        if not answers:
-            uncertain = self._select_fitting_lines(parts, self._lines)[
-                :MAX_NEAREST_LINES
-            ]
-        nearest_lines = [] if uncertain else self._select_nearest(parts)
-        yield from self._write_lines(answers, "")
-        yield from self._write_lines(
-            uncertain, f"{self._uncertain_heading} Probable lines:"
-        )
-        yield from self._write_lines(
-            nearest_lines, f"{self.not_found_message} Closest lines:"
-        )
-
-    def _select_fitting_lines(
-        self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
-    ) -> list[ContextItem]:
-        fitting_lines = (
-            line for part in parts for line in self._selector.lines(part, lines)
-        )
-        return list(dict.fromkeys(fitting_lines))
-
-    def _write_lines(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
-        if lines and heading:
-            yield self._writer.say(heading)
-        for line in lines:
-            yield from self._writer.quote_line(line)
-
-    def _is_greeting(self) -> bool:
-        rest = _GREETING.sub(" ", self._question.text)
-        names = {normalize_word(word) for word in WORD_PATTERN.findall(self._name)}
-        words = {normalize_word(word) for word in WORD_PATTERN.findall(rest)}
-        greeted = rest != self._question.text
-        return greeted and words <= names | STOP_WORDS
-
-    def _iter_greeting(self) -> AnswerPieces:
-        """Yield a greeting of theirs, or their first certain line."""
-        greetings = [
-            line for line in self._sure if _GREETING.match(_strip_quotation_marks(line))
-        ]
-        none = f"{self._name} greets nobody in the text. Their first line:"
-        first = [*greetings, *self._sure][:1]
-        yield from self._write_lines(first, "" if greetings else none)
-
-    def _select_nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
-        """Return certain lines that share a little with the question, best first."""
-
-        def fit(line: ContextItem) -> float:
-            return max((part.words.coverage(line.words) for part in parts), default=0.0)
-
-        some = [
-            line for line in self._sure if MIN_ITEM_FIT / 2 <= fit(line) < MIN_ITEM_FIT
-        ]
-        return sorted(some, key=lambda line: -fit(line))[:MAX_NEAREST_LINES]
-
-
-def _strip_quotation_marks(line: ContextItem) -> str:
-    return line.words.strip(" “”\"'‘’")
-
-
-def _is_usable_line(line: ContextItem) -> bool:
-    """Return whether a line is long enough to answer and its speaker was analysed."""
-    is_evaluated = all(
-        e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence
-    )
-    return is_evaluated and len(line.words.split()) >= MIN_QUOTE_WORDS
 
 
 async def stream_extractive_answer(
@@ -271,15 +144,14 @@ class _ExtractiveAnswer:
 
     async def analytical(self, facets: frozenset[StoryFacet]) -> AnswerEventStream:
         """Yield what is not in the text, then facts, then passages."""
-        if self._asks_for_all_gaps and not self._select_open_gaps(facets):
+        if self.result.shared_scenes is not None:
+            start = self._write_scenes(self.result.shared_scenes)
+        elif self._asks_for_all_gaps and not self._select_open_gaps(facets):
             yield self.writer.say(self._no_gaps_message)
             return
-        if self._select_open_gaps(facets):
-            facets |= {StoryFacet.GAP}
-        facts = self._select_facts(facets)
-        for missing in self._iter_introduction(facets, facts):
-            yield missing
-        async with aclosing(self._write_facts_and_passages(facts)) as events:
+        else:
+            start = self._write_findings(facets)
+        async with aclosing(start) as events:
             async for event in events:
                 yield event
         if not self.writer.lines:
@@ -288,6 +160,34 @@ class _ExtractiveAnswer:
                 yield GapFound(gap)
             for line in self._iter_not_found(self._nothing_found_level, nearest=False):
                 yield line
+
+    async def _write_scenes(self, shared: SharedScenes) -> AnswerEventStream:
+        """Yield the scenes of the people in question, then passages if the question is
+        whether they meet.
+        """
+        scenes = SharedScenesWriter(
+            shared,
+            await load_result_texts(self.result, self.source.store),
+            self.source.sentences,
+            bounded=self.question.horizon is not None,
+        )
+        for piece in scenes.write(self.writer):
+            yield piece
+        if not (shared.is_list and shared.scenes):
+            async with aclosing(self._write_facts_and_passages([])) as events:
+                async for event in events:
+                    yield event
+
+    async def _write_findings(self, facets: frozenset[StoryFacet]) -> AnswerEventStream:
+        """Yield the message about what was not found, then facts, then passages."""
+        if self._select_open_gaps(facets):
+            facets |= {StoryFacet.GAP}
+        facts = self._select_facts(facets)
+        for missing in self._iter_introduction(facets, facts):
+            yield missing
+        async with aclosing(self._write_facts_and_passages(facts)) as events:
+            async for event in events:
+                yield event
 
     @property
     def _nothing_found_level(self) -> NotFoundLevel:
@@ -435,6 +335,8 @@ class _ExtractiveAnswer:
             SourceIntention.RECAP,
         }
         items = [[item for line in lines for item in line] for lines in facts]
+        if self.result.shared_scenes is not None:
+            return MAX_PASSAGES_BESIDE_FACTS
         if not any(items):
             return MAX_QUOTED_PASSAGES
         is_answered = all(

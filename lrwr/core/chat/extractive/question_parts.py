@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
 from lrwr.core.bible.kin_directory import read_kin_term
@@ -262,7 +263,7 @@ def parse_chapter_numbers(text: str) -> frozenset[int]:
     """
     numbers = (
         parse_numeral(match["number"])
-        for match in _iter_references(text)
+        for match in _CHAPTER.finditer(text)
         if not (match["relation"] or match["volume"])
     )
     return frozenset(number for number in numbers if number is not None)
@@ -273,7 +274,7 @@ def find_chapter_words(text: str) -> list[str]:
 
     A passage need not contain them to answer a question.
     """
-    names = " ".join(match.group() for match in _iter_references(text))
+    names = " ".join(match.group() for match in _CHAPTER.finditer(text))
     return extract_content_words(names)
 
 
@@ -282,11 +283,16 @@ def remove_chapter_references(text: str) -> str:
     return _FIRST_CHAPTERS.sub(" ", _CHAPTER.sub(" ", text))
 
 
+def remove_chapter_bound(text: str) -> str:
+    """Return `text` without the chapter up to which it asks, if it names one."""
+    return text if find_chapter_bound(text) is None else remove_chapter_references(text)
+
+
 def find_chapter_bound(text: str) -> ChapterBound | None:
     """Return the last chapter that a question is about, as in "by chapter 6", "before
     the end of Book II, 3" or "in the first ten chapters"; None if it names none.
     """
-    for match in _iter_references(text):
+    for match in _CHAPTER.finditer(text):
         relation = " ".join((match["relation"] or "").lower().split())
         if relation not in _BOUNDS:
             continue
@@ -295,9 +301,8 @@ def find_chapter_bound(text: str) -> ChapterBound | None:
         return ChapterBound(
             match["whole"], includes=not before_it and edge not in _EARLY_EDGES
         )
-    if match := _FIRST_CHAPTERS.search(text):
-        return ChapterBound(f"chapter {match['number']}")
-    return None
+    first = _FIRST_CHAPTERS.search(text)
+    return ChapterBound(f"chapter {first['number']}") if first else None
 
 
 def find_question_horizon(
@@ -327,10 +332,6 @@ def describe_question_horizon(horizon: Horizon | None) -> str:
     if horizon is None:
         return ""
     return f"Nothing after chapter {horizon.chapter} was read, as the question says."
-
-
-def _iter_references(text: str) -> Iterator[re.Match[str]]:
-    return _CHAPTER.finditer(text)
 
 
 def find_profiles_in_text(
@@ -396,3 +397,53 @@ def _list_pronoun_referents(
     return [
         entity.name for entity in plan.entities if entity.name != question.character
     ]
+
+
+class SceneRequest(StrEnum):
+    """What a question asks of scenes: whether people meet, or a list of scenes."""
+
+    MEETING = "meeting"
+    LIST = "list"
+
+    @property
+    def min_people(self) -> int:
+        """How many people such a question names at least."""
+        return 2 if self is SceneRequest.MEETING else 1
+
+
+_MEETING_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:has|have|had|did|do|does|when|where|how|in|are|is|were"
+    r"|was)\b.*\b(?:met|meets?|face\s+to\s+face|see|seen|saw|speaks?|spoke|spoken|talk"
+    r"|talks|talked|encounter|encounters|encountered|together)\b",
+    re.IGNORECASE,
+)
+_LIST_QUESTION = re.compile(
+    r"^\W*(?:please\s+)?(?:list|show|find|give|which|what|in\s+(?:which|what)|all|every"
+    r"|how\s+many)\b.*\bscenes?\b",
+    re.IGNORECASE,
+)
+_SCENE_WORDS = frozenset(
+    {
+        "list", "show", "find", "give", "all", "every", "each", "any", "both", "scene",
+        "scenes", "chapter", "chapters", "together", "appear", "appears", "share",
+        "feature", "present", "meet", "meets", "met", "face", "see", "seen", "saw",
+        "speak", "speaks", "spoke", "spoken", "talk", "talks", "talked", "encounter",
+        "first", "time", "place", "come", "comes", "came", "end", "ever", "actually",
+        "yet", "already", "alone", "contain", "person", "directly", "other", "how", "many",
+    }
+)  # fmt: skip
+"""Words of a question about scenes that add nothing to what it asks."""
+
+
+def find_scene_request(question: str, forms: Iterable[str]) -> SceneRequest | None:
+    """Return whether `question` asks whether people meet or in which scenes they are,
+    and nothing else; `forms` are the names of the people it names.
+    """
+    name_words = {word for form in forms for word in extract_content_words(form)}
+    text = remove_chapter_references(strip_request_phrase(question))
+    words = set(extract_content_words(text)) - name_words
+    if not words <= _SCENE_WORDS:
+        return None
+    if _LIST_QUESTION.search(text):
+        return SceneRequest.LIST
+    return SceneRequest.MEETING if _MEETING_QUESTION.search(text) else None

@@ -18,9 +18,9 @@ from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
 from lrwr.core.chat.extractive.question_parts import (
-    find_chapter_bound,
+    find_scene_request,
     parse_chapter_numbers,
-    remove_chapter_references,
+    remove_chapter_bound,
 )
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.planning.follow_up import rewrite_follow_up
@@ -98,9 +98,7 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
     """
     plan = plan_by_rules(question, bible)
     standalone = plan.question or question.text
-    text = lexicon.strip_request(standalone) or standalone
-    if find_chapter_bound(text) is not None:
-        text = remove_chapter_references(text)
+    text = remove_chapter_bound(lexicon.strip_request(standalone) or standalone)
     text_names = {entity.name for entity in recognize_named_entities(text, bible)}
     names = (entity.name for entity in plan.entities if entity.name not in text_names)
     return " ".join((text, *names))
@@ -202,10 +200,9 @@ def _iter_cue_choices(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
         for cue in lexicon.QUESTION_CUES
         if (person or not cue.person) and cue.words.search(plain)
     ]
-    surely = any(cue.confidence > lexicon.FALLBACK_CONFIDENCE for cue in matched_cues)
-    for cue in matched_cues:
-        if cue.confidence > lexicon.FALLBACK_CONFIDENCE or not surely:
-            yield SourceChoice(cue.source, cue.intention, cue.confidence)
+    sure = [c for c in matched_cues if c.confidence > lexicon.FALLBACK_CONFIDENCE]
+    for cue in sure or matched_cues:
+        yield SourceChoice(cue.source, cue.intention, cue.confidence)
     if person and lexicon.NOTES_PATTERN.search(plain):
         yield SourceChoice(
             AnswerSource.PROFILES, SourceIntention.TRAITS, lexicon.HINTED_CUE_CONFIDENCE
@@ -221,13 +218,13 @@ def _iter_cue_choices(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
 def _is_about_saying(question: TurnQuestion, plain: str) -> bool:
     """Return whether the question asks what a character says, not how they talk."""
     somebody = _SOMEBODY.search(plain) is not None
-    is_speech = lexicon.SPEECH_PATTERN.search(plain) is not None and asks_about_saying(
+    is_speech = lexicon.SPEECH_PATTERN.search(plain) and asks_about_saying(
         question.text
     )
     voice = next(
         cue for cue in lexicon.QUESTION_CUES if cue.intention is SourceIntention.VOICE
     )
-    return somebody and is_speech and not voice.words.search(plain)
+    return somebody and bool(is_speech) and not voice.words.search(plain)
 
 
 def _is_topic(text: str, named_entity: NamedEntity) -> bool:
@@ -271,11 +268,9 @@ def _iter_web_choices(plain: str) -> Iterator[SourceChoice]:
 def _keep_most_confident(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
     """Return each choice once, with its highest confidence, most confident first."""
     best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
-    for choice in choices:
-        pair = choice.source, choice.intention
-        if pair not in best or best[pair].confidence < choice.confidence:
-            best[pair] = choice
-    return tuple(sorted(best.values(), key=lambda choice: -choice.confidence))
+    for choice in sorted(choices, key=lambda choice: -choice.confidence):
+        best.setdefault((choice.source, choice.intention), choice)
+    return tuple(best.values())
 
 
 def _iter_entities(
@@ -457,19 +452,23 @@ def select_bible_parts(
         documents=frozenset(
             _list_scene_documents(question, plan, search_result, order, keys)
         ),
-        timeline=_needs_timeline(question, plan),
+        timeline=_needs_timeline(question, plan, matches),
         relations=AnswerSource.PROFILES in plan.sources or bool(question.character),
     )
 
 
-def _needs_timeline(question: TurnQuestion, plan: QuestionPlan) -> bool:
-    """Return whether scenes and events of the whole story are needed, because they are
-    compared with the question or tell what a character witnessed.
+def _needs_timeline(
+    question: TurnQuestion, plan: QuestionPlan, matches: Sequence[EntityMatches]
+) -> bool:
+    """Return whether scenes and events of the whole story are needed: to compare them
+    with the question, or to tell who meets and what a character witnessed.
     """
+    forms = [form for match in matches for form in match.forms]
     return (
         AnswerSource.TIMELINE in plan.sources
         or plan.intent is AnswerIntent.SCENARIO
         or (question.witnessed and bool(question.character))
+        or find_scene_request(plan.question or question.text, forms) is not None
     )
 
 

@@ -1,0 +1,223 @@
+"""Answers whether characters meet, and which scenes have them, from who is present."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, product
+
+from lrwr.core.bible.name_lookup import EntityMatches
+from lrwr.core.bible.values import (
+    AttributedQuote,
+    Bible,
+    SceneSummary,
+    TextEvidence,
+    format_chapter_name,
+)
+from lrwr.core.chat.context.items import (
+    SURE_CERTAINTIES,
+    ContextItem,
+    StoryFacet,
+    is_sure,
+)
+from lrwr.core.chat.extractive.question_parts import SceneRequest
+from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
+from lrwr.core.chat.state import SharedScenes
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import RULES_KEEPER, Certainty
+from lrwr.core.model.text import SentenceSplitter, Span
+from lrwr.core.model.turns import NO_SCENE
+from lrwr.core.ports.stores import DocumentText
+
+MAX_LISTED_SCENES = 40
+"""Scenes that an answer lists."""
+
+MAX_TITLE_CHARS = 60
+"""Characters of a chapter's title that a line shows; a longer one is left out."""
+
+MAX_WITNESS_SENTENCES = 3
+"""Consecutive sentences at most that name everybody, and so show them together."""
+
+
+def gather_shared_scenes(
+    request: SceneRequest, matches: Sequence[EntityMatches], bible: Bible
+) -> SharedScenes | None:
+    """Return the scenes of `bible` with all characters in `matches`, the names of a
+    question; None if these are too few for its `request`.
+    """
+    forms = {
+        tuple(sorted(match.names)): match.forms for match in matches if match.people
+    }
+    people = sorted(forms)
+    if len(people) < request.min_people:
+        return None
+    firsts = (
+        next((scene for scene in bible.scenes if _has_any(scene, names)), None)
+        for names in people
+    )
+    return SharedScenes(
+        people=tuple((names[0], *forms[names]) for names in people),
+        scenes=tuple(
+            scene
+            for scene in bible.scenes
+            if all(_has_any(scene, names) for names in people)
+        ),
+        is_list=request is SceneRequest.LIST,
+        apart=tuple(scene for scene in firsts if scene is not None),
+        exchange=_find_exchange(people, bible.quotes),
+    )
+
+
+def _has_any(scene: SceneSummary, names: Sequence[str]) -> bool:
+    return not set(names).isdisjoint(scene.present)
+
+
+def _find_exchange(
+    people: Sequence[Sequence[str]], quotes: Sequence[AttributedQuote]
+) -> AttributedQuote | None:
+    """Return the first words that one of two people says to the other for certain."""
+    if len(people) != 2:
+        return None
+    sides = [*pairwise(people), *pairwise(people[::-1])]
+    return next(
+        (
+            quote
+            for quote in quotes
+            if is_sure(quote.evidence)
+            and quote.addressee_certainty in SURE_CERTAINTIES
+            and any(
+                quote.speaker in one_side and quote.addressee in other_side
+                for one_side, other_side in sides
+            )
+        ),
+        None,
+    )
+
+
+class SharedScenesWriter:
+    """Writes the scenes with certain people as lines of an answer.
+
+    `texts` has the documents of the scenes; `bounded` means that the story is read up to
+    a horizon only.
+    """
+
+    def __init__(
+        self,
+        shared: SharedScenes,
+        texts: Mapping[DocumentId, DocumentText],
+        sentences: SentenceSplitter,
+        *,
+        bounded: bool,
+    ) -> None:
+        self._shared = shared
+        self._texts = texts
+        self._sentences = sentences
+        self._so_far = " up to this point" if bounded else ""
+        self._names = _join_names([forms[0] for forms in shared.people])
+
+    def write(self, writer: AnswerWriter) -> AnswerPieces:
+        """Yield all scenes if they are asked for, else the first one and the first words
+        between two people.
+
+        Without a scene a line says so, and the first scene with each person follows.
+        """
+        if not self._shared.scenes:
+            yield from self._tell_apart(writer)
+        elif self._shared.is_list:
+            yield from self._list(writer)
+        else:
+            yield from self._tell_meeting(writer)
+
+    def _tell_apart(self, writer: AnswerWriter) -> AnswerPieces:
+        yield writer.say(f"{NO_SCENE} with {self._names}{self._so_far}.")
+        for forms, scene in product(self._shared.people, self._shared.apart):
+            if forms[0] in scene.present:
+                item = self._build_item(scene, (forms,), f"{forms[0]} first")
+                yield from writer.facts((item,))
+
+    def _list(self, writer: AnswerWriter) -> AnswerPieces:
+        scenes = self._shared.scenes
+        yield writer.say(f"Scenes with {self._names}{self._so_far}: {len(scenes)}")
+        for scene in scenes[:MAX_LISTED_SCENES]:
+            yield from writer.facts((self._build_item(scene, self._shared.people),))
+        if len(scenes) > MAX_LISTED_SCENES:
+            more = len(scenes) - MAX_LISTED_SCENES
+            yield writer.say(f"{more} more; `lrwr timeline` lists all scenes.")
+
+    def _tell_meeting(self, writer: AnswerWriter) -> AnswerPieces:
+        first, people = self._shared.scenes[0], self._shared.people
+        lead = f"First scene with {self._names}"
+        yield from writer.facts((self._build_item(first, people, lead),))
+        if quote := self._shared.exchange:
+            lead = f"First certain words of {quote.speaker} to {quote.addressee}"
+            item = _build_line(quote.evidence, lead)
+            yield from writer.facts((item,))
+
+    def _build_item(
+        self, scene: SceneSummary, people: Sequence[Sequence[str]], lead: str = ""
+    ) -> ContextItem:
+        """Return a scene as a line: `lead`, chapter and scene, and the sentences that
+        name all of `people`, else its first key sentence.
+        """
+        return _build_line(self._find_witness(scene, people), lead)
+
+    def _find_witness(
+        self, scene: SceneSummary, people: Sequence[Sequence[str]]
+    ) -> TextEvidence:
+        document = self._texts.get(scene.document)
+        start, end = scene.span.start, scene.span.end
+        text = document.text[start:end] if document else ""
+        patterns = [_compile_forms(forms) for forms in people]
+        spans = self._sentences(text)
+        names = [
+            {n for n, p in enumerate(patterns) if p.search(text[s.start : s.end])}
+            for s in spans
+        ]
+        for size in range(1, MAX_WITNESS_SENTENCES + 1):
+            for n in range(len(spans) - size + 1):
+                if len(set().union(*names[n : n + size])) == len(patterns):
+                    span = Span(spans[n].start, spans[n + size - 1].end)
+                    return _build_evidence(scene, span, text)
+        if scene.key_sentences:
+            key = scene.key_sentences[0].spans[0]
+            return _build_evidence(
+                scene, Span(key.start - start, key.end - start), text
+            )
+        return _build_evidence(scene, spans[0] if spans else Span(0, 0), text)
+
+
+def _compile_forms(forms: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, forms))})\b")
+
+
+def _build_evidence(scene: SceneSummary, span: Span, text: str) -> TextEvidence:
+    """Return the words of `text`, that of the scene, at `span` as evidence."""
+    words = text[span.start : span.end]
+    begin = span.start + len(words) - len(words.lstrip())
+    place = Span(
+        scene.span.start + begin, scene.span.start + begin + len(words.strip())
+    )
+    return TextEvidence(
+        document=scene.document,
+        spans=(place,),
+        text=words.strip(),
+        lines=scene.lines,
+        chapter=scene.chapter,
+        chapter_title=scene.chapter_title,
+        scene=scene.scene,
+        keeper=RULES_KEEPER,
+        certainty=Certainty.PROBABLE,
+    )
+
+
+def _build_line(evidence: TextEvidence, lead: str = "") -> ContextItem:
+    chapter = f"Chapter {evidence.chapter}"
+    if len(evidence.chapter_title) <= MAX_TITLE_CHARS:
+        chapter = format_chapter_name(evidence)
+    number = f"scene {evidence.scene}" if (evidence.scene or 1) > 1 else ""
+    if lead:
+        chapter = f"{chapter[:1].lower()}{chapter[1:]}"
+    about = ", ".join(filter(None, (lead, chapter, number)))
+    return ContextItem(StoryFacet.HAPPENED, about, "", "", (evidence,))
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,112 @@
+"""Whether people meet, and in which scenes they are, is answered from who is present."""
+
+import pytest
+
+from lrwr.app.presenters.answers import is_answer_doubtful
+from lrwr.core.bible.values import Bible
+from lrwr.core.chat.context.builder import gather_context
+from lrwr.core.chat.extractive.question_parts import SceneRequest, find_scene_request
+from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
+from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.model.documents import Horizon
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    NarrativeState,
+    SupervisorOutput,
+    Turn,
+    TurnId,
+)
+from lrwr.core.ports.story_stores import AppearanceRole
+from lrwr.core.retrieval.search_model import SearchResult
+from tests.fakes.answered import Said, answer
+from tests.fakes.chatting import ONE, TWO, a_bible, a_story
+from tests.fakes.stories import Stories
+
+FORMS = ("Nell Tallow", "Nell", "Mags", "Corin Vale")
+
+
+@pytest.mark.parametrize(
+    ("question", "request_"),
+    [
+        ("Have Nell and Mags met by the end of chapter 3?", SceneRequest.MEETING),
+        ("Do Nell and Mags ever come face to face?", SceneRequest.MEETING),
+        ("When did Nell first meet Corin Vale?", SceneRequest.MEETING),
+        ("List all scenes with Nell and Mags", SceneRequest.LIST),
+        ("In which scenes are Nell and Mags together?", SceneRequest.LIST),
+        ("How many scenes does Nell share with Mags?", SceneRequest.LIST),
+        ("Did Nell tell Mags about the lamp?", None),
+        ("Why did Nell never meet Mags on the marsh?", None),
+        ("Which scenes show the fog?", None),
+    ],
+)
+def test_questions_for_meetings_and_scenes_are_told_from_others(
+    question: str, request_: SceneRequest | None
+) -> None:
+    assert find_scene_request(question, FORMS) is request_
+
+
+@pytest.fixture
+def story() -> Stories:
+    stories = a_story()
+    for path, words, name in (
+        (ONE, "said Nell", "Nell Tallow"),
+        (ONE, "said Mags", "Mags"),
+        (TWO, "said Nell", "Nell Tallow"),
+        (TWO, "Corin Vale came", "Corin Vale"),
+    ):
+        stories.appears(path, words, name, AppearanceRole.PRESENT, 1)
+    return stories
+
+
+async def answered(story: Stories, text: str, horizon: Horizon | None = None) -> Said:
+    bible: Bible = a_bible(story, horizon)
+    question = TurnQuestion(text, horizon=horizon)
+    plan = plan_by_rules(question, bible)
+    resolved = resolve_entities(plan, bible, ())
+    result = gather_context(question, plan, resolved, bible, SearchResult(()))
+    return await answer(story, question, plan, result)
+
+
+async def test_who_meets_is_answered_with_the_first_scene_of_both(
+    story: Stories,
+) -> None:
+    said = await answered(story, "Has Nell met Corin Vale?")
+    assert said.text.startswith(
+        "First scene with Corin Vale and Nell Tallow, chapter 2"
+    )
+    assert [citation.document for citation in said.citations] == [TWO]
+
+
+async def test_words_of_one_to_the_other_are_shown_with_their_place(
+    story: Stories,
+) -> None:
+    said = await answered(story, "Have Nell and Mags met?")
+    assert "First certain words of Mags to Nell Tallow, chapter 1" in said.text
+    assert "The fog is only weather" in said.text
+
+
+async def test_people_without_a_scene_together_are_said_to_have_none(
+    story: Stories,
+) -> None:
+    said = await answered(story, "Have Mags and Corin Vale met?")
+    assert said.lines[0] == "No scene found with Corin Vale and Mags."
+    assert "Corin Vale first, chapter 2" in said.text
+    assert "Mags first, chapter 1" in said.text
+    output = SupervisorOutput(
+        said.text, AnswerIntent.ANALYTICAL, (), (), (), NarrativeState()
+    )
+    turn = Turn(id=TurnId("t"), number=1, asked_at=0.0, question="?", output=output)
+    assert is_answer_doubtful(turn)
+
+
+async def test_scenes_beyond_the_horizon_are_not_counted(story: Stories) -> None:
+    text = "Have Nell and Corin Vale met by chapter 1?"
+    said = await answered(story, text, Horizon(1))
+    assert "First scene" not in said.text
+
+
+async def test_all_scenes_with_somebody_are_listed(story: Stories) -> None:
+    said = await answered(story, "List all scenes with Nell")
+    first, *scenes = said.text.split("\n\n")
+    assert first == "Scenes with Nell Tallow: 2"
+    assert [line.split(":")[0] for line in scenes] == ["Chapter 1", "Chapter 2"]
