@@ -113,6 +113,22 @@ async def test_nothing_from_after_the_horizon_is_answered_with(
     assert "pony" not in repr(result.ranked_chunks)
 
 
+async def test_a_chapter_in_the_question_limits_its_answer_but_not_the_thread(
+    desk: StoryDesk,
+) -> None:
+    events = await whole(sessions(desk), TurnRequest("Is Corin Vale there by ch. 1?"))
+    done = events[-1]
+    assert isinstance(done, TurnDone)
+    output = done.turn.output
+    assert "Corin Vale came" not in repr(output.citations)
+    assert output.remarks == (
+        "Nothing after chapter 1 was read, as the question says.",
+    )
+    assert output.narrative_state_delta.as_of == ""
+    with pytest.raises(NotFound, match="The story has no chapter 9"):
+        await whole(sessions(desk), TurnRequest("Is Corin Vale there by chapter 9?"))
+
+
 async def test_whoever_is_not_there_yet_cannot_be_asked(desk: StoryDesk) -> None:
     service = sessions(desk)
     asking = TurnRequest("Where?", character="Corin Vale", as_of="ch1")
