@@ -9,7 +9,7 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.claims import check_citations
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
-from lrwr.core.chat.extractive.answer_types import find_asked_attribute
+from lrwr.core.chat.extractive.question_gaps import find_asked_attribute
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import TextHash

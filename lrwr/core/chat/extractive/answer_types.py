@@ -1,5 +1,5 @@
-"""What kind of value a question asks for, such as an age, an attribute or a relative,
-and which texts have one.
+"""What kind of value a question asks for, such as an age or a relative, and which texts
+have one.
 
 Some questions can only be answered by a sentence of a certain form: what colour
 something is by a colour, when something happens by a date. If no passage has such a
@@ -11,16 +11,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.bible.kin_directory import KinTerm, read_kin_term
-from lrwr.core.bible.values import CharacterRelation, Gap, list_gap_implications
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
     extract_capitalized_words,
     normalize_word,
+    stem_word,
 )
-from lrwr.core.model.turns import GapFlag, QuestionPlan
+from lrwr.core.nlp.facts.clauses import TITLE_WORDS
+
+_TITLES = frozenset(TITLE_WORDS.split())
 
 _NUMBER = (
     r"(?:\d[\d,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -63,14 +65,16 @@ class AnswerType:
 
     `name` is how a message calls it ("an age"). `asks` matches such a question;
     its group, if any, is the thing whose value is asked for. `gives` is the pattern
-    that an answering sentence must match, or builds it from that match. With `is_about_person`, the
-    sentence, or one beside it, must also name whom the question names.
+    that an answering sentence must match, or builds it from that match; with `people`,
+    the sentence, or one beside it, must also name so many of those whom the question
+    names. `verb` precedes the name in a message: a passage "gives an age".
     """
 
     name: str
     asks: re.Pattern[str]
     gives: str | Callable[[re.Match[str]], str]
-    is_about_person: bool = False
+    people: int = 0
+    verb: str = "gives"
 
 
 def _colour_of_thing(question: re.Match[str]) -> str:
@@ -83,7 +87,7 @@ def _named_site(question: re.Match[str]) -> str:
     kind = rf"(?:{site}|{site.capitalize()}|{question['site']})"
     name = r"[A-Z][\w.'’]+"
     return (
-        rf"{name}(?:\s+{name})*[\s-]+{kind}\b|\b{kind}\s+(?:of|at|in|called|named)\s+"
+        rf"(?:\bSt\.?|\bSaint)\s+{name}|{name}(?:\s+{name})*[\s-]+{kind}\b|\b{kind}\s+(?:of|at|in|called|named)\s+"
         rf"{name}|\b{kind}[,:]?\s+{name}"
     )
 
@@ -93,12 +97,65 @@ def _named_thing(question: re.Match[str]) -> str:
     return rf"(?s)(?=.*\b{thing}\b)(?=.*(?:{_NAMING}|\b{thing}\s+of\s+[A-Z]|[“\"‘'_*]{{1,2}}[A-Z]))"
 
 
+_KIN_WORD = (
+    r"(?i)\b(?:(?:grand|step|half-|god)?(?:father|mother|son|daughter|brother|sister|child)"
+    r"(?:-in-law)?|cousin|aunt|uncle|nephew|niece|wife|husband|widow|parents?|children|"
+    r"related|relation|relative|kinsman|kinswoman|family|married|ward|guardian|heir)s?\b"
+)
+_KIN_WORD_PATTERN = re.compile(_KIN_WORD)
+_LOOKS = (
+    r"(?i)\b(?:hair|haired|eyes|eyed|face|faced|nose|lips|cheeks?|complexion|features|"
+    r"figure|tall|short|stout|thin|slender|plump|pale|handsome|pretty|beautiful|ugly|"
+    r"plain|beard|whiskers|moustache|dressed|wore|wearing|coat|waistcoat|gown|hat|"
+    r"bonnet|spectacles|elderly|middle-aged|looking)\b"
+)
+_MANNER_OF_DEATH = (
+    r"(?i)\b(?:died?|dead|death)\b.*\b(?:of|by|from|fever|duel|fall|fell|childbirth|"
+    r"giving\s+birth|accident|poison\w*|shot|wound\w*|own\s+hand|broken\s+heart)\b"
+    r"|\b(?:hang(?:ed|s)|noose|gallows|drown\w*|poisoned|strangled|stabbed|shot|murdered|"
+    r"killed|suicide|strychnine)\b"
+)
+
 ANSWER_TYPES: Sequence[AnswerType] = (
+    AnswerType(
+        "how they are related",
+        re.compile(
+            r"\b(?:how|are|were|is|was)\b.*\b(?:related|connected)\s+to\b|\brelat(?:ed|ives)"
+            r"\W*$|\bwhat\s+relation\b|\bfamily\s+to\b"
+            r"|^\W*(?:what|who)\s+(?:exactly\s+)?(?:is|was)\s+[A-Z][\w. ]*\bto\s+[A-Z]",
+            re.IGNORECASE,
+        ),
+        _KIN_WORD,
+        people=2,
+        verb="says",
+    ),
+    AnswerType(
+        "how the person looks",
+        re.compile(
+            r"\blooks?\s+like\b|\bappearance\b|\bphysically\b"
+            r"|\b(?:describe|introduce)\b(?!.*\bas\b)",
+            re.IGNORECASE,
+        ),
+        _LOOKS,
+        people=1,
+        verb="says",
+    ),
+    AnswerType(
+        "how somebody dies",
+        re.compile(
+            r"\b(?:how|in\s+what\s+way|what)\b[^,;]*\b(?:die[sd]?|killed|cause\s+of\s+death)"
+            r"\b",
+            re.IGNORECASE,
+        ),
+        _MANNER_OF_DEATH,
+        people=1,
+        verb="says",
+    ),
     AnswerType(
         "a colour",
         re.compile(r"\bwhat\s+colou?r\b.*?(?P<thing>\w+)\W*$", re.IGNORECASE),
         _colour_of_thing,
-        is_about_person=True,
+        people=1,
     ),
     AnswerType(
         "an age",
@@ -112,17 +169,17 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"
             r"\s+(?:birthday|year)"
         ),
-        is_about_person=True,
+        people=1,
     ),
     AnswerType(
         "such a name",
         re.compile(
-            r"\b(?:surname|(?:last|family|first|Christian|maiden|middle|given)\s+name"
-            r"|nickname|alias)\b",
+            r"\b(?:what|which)\b.*\b(?:surname|nickname|alias"
+            r"|(?:last|family|first|Christian|maiden|middle|given)\s+name)\b",
             re.IGNORECASE,
         ),
         _NAMING,
-        is_about_person=True,
+        people=1,
     ),
     AnswerType(
         "its name",
@@ -213,52 +270,116 @@ def find_answer_type(question: str) -> AnswerType | None:
     return None
 
 
-def describe_missing_value(
-    question: str,
-    names: Collection[str],
-    texts: Sequence[str],
-    sentences: SentenceSplitter,
-) -> str:
-    """Return the kind of value that `question` asks for and none of `texts` has, such as
-    "an age"; empty if a text has one, or the question asks for no such value.
+_LIST_OF_ANSWERS = re.compile(
+    r"^\W*(?:list|trace|enumerate)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
+    r"\s+fates?\s+of|in\s+order|one\s+by\s+one)\b|\bwhich\s+(?:\w+\s+)?\w+s\s+(?:has|have|had)\b"
+    r".*,|\b(?:do|does|did)\b.*\beach\b|\bsteps\s+by\s+which\b|\bdifferent\s+\w+s\b",
+    re.IGNORECASE,
+)
+"""Questions with several answers, which a few passages hardly have all."""
 
-    `names` are the words by which the text calls the people of the question. Without
-    them, words that the question capitalizes count as names.
+
+@dataclass(frozen=True, slots=True)
+class TypedQuestion:
+    """What `describe_missing_value` reads of a question.
+
+    `people` has for each person it names the words of their names; without anybody
+    known, words that the question capitalizes count. `forms` are the full names of all
+    of them. `topic` are its other words.
     """
-    answer_type = find_answer_type(question)
+
+    text: str
+    people: Sequence[Collection[str]] = ()
+    forms: Collection[str] = ()
+    topic: Collection[str] = ()
+
+
+def describe_missing_value(
+    question: TypedQuestion, texts: Sequence[str], sentences: SentenceSplitter
+) -> str | None:
+    """Return what the question asks for and none of `texts` has, as in "gives an age".
+
+    Empty if a text has it; None if the question asks for no kind of value.
+    """
+    answer_type = find_answer_type(question.text)
     if answer_type is None:
-        return ""
-    asked = answer_type.asks.search(question)
+        return None
+    asked = answer_type.asks.search(question.text)
     if asked is None:
-        return ""
+        return None
+    missing = f"{answer_type.verb} {answer_type.name}"
+    if answer_type.gives == _NAMING and not _KIN_WORD_PATTERN.search(question.text):
+        return "" if _has_full_name(question) else missing
     gives = answer_type.gives
     pattern = re.compile(gives if isinstance(gives, str) else gives(asked))
-    name_words = {normalize_word(word) for word in names}
-    name_words = name_words or set(extract_capitalized_words(question))
-    if not answer_type.is_about_person:
-        name_words = set()
-    has_value = any(_has_value(text, sentences, pattern, name_words) for text in texts)
-    return "" if has_value else answer_type.name
+    near = _NearWords(question, answer_type.people)
+    has_value = any(_has_value(text, sentences, pattern, near) for text in texts)
+    return "" if has_value else missing
+
+
+def asks_for_list(question: str) -> bool:
+    """Return whether `question` has several answers, such as every letter of somebody."""
+    return _LIST_OF_ANSWERS.search(question) is not None
+
+
+def _has_full_name(question: TypedQuestion) -> bool:
+    """Return whether somebody's name has two words or more, without titles."""
+    if not question.forms:
+        return False
+    return any(
+        len(
+            [w for w in form.split() if w.rstrip(".") not in _TITLES and w[0].isupper()]
+        )
+        > 1
+        for form in question.forms
+    )
+
+
+class _NearWords:
+    """The words that must stand near a value for it to be that of the question."""
+
+    def __init__(self, question: TypedQuestion, people: int) -> None:
+        known = [set(words) for words in question.people]
+        capitalized = [{word} for word in extract_capitalized_words(question.text)]
+        self._people = (known or capitalized) if people else []
+        self._count = min(people, len(self._people))
+        self._topic = set() if people else set(map(_cut_ending, question.topic))
+
+    @property
+    def reach(self) -> int:
+        """How many sentences beside the one with the value are read: who is related to
+        whom stands in one sentence.
+        """
+        return 0 if self._count > 1 else 1
+
+    def fit(self, text: str) -> bool:
+        """Return whether `text` names enough people, or else has a word of the topic."""
+        words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
+        named = sum(not names.isdisjoint(words) for names in self._people)
+        if named < self._count:
+            return False
+        return not self._topic or not self._topic.isdisjoint(map(_cut_ending, words))
+
+
+def _cut_ending(word: str) -> str:
+    """Return a word without its ending: "marr" for "marry" and "married"."""
+    return stem_word(word).rstrip("iy")
 
 
 def _has_value(
-    text: str,
-    sentences: SentenceSplitter,
-    pattern: re.Pattern[str],
-    name_words: Collection[str],
+    text: str, sentences: SentenceSplitter, pattern: re.Pattern[str], near: _NearWords
 ) -> bool:
-    """Return whether a sentence matches `pattern` and it, or one beside it, contains one
-    of `name_words`, if there are any.
+    """Return whether a sentence matches `pattern`, and it and those beside it fit
+    `near`.
     """
     texts = [text[span.start : span.end] for span in sentences(text)]
-    for place, sentence in enumerate(texts):
-        if pattern.search(sentence) is None:
-            continue
-        near = " ".join(texts[max(0, place - 1) : place + 2])
-        words = map(normalize_word, WORD_PATTERN.findall(near))
-        if not name_words or not set(name_words).isdisjoint(words):
-            return True
-    return False
+    return any(
+        pattern.search(sentence) is not None
+        and near.fit(
+            " ".join(texts[max(0, place - near.reach) : place + near.reach + 1])
+        )
+        for place, sentence in enumerate(texts)
+    )
 
 
 _KIN_QUESTION = re.compile(
@@ -343,104 +464,3 @@ def _implies_kin(
 
 def _may_be_same(first: Gender, second: Gender) -> bool:
     return first is second or Gender.UNKNOWN in (first, second)
-
-
-_THING = r"(?P<thing>[a-z][\w-]*(?: [a-z][\w-]*){0,3}?)"
-_NO_ATTRIBUTES = frozenset(
-    [
-        "thing",
-        "things",
-        "way",
-        "part",
-        "plan",
-        "idea",
-        "idea",
-        "opinion",
-        "reaction",
-        "answer",
-        "reason",
-        "role",
-        "fault",
-        "life",
-        "point",
-        "problem",
-        "matter",
-        "relation",
-        "relationship",
-        "feeling",
-        "feelings",
-    ]
-)
-"""Nouns after "Nell's" that are no attribute which a story defines once."""
-_FORMS = tuple(
-    (re.compile(pattern, re.I), attribute)
-    for pattern, attribute in (
-        (r"\bhow old\b|\b(?:what|which) age\b", "age"),
-        (r"\bhow tall\b", "height"),
-        (r"\b(?:when|what (?:day|year)) (?:is|was)\b.*\bborn\b", "birth"),
-        (r"\bwhere (?:is|was)\b.*\bborn\b", "place of birth"),
-        (r"\bwhere (?:do|does|did)\b.*\b(?:live|dwell|lodge|reside)\b", "home"),
-        (
-            rf"\bwhat (?:(?:is|was) the )?(?P<kind>colou?r|name) (?:of|is|are|was|were)\b"
-            rf".*?(?:['’]s?|\bhis|\bher|\btheir) {_THING}\W*$",
-            "",
-        ),
-        (rf"\b(?:what|who)(?:['’]s| is| are| was| were)\b.*?['’]s? {_THING}\W*$", ""),
-        (rf"\bwhat(?:['’]s| is| are| was| were) the {_THING} of\b", ""),
-        (rf"\b(?:has|have|had)\b.*? (?:an?|any) {_THING}\W*$", ""),
-        (
-            rf"\b(?:do|does|did)\b.*? (?:have|own|keep) (?:an?|any) {_THING}\W*$",
-            "",
-        ),
-    )
-)
-"""Questions for an attribute; without a fixed name, it is the group `thing`."""
-
-
-def find_question_gap(
-    question: TurnQuestion, result: RetrievalResult, plan: QuestionPlan | None = None
-) -> GapFlag | None:
-    """Return a gap for the attribute of a character that `question` asks for; None if
-    it asks for something else, about nobody or several, or up to a horizon.
-
-    The character is the one who is talked to, else the only one of `result`, else the
-    only entity of `plan`.
-    """
-    names = [profile.name for profile in result.character_profiles]
-    if not names and plan is not None:
-        names = [entity.name for entity in plan.entities]
-    about = question.character or (names[0] if len(names) == 1 else "")
-    attribute = find_asked_attribute(question.text)
-    if not about or not attribute or question.horizon is not None:
-        return None
-    return GapFlag(about, attribute)
-
-
-def find_asked_attribute(text: str) -> str:
-    """Return the attribute that an English question asks for, such as "age" or
-    "favourite song"; "" if it asks for something else, such as a reason.
-    """
-    words = " ".join(text.split())
-    for pattern, attribute in _FORMS:
-        if match := pattern.search(words):
-            groups = match.groupdict()
-            thing = (groups.get("thing") or "").casefold()
-            if thing and thing.split()[-1] in _NO_ATTRIBUTES:
-                return ""
-            match (groups.get("kind") or "").casefold():
-                case "":
-                    return attribute or thing
-                case "name":
-                    return f"name of {thing}"
-                case colour:
-                    return f"{thing.removesuffix('s')} {colour}"
-    return ""
-
-
-def build_gap_from_ledger(gap: Gap) -> GapFlag:
-    """Return `gap`, of the story bible, in the form that answers use.
-
-    Of its suggestions only the first is included.
-    """
-    implied = "; ".join(list_gap_implications(gap))
-    return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))

@@ -18,13 +18,17 @@ from lrwr.core.chat.context.items import (
     load_result_texts,
 )
 from lrwr.core.chat.extractive.answer_types import (
-    build_gap_from_ledger,
+    TypedQuestion,
+    asks_for_list,
     describe_missing_value,
     find_kin_asked,
-    find_question_gap,
     select_kin,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
+from lrwr.core.chat.extractive.question_gaps import (
+    build_gap_from_ledger,
+    find_question_gap,
+)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     iter_profile_names,
@@ -53,6 +57,7 @@ from lrwr.core.model.text import (
     extract_content_words,
 )
 from lrwr.core.model.turns import (
+    NO_CLEAR_ANSWER,
     AnswerIntent,
     AnswerToken,
     GapFlag,
@@ -76,6 +81,9 @@ MIN_ANSWERED_COVERAGE = 0.9
 
 MIN_FACTS_FOR_DESCRIPTION = 3
 """Facts that suffice to describe a character, so that no sentences are quoted."""
+
+PARTIAL_ANSWER = "These passages may not have all that is asked for."
+"""What is said of a question with several answers."""
 
 PASSAGES_HEADING = "Closest passages:"
 """The line before the passages that a search found."""
@@ -232,25 +240,38 @@ class _ExtractiveAnswer:
         quotes = await select_passage_quotes(
             self.question.text, weights, self.result.ranked_chunks, self.source
         )
-        if quotes and not has_facts and (missing := self._describe_missing(quotes)):
-            doubt = "" if self.writer.lines else "No clear answer found. "
-            yield self.writer.say(f"{doubt}None of these passages gives {missing}.")
+        doubt = self._describe_doubt(quotes) if quotes and not has_facts else ""
+        if doubt:
+            lead = "" if self.writer.lines else f"{NO_CLEAR_ANSWER}. "
+            yield self.writer.say(f"{lead}{doubt}")
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
 
-    def _describe_missing(self, quotes: Sequence[PassageQuote]) -> str:
-        """Return the kind of value that is asked for and that no quotation has."""
-        people = frozenset[str]().union(*(part.people for part in self.parts))
-        names = [
-            word
+    def _describe_doubt(self, quotes: Sequence[PassageQuote]) -> str:
+        """Return a sentence that says what is asked for and no quotation has, or that
+        they may not have all of it; "" if neither is known.
+        """
+        text = self.plan.question or self.question.text
+        named = frozenset[str]().union(*(part.people for part in self.parts))
+        people = [
+            forms for forms in self.question.cast if not named.isdisjoint(forms)
+        ] or [
+            tuple(iter_profile_names(profile))
             for profile in self.result.character_profiles
-            if profile.name in people
-            for form in iter_profile_names(profile)
-            for word in extract_content_words(form)
+            if profile.name in named
         ]
+        typed = TypedQuestion(
+            text=text,
+            people=[
+                [w for f in forms for w in extract_content_words(f)] for forms in people
+            ],
+            forms=[form for forms in people for form in forms],
+            topic=[word for part in self.parts for word in part.words.weights],
+        )
         texts = [quote.text for quote in quotes]
-        sentences = self.source.sentences
-        return describe_missing_value(self.question.text, names, texts, sentences)
+        if missing := describe_missing_value(typed, texts, self.source.sentences):
+            return f"None of these passages {missing}."
+        return PARTIAL_ANSWER if asks_for_list(text) else ""
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""

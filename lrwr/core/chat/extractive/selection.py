@@ -69,6 +69,9 @@ _SAYING_QUESTION = re.compile(
 _LOOK_QUESTION = re.compile(r"\blooks?\s+like\b|\bappearance\b", re.IGNORECASE)
 """Questions about looks, which values, relations and events do not answer."""
 
+_DESCRIPTION_QUESTION = re.compile(r"\b(?:describe|introduce|physically)\b", re.I)
+"""Questions for a description, which events do not answer."""
+
 _WHO_QUESTION = re.compile(r"\b(?:who|whom|whose|characters?|people)\b", re.IGNORECASE)
 
 _NARROW_QUESTION = re.compile(
@@ -363,6 +366,8 @@ def _is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
             return False
         case StoryFacet.RELATION if _NARROW_QUESTION.search(question):
             return _RELATION_QUESTION.search(question) is None
+        case StoryFacet.HAPPENED if _DESCRIPTION_QUESTION.search(question):
+            return True
         case StoryFacet.RELATION | StoryFacet.CHARACTER | StoryFacet.HAPPENED:
             return _LOOK_QUESTION.search(question) is not None
         case _:
