@@ -20,11 +20,11 @@ from lrwr.core.bible.profiles import (
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids, find_by_id_prefix
 from lrwr.core.canon.model import Canon, IntendedContradiction
+from lrwr.core.continuity.deaths import find_acts_after_death
 from lrwr.core.continuity.rules import (
     LIFE_ATTRIBUTE,
     StatementComparator,
     StatementConflict,
-    find_acts_after_death,
 )
 from lrwr.core.continuity.statements import (
     Contradiction,

@@ -168,12 +168,18 @@ def is_asserted_in_context(text: str, span: Span) -> bool:
     False for doubt, hearsay, dreams, pictures and fiction within the story, and for
     words in italics or quotation marks of any kind.
     """
-    sentence, paragraph = (
-        find_enclosing_sentence(text, span),
-        find_enclosing_paragraph(text, span),
-    )
+    sentence = find_enclosing_sentence(text, span)
     before = re.sub(r"\blike th(?:at|is)\b", "", text[sentence.start : span.start])
-    if not is_asserted(before) or any(
+    return is_asserted(before) and is_narrated(text, span)
+
+
+def is_narrated(text: str, span: Span) -> bool:
+    """Return whether the narrator says the words at `span`, and says them of the story:
+    they may still be doubtful, but are no hearsay, dream, picture, fiction or quotation.
+    """
+    sentence = find_enclosing_sentence(text, span)
+    paragraph = find_enclosing_paragraph(text, span)
+    if any(
         pattern.search(text, sentence.start, sentence.end)
         for pattern in (_HEARSAY, _IMAGINED)
     ):

@@ -287,6 +287,12 @@ def test_whoever_shares_a_name_with_another_is_not_judged() -> None:
         "Corin Vale gave one long sigh and died.",
         "The death of Corin Vale was told at breakfast.",
         "Corin Vale's funeral took place on the Thursday.",
+        "Before the week was out Corin Vale lay dead in the upper room.",
+        "By the time that the surgeon arrived, Corin was already dead.",
+        "The fever took Corin within the week.",
+        "An hour later Corin Vale was no more.",
+        "Corin Vale never woke again.",
+        "Corin lived three days longer, and then died.",
     ],
 )
 def test_a_death_may_be_told_in_many_words(death: str) -> None:
@@ -302,6 +308,12 @@ def test_a_death_may_be_told_in_many_words(death: str) -> None:
         "Corin Vale fell and almost died.",
         "Corin Vale passed the gate.",
         "Corin Vale saw the old dog, which sighed and died.",
+        "Corin Vale never woke before ten.",
+        "The fever took Corin to the sea.",
+        "Until Corin Vale was dead the house would not be sold.",
+        "“Corin Vale was found dead,” said the clerk.",
+        "In the play Corin Vale was murdered by the king.",
+        "Corin Vale was dead tired.",
     ],
 )
 def test_a_death_that_is_not_told_kills_nobody(text: str) -> None:

@@ -1,0 +1,289 @@
+"""Finds the dead who act: deaths that the narration tells, and later acts.
+
+Deaths come from the facts of the library and, for names that a chapter alone does not
+make sure to be a person's, from the text, compared with the names of the whole cast.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from lrwr.core.bible.profiles import VisibleFacts
+from lrwr.core.continuity.rules import LIFE_ATTRIBUTE
+from lrwr.core.continuity.statements import (
+    Statement,
+    StatementSource,
+    find_enclosing_paragraph,
+    find_enclosing_sentence,
+    is_asserted_in_context,
+    is_narrated,
+)
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import RULES_KEEPER, Certainty
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.facts.clauses import TITLE_WORDS
+
+_TITLES = frozenset(TITLE_WORDS.split())
+_SPEAKS = (
+    "said|asked|replied|answered|cried|exclaimed|whispered|shouted|muttered|murmured|"
+    "remarked|observed|announced|called|answered|returned|added"
+)
+_MOVES = (
+    "walked|came|went|entered|smiled|laughed|nodded|sat|stood|turned|looked|opened|closed|"
+    "rose|ran|shook|took|picked|put|stepped|crossed|climbed|knelt|shrugged|sighed|leaned|"
+    "hurried|rode|drove|arrived|returned|poured|lifted|pushed|pulled|kissed|handed|gave|"
+    "bought|paid|laid|carried|ate|drank|shut|drew|lit|wiped|knocked|bowed|grinned|frowned|"
+    "rubbed|glanced|stared|gazed|paused|crept|jumped|leapt|dropped|threw|caught|seized|"
+    "snatched|swung|pointed|waved|whistled|coughed|yawned|stretched|strode|strolled|paced|"
+    "counted|called|rang|filled|swept|locked|folded|wept|sang|danced|bent|"
+    r"(?:was|were) (?:sitting|standing|waiting|walking|reading|talking|smiling|eating|"
+    r"drinking|working|coming|looking)"
+)
+_ADVERB = r"(?:(?:[a-z]+ly|then|now|at last|at once|again|also) )?"
+# The paragraph is about another time, a memory or a text
+_ANOTHER_TIME = re.compile(
+    r"\b(?:had|once|used to|ago|before|remember\w*|recall\w*|recollect\w*|memor\w+|years?|"
+    r"would|when|while|since|as a (?:boy|girl|child)|in those days|formerly|letters?|wrote|"
+    r"written|diary|journal|corpse|coffin|grave|body|bones|spirit|alive|lived|"
+    r"brother|son|father|cousin|namesake|younger|elder|junior|senior|resurrect\w*|"
+    r"play\w*|book|story|tale|history|anniversary|were he|were she)\b",
+    re.I,
+)
+MAX_ACTING_DOCUMENTS = 2
+"""Documents with acts after a death from which the death is the doubtful statement."""
+
+
+_END = (
+    r"(?=[.,;!]| (?:in|at|on|before|after|of|a|with|upon|when|this|that|last|from|"
+    r"beneath|under|beside|by|within|almost|quietly|peacefully|alone|there|during|soon|"
+    r"and|without|among|near|not long)\b)"
+)
+_PASSIVE = (
+    r"drowned|murdered|hanged|killed|beheaded|buried|shot (?:dead|through the "
+    r"(?:heart|head))|dead(?! (?:tired|set|drunk|asleep|beat|sure|silent|certain|on|to"
+    r"|with|against)\b)"
+)
+_PREDICATE = (
+    r"(?:(?:had |has )?(?:quietly |peacefully |then |already )?(?:died(?! (?:away|down|"
+    r"out|of laugh\w*)\b)|drowned|passed away|expired|perished)|(?:lay|fell) dead|"
+    r"breathed h(?:is|er) last|(?:closed|shut) h(?:is|er) eyes (?:for ever|forever)|"
+    rf"never woke again|(?:is|was) no more|(?:was|had been) (?:now |found |already |quite )?"
+    rf"(?:{_PASSIVE}))"
+)
+_ILLNESS = (
+    r"(?:fever|cholera|plague|consumption|smallpox|illness|sickness|pestilence|disease|"
+    r"pneumonia|typhus|sea|river|flood)"
+)
+_DEATH_WORDS = re.compile(
+    r"\b(?:died|dead|drowned|killed|murdered|hanged|expired|perished|passed away|buried|"
+    r"no more|woke again|breathed h\w+ last|eyes for ?ever|death|funeral|burial|beheaded|"
+    rf"shot (?:dead|through)|{_ILLNESS} (?:took|carried off))\b"
+)
+"""Words of which a sentence that tells of a death has one."""
+
+_CAPITALIZED = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w.]*")
+_LEAD = re.compile(
+    r"^\W*(?:Before|By|When|After) (?:the )?\w+(?: \w+){0,4}?(?: (?:was|were|is) "
+    r"(?:out|over|up|done)| came| ended| arrived|,)",
+)
+"""A time at the start of a sentence, whose words are no words of doubt."""
+
+_UNSURE = re.compile(
+    r"\b(?:event|case|rumou?rs?|report|fear\w*|hope\w*|wish\w*|expect\w*|"
+    r"until|till|should|shall|will|must|may|almost|nearly|would|if|perhaps|thought|"
+    r"supposed|half|as good as|play\w*|every|often|late|like|not|never(?! woke)|"
+    r"as (?:if|though))\b|\?",
+    re.I,
+)
+"""Words of a sentence that may mean that nobody has died."""
+
+
+def find_acts_after_death(
+    statements: Sequence[Statement], material: VisibleFacts
+) -> Iterator[tuple[Statement, Statement]]:
+    """Yield (death, act): the narration tells of a death, and in a later document, not
+    in a flashback, of an act of the same character.
+
+    `statements` are in story order. For each character the first act after the first
+    death counts. Somebody who acts in more than `MAX_ACTING_DOCUMENTS` later documents
+    was not dead, and one whose name is a part of another character's is never judged.
+    """
+    own_forms = _find_own_forms(material)
+    deaths: dict[str, Statement] = {}
+    for statement in statements:
+        if _tells_death(statement):
+            deaths.setdefault(statement.about, statement)
+    for statement in _find_told_deaths(own_forms, material):
+        if statement.about not in deaths:
+            deaths[statement.about] = statement
+    for person, death in deaths.items():
+        forms = own_forms.get(person, ())
+        acts = _find_acts(death, forms, material) if forms else []
+        documents = {act.document for act in acts}
+        if acts and len(documents) <= MAX_ACTING_DOCUMENTS:
+            yield death, acts[0]
+
+
+def _tells_death(statement: Statement) -> bool:
+    return (
+        statement.attribute == LIFE_ATTRIBUTE
+        and statement.source is StatementSource.TEXT
+        and statement.certain
+        and statement.value == "dead"
+        and "late " not in (statement.evidence.text if statement.evidence else "late ")
+    )
+
+
+def _find_own_forms(material: VisibleFacts) -> dict[str, list[str]]:
+    """Return the names of each character who shares no word of a name with another."""
+    words_by_person: dict[str, set[str]] = {}
+    forms_by_person: dict[str, list[str]] = {}
+    owners: dict[str, int] = {}
+    for person, visible in material.cast.visible.items():
+        forms = [alias.name for alias in visible.character.aliases] or [person]
+        forms_by_person[person] = forms
+        words = {word.rstrip(".") for form in forms for word in form.split()} - _TITLES
+        words_by_person[person] = words
+        for word in words:
+            owners[word] = owners.get(word, 0) + 1
+    return {
+        person: forms_by_person[person]
+        for person, words in words_by_person.items()
+        if all(owners[word] == 1 for word in words)
+    }
+
+
+def _find_told_deaths(
+    own_forms: Mapping[str, Sequence[str]], material: VisibleFacts
+) -> Iterator[Statement]:
+    """Yield the first death of each character that a sentence of the narration tells."""
+    people = {form: person for person, forms in own_forms.items() for form in forms}
+    dead: set[str] = set()
+    for document, name, sentence in _iter_names_near_death(people, material):
+        text = material.view.texts[document].text
+        person = people[text[name.start : name.end]]
+        if person not in dead and _is_told_dead(text, sentence, name):
+            dead.add(person)
+            yield _build_statement(person, "dead", document, name, material)
+
+
+def _iter_names_near_death(
+    names: Collection[str], material: VisibleFacts
+) -> Iterator[tuple[DocumentId, Span, Span]]:
+    """Yield each of `names` in a sentence with a word of death: document, place of the
+    name, place of the sentence; in story order.
+    """
+    by_first: dict[str, list[str]] = {}
+    for name in sorted(names, key=len, reverse=True):
+        by_first.setdefault(name.split()[0].rstrip("."), []).append(name)
+    sentences = (
+        (document, sentence)
+        for document in material.view.order.story
+        if material.view.is_document_visible(document)
+        for sentence in _find_death_sentences(material.view.texts[document].text)
+    )
+    for document, sentence in sentences:
+        text = material.view.texts[document].text
+        for word in _CAPITALIZED.finditer(text, sentence.start, sentence.end):
+            forms = by_first.get(word.group().rstrip("."), ())
+            if end := _match_name(text, word.start(), forms):
+                yield document, Span(word.start(), end), sentence
+
+
+@lru_cache(maxsize=8_192)
+def _find_death_sentences(text: str) -> tuple[Span, ...]:
+    """Return the sentences with a word of death; remembered, as most saves change one
+    document.
+    """
+    words = (Span(*match.span()) for match in _DEATH_WORDS.finditer(text))
+    return tuple(dict.fromkeys(find_enclosing_sentence(text, word) for word in words))
+
+
+def _match_name(text: str, start: int, names: Sequence[str]) -> int:
+    """Return the end of the first of `names` that stands at `start`; 0 if none does."""
+    for name in names:
+        end = start + len(name)
+        if text.startswith(name, start) and not re.match(r"[\w-]", text[end : end + 1]):
+            return end
+    return 0
+
+
+def _is_told_dead(text: str, sentence: Span, name: Span) -> bool:
+    """Return whether the sentence says of the person at `name` that they died."""
+    words = text[sentence.start : sentence.end]
+    form = re.escape(text[name.start : name.end])
+    if not _compile_death(form).search(words):
+        return False
+    lead = _LEAD.match(words)
+    rest = words[lead.end() :] if lead else words
+    return not _UNSURE.search(rest) and is_narrated(text, name)
+
+
+@lru_cache(maxsize=1_024)
+def _compile_death(form: str) -> re.Pattern[str]:
+    name = rf"(?<![\w’'-]){form}"
+    between = r"(?:, [^.;:!?“”\"]{2,40},)?"
+    return re.compile(
+        rf"{name}{between} {_PREDICATE}{_END}"
+        rf"|{name} (?:(?!which |who |whose |that |when )[a-z]+,? ){{1,8}}and (?:then )?"
+        rf"{_PREDICATE}{_END}"
+        rf"|\b{_ILLNESS} (?:took|carried off) {form}{_END}"
+        rf"|\b(?:[Tt]hey|[Ww]e) (?:had )?buried {form}{_END}"
+        rf"|struck {form}, who (?:fell dead|died)"
+        rf"|{name}['’]s (?:death|funeral|burial) (?:was|had|reached|took place|came|is)\b"
+        rf"|\b[Tt]he (?:death|funeral|burial) of {form} (?:was|had|took place|came)\b"
+        rf"|news of {form}['’]s death (?:reached|came|was)\b"
+    )
+
+
+def _find_acts(
+    death: Statement, forms: Sequence[str], material: VisibleFacts
+) -> list[Statement]:
+    """Return the acts in later documents, one for each document."""
+    names = "|".join(re.escape(f) for f in sorted(forms, key=len, reverse=True))
+    act = re.compile(
+        rf"(?<![\w’'-])(?:(?:{names}) {_ADVERB}(?:{_SPEAKS}|{_MOVES})|"
+        rf"(?:{_SPEAKS}|stood|sat|came|entered|walked|ran|stepped) (?:{names}))(?![\w’'-])"
+    )
+    order = list(material.view.order.story)
+    if death.document not in order:
+        return []
+    found = []
+    for document in order[order.index(death.document) + 1 :]:
+        if not material.view.is_document_visible(document):
+            continue
+        text = material.view.texts[document].text
+        for match in act.finditer(text):
+            if _is_present_act(text, Span(*match.span())):
+                span = Span(*match.span())
+                found.append(
+                    _build_statement(death.about, "acts", document, span, material)
+                )
+                break
+    return found
+
+
+def _is_present_act(text: str, span: Span) -> bool:
+    paragraph = find_enclosing_paragraph(text, span)
+    if _ANOTHER_TIME.search(text, paragraph.start, paragraph.end):
+        return False
+    return is_asserted_in_context(text, span)
+
+
+def _build_statement(
+    person: str, value: str, document: DocumentId, span: Span, material: VisibleFacts
+) -> Statement:
+    sentence = find_enclosing_sentence(material.view.texts[document].text, span)
+    evidence = material.view.evidence(
+        document, (sentence,), RULES_KEEPER, Certainty.VERIFIED
+    )
+    return Statement(
+        about=person,
+        attribute=LIFE_ATTRIBUTE,
+        value=value,
+        source=StatementSource.TEXT,
+        certain=True,
+        rank=material.view.sort_key(document, span.start),
+        evidence=evidence,
+        span=span,
+    )
