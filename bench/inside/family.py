@@ -1,6 +1,6 @@
 """How `lrwr check` finds the dead who act, and parents who differ.
 
-`python -m bench.inside.family DATA [first|second|third]`: each set inserts other
+`python -m bench.inside.family DATA [first|second|third|fourth]`: each set inserts other
 sentences into other novels.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.inside.continuity import report_novel
-from bench.inside.wordings_family import FIRST, SECOND, THIRD, FamilyWordings
+from bench.inside.wordings_family import FIRST, FOURTH, SECOND, THIRD, FamilyWordings
 
 SETS: Mapping[str, tuple[FamilyWordings, tuple[str, ...]]] = {
     "first": (
@@ -28,6 +28,15 @@ SETS: Mapping[str, tuple[FamilyWordings, tuple[str, ...]]] = {
     "third": (
         THIRD,
         ("Emma", "SenseAndSensibility", "NorthangerAbbey", "ThisSideOfParadise"),
+    ),
+    "fourth": (
+        FOURTH,
+        (
+            "PrideAndPrejudice",
+            "Persuasion",
+            "ThePictureOfDorianGray",
+            "TheSignOfTheFour",
+        ),
     ),
 }
 """Sentences and the novels that they are inserted into."""

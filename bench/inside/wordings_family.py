@@ -218,3 +218,63 @@ THIRD = FamilyWordings(
     ),
 )
 """For figures only: no rule was adapted to these."""
+
+FOURTH = FamilyWordings(
+    deaths=(
+        "{n} died a week before the fair.",
+        "{n} was dead by the time the snow melted.",
+        "Nobody could save {n}, who died at noon.",
+        "{n} went through the ice and was drowned.",
+        "{n} was struck by a falling beam and killed.",
+        "That same night {n} died without a word.",
+        "In March came the funeral of {n}.",
+        "{n} had died of the cold on the moor.",
+        "{n} was carried to the grave on a Friday.",
+        "{n} did not live to see the spring.",
+        "A fall from the cliff killed {n}.",
+        "{n} died in the arms of the clerk.",
+        "Word came that {n} was dead.",
+        "{n} lay dead on the floor of the mill.",
+    ),
+    acts=(
+        "{n} tied the boat and came up the bank.",
+        "“Not a penny,” said {n}.",
+        "{n} filled the lamp and sat down.",
+        "At the corner {n} stopped and looked back.",
+        "{n} lifted the latch.",
+        "“Is it far?” {n} asked.",
+        "{n} was waiting at the ferry.",
+        "{n} put the key under the mat.",
+        "Then {n} laughed and went out.",
+        "{n} spread the map on the table.",
+    ),
+    harmless_acts=(
+        "The clerk wished that {n} had come.",
+        "“{n} laughed at me,” said the porter.",
+        "{n} had once mended that gate.",
+        "The picture showed how {n} sat by the window.",
+        "{n}'s nephew lifted the latch.",
+        "In the letter {n} asked for money.",
+        "It might have been {n} who came up the bank.",
+    ),
+    parents=(
+        "{n}'s {parent} was called {p}.",
+        "{p} had a {child}, {n}.",
+        "{n} sat beside {pos} {parent}, {p}.",
+        "The clerk greeted {p}, the {parent} of {n}.",
+        "{p}, whose {child} was {n}, lived by the mill.",
+        "{p} scolded {ppos} {child} {n}.",
+        "{n}, the only {child} of {p}, nodded.",
+        "{n} wrote to {pos} {parent} {p}.",
+        "{p} and {ppos} {child} {n} came late.",
+        "{n} was born to {p}, {pos} {parent}, at the mill.",
+    ),
+    harmless_parents=(
+        "“My {parent} was {p},” said {n}.",
+        "{n} wished that {p} were {pos} {parent}.",
+        "{p} was older than {n}'s {parent}.",
+        "{n} and {p} had the same {parent}.",
+        "The clerk thought {p} the {parent} of {n}.",
+    ),
+)
+"""Counted once with rules that were not adapted to them; then some were added."""

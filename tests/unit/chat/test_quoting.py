@@ -65,6 +65,17 @@ async def test_what_is_known_comes_first_then_the_passages(story: Stories) -> No
     assert said.gaps == ()
 
 
+async def test_passages_with_the_kind_of_value_asked_for_come_first(
+    story: Stories,
+) -> None:
+    passages = [*paragraphs(story.book, TWO), *paragraphs(story.book, ONE)]
+    result = found(story, NELL, passages=passages)
+    plan = a_plan(SourceIntention.FIND_PASSAGE)
+    said = await answer(story, "How many rungs does the ladder have?", plan, result)
+    first, *_ = said.citations
+    assert "nineteen rungs" in first.text
+
+
 async def test_every_citation_is_verbatim_and_every_line_is_borne_out(
     story: Stories,
 ) -> None:

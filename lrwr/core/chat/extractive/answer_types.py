@@ -67,7 +67,8 @@ class AnswerType:
     its group, if any, is the thing whose value is asked for. `gives` is the pattern
     that an answering sentence must match, or builds it from that match; with `people`,
     the sentence, or one beside it, must also name so many of those whom the question
-    names. `verb` precedes the name in a message: a passage "gives an age".
+    names. `verb` precedes the name in a message: a passage "gives an age". Unless
+    `is_needed`, passages with it are better, but others may answer, too.
     """
 
     name: str
@@ -75,6 +76,7 @@ class AnswerType:
     gives: str | Callable[[re.Match[str]], str]
     people: int = 0
     verb: str = "gives"
+    is_needed: bool = True
 
 
 def _colour_of_thing(question: re.Match[str]) -> str:
@@ -245,7 +247,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     ),
     AnswerType(
         "a number",
-        re.compile(r"\bhow\s+(?:many|often)\b", re.IGNORECASE),
+        re.compile(r"\bhow\s+many\b", re.IGNORECASE),
         (rf"(?i)\b{_NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"),
     ),
     AnswerType(
@@ -254,6 +256,27 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{_SITES})\b", re.IGNORECASE
         ),
         _named_site,
+    ),
+    AnswerType(
+        "why",
+        re.compile(
+            r"\bwhy\b|\bwhat\s+(?:made|makes|kept|keeps)\b|\breasons?\b", re.IGNORECASE
+        ),
+        (
+            r"(?i)\b(?:because|since|reasons?|for\s+fear|lest|in\s+order|so\s+that|cannot"
+            r"|that\s+(?:he|she|they|I)\s+(?:might|may)|could\s+not|afraid|owing\s+to"
+            r"|on\s+account|therefore)\b"
+        ),
+        is_needed=False,
+    ),
+    AnswerType(
+        "where",
+        re.compile(
+            r"\bwhere(?:abouts)?\b|\b(?:what|which)\s+part\s+of\b|\baddress\b",
+            re.IGNORECASE,
+        ),
+        r"\b(?:in|at|near|to|from|of|into|on)\s+(?:the\s+)?[A-Z][\w’'-]+",
+        is_needed=False,
     ),
 )
 """Kinds of values in the order in which a question is compared with them; a question has
@@ -299,22 +322,31 @@ def describe_missing_value(
 ) -> str | None:
     """Return what the question asks for and none of `texts` has, as in "gives an age".
 
-    Empty if a text has it; None if the question asks for no kind of value.
+    Empty if a text has it; None if the question needs no kind of value.
     """
     answer_type = find_answer_type(question.text)
-    if answer_type is None:
-        return None
-    asked = answer_type.asks.search(question.text)
-    if asked is None:
+    if answer_type is None or not answer_type.is_needed:
         return None
     missing = f"{answer_type.verb} {answer_type.name}"
-    if answer_type.gives == _NAMING and not _KIN_WORD_PATTERN.search(question.text):
-        return "" if _has_full_name(question) else missing
+    return "" if any(find_texts_with_value(question, texts, sentences)) else missing
+
+
+def find_texts_with_value(
+    question: TypedQuestion, texts: Sequence[str], sentences: SentenceSplitter
+) -> list[bool]:
+    """Return for each of `texts` whether it has a value of the kind asked for; always
+    false if the question asks for no such value.
+    """
+    answer_type = find_answer_type(question.text)
+    asked = answer_type.asks.search(question.text) if answer_type else None
+    if answer_type is None or asked is None:
+        return [False] * len(texts)
     gives = answer_type.gives
+    if gives == _NAMING and not _KIN_WORD_PATTERN.search(question.text):
+        return [_has_full_name(question)] * len(texts)
     pattern = re.compile(gives if isinstance(gives, str) else gives(asked))
     near = _NearWords(question, answer_type.people)
-    has_value = any(_has_value(text, sentences, pattern, near) for text in texts)
-    return "" if has_value else missing
+    return [_has_value(text, sentences, pattern, near) for text in texts]
 
 
 def asks_for_list(question: str) -> bool:

@@ -22,6 +22,7 @@ from lrwr.core.chat.extractive.answer_types import (
     asks_for_list,
     describe_missing_value,
     find_kin_asked,
+    find_texts_with_value,
     select_kin,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
@@ -53,6 +54,7 @@ from lrwr.core.chat.state import (
     TurnQuestion,
     find_answering_character,
 )
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import (
     extract_content_words,
 )
@@ -237,41 +239,50 @@ class _ExtractiveAnswer:
         weights = await weigh_question_words(
             extract_content_words(self.question.text), self.source
         )
+        typed = self._build_typed_question()
         quotes = await select_passage_quotes(
-            self.question.text, weights, self.result.ranked_chunks, self.source
+            self.question.text, weights, self._sort_passages(typed), self.source
         )
-        doubt = self._describe_doubt(quotes) if quotes and not has_facts else ""
+        doubt = self._describe_doubt(typed, quotes) if quotes and not has_facts else ""
         if doubt:
             lead = "" if self.writer.lines else f"{NO_CLEAR_ANSWER}. "
             yield self.writer.say(f"{lead}{doubt}")
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
 
-    def _describe_doubt(self, quotes: Sequence[PassageQuote]) -> str:
-        """Return a sentence that says what is asked for and no quotation has, or that
-        they may not have all of it; "" if neither is known.
-        """
-        text = self.plan.question or self.question.text
+    def _build_typed_question(self) -> TypedQuestion:
         named = frozenset[str]().union(*(part.people for part in self.parts))
-        people = [
-            forms for forms in self.question.cast if not named.isdisjoint(forms)
-        ] or [
-            tuple(iter_profile_names(profile))
-            for profile in self.result.character_profiles
-            if profile.name in named
-        ]
-        typed = TypedQuestion(
-            text=text,
+        profiles = [p for p in self.result.character_profiles if p.name in named]
+        cast = [forms for forms in self.question.cast if not named.isdisjoint(forms)]
+        people = cast or [tuple(iter_profile_names(profile)) for profile in profiles]
+        return TypedQuestion(
+            text=self.plan.question or self.question.text,
             people=[
-                [w for f in forms for w in extract_content_words(f)] for forms in people
+                [word for form in forms for word in extract_content_words(form)]
+                for forms in people
             ],
             forms=[form for forms in people for form in forms],
             topic=[word for part in self.parts for word in part.words.weights],
         )
+
+    def _sort_passages(self, typed: TypedQuestion) -> list[Passage]:
+        """Return the passages found: first those with a value of the kind asked for."""
+        passages = list(self.result.ranked_chunks)
+        texts = [passage.chunk.text for passage in passages]
+        has_value = find_texts_with_value(typed, texts, self.source.sentences)
+        order = sorted(range(len(passages)), key=lambda place: not has_value[place])
+        return [passages[place] for place in order]
+
+    def _describe_doubt(
+        self, typed: TypedQuestion, quotes: Sequence[PassageQuote]
+    ) -> str:
+        """Return a sentence that says what is asked for and no quotation has, or that
+        they may not have all of it; "" if neither is known.
+        """
         texts = [quote.text for quote in quotes]
         if missing := describe_missing_value(typed, texts, self.source.sentences):
             return f"None of these passages {missing}."
-        return PARTIAL_ANSWER if asks_for_list(text) else ""
+        return PARTIAL_ANSWER if asks_for_list(typed.text) else ""
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""

@@ -186,7 +186,7 @@ LIFE_EVENT_RULES = (
     # Meetings
     LifeEventRule(
         _K.MET,
-        "received welcomed ushered receiving met introduced encountered presented acquaintance face waited visit time arms embraced cannoned ran",
+        "receiving met introduced encountered presented acquaintance face waited visit time arms embraced cannoned ran",
         rf"(?:met|encountered) (?:[A-Z][\w.-]+|an? (?:\w+ )?(?:man|woman|stranger|gentleman|lady|girl|boy)\b)(?! (?:on h\w+ entrance|before \w+|at the [\w-]*(?:door|gate)|with|in the passage|at the (?:door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
         rf"(?:was|were|been) (?:\w+ly |then )?(?:introduced|presented) to {_PERSON}|"
         rf"introduced (?:{_PERSON} (?:\w+ )?to {_PERSON}|himself|herself)|"
@@ -197,9 +197,7 @@ LIFE_EVENT_RULES = (
         r"saw (?:[A-Z]\w+|him|her)(?: [A-Z]\w+)? for the first time|"
         rf"(?:clasped|caught|folded) {_PERSON} in h\w+ arms|(?:sprang|fell|rushed|flew) into (?:h\w+|[A-Z]\w+'s|each other's) arms|"
         rf"(?:was|were) together (?:once more|again)|"
-        rf"(?:was|were) (?:\w+ly )?(?:received|welcomed) (?:with|by) (?:\w+ )*?(?:politeness|kindness|pleasure|joy|family|{_PERSON})|"
-        rf"(?:welcomed|received) {_PERSON} with (?:\w+ )*(?:pleasure|joy|kindness|delight|politeness|warmth|affection)|"
-        rf"(?:had )?ushered {_PERSON} in(?:to)?\b|had (?:the )?pleasure of receiving {_PERSON}",
+        rf"had (?:the )?pleasure of receiving {_PERSON}",
     ),
     LifeEventRule(
         _K.MET,
@@ -267,8 +265,7 @@ LIFE_EVENT_RULES = (
         r"(?:was|is|were) (?:in|seized with|attacked by|down with|in the first stage of) (?:\w+ )?(?:\w+ )?(?:a )?(?:high |violent |raging |dangerous |burning )+(?:and \w+ )?fever|"
         rf"(?:is|was) (?:\w+ly |very )?(?:ill|unwell) (?:at [A-Z]\w+|in bed)|find (?:myself|herself|himself) (?:very |quite )?(?:unwell|ill)|"
         r"lost (?:his|her) (?:senses|consciousness)|stabbed (?:the|at|again)|"
-        r"broke (?:his|her) (?:leg|arm|neck|ankle|collar-bone)|(?:fainted|swooned)(?: away|(?=[.,;]))|"
-        r"(?:fell|dropped|sank) (?:\w+ )?(?:\w+ )?(?:senseless|unconscious|in a (?:swoon|faint|dead faint)|insensible)",
+        r"broke (?:his|her) (?:leg|arm|neck|ankle|collar-bone)",
         spoken=True,
     ),
     LifeEventRule(

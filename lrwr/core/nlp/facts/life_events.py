@@ -63,7 +63,7 @@ _CONDITION = re.compile(
     r"no one|nobody|nor|neither|every|whenever|always|often|usually|sometimes|"
     r"intend\w*|mean|means|meant|going to|about to|want\w*|tried|try|trying|resolv\w+|"
     r"determin\w+|prevent\w*|threat\w*|offer\w*|expect\w*|ready to|refus\w+ to|without|"
-    r"instead of|rather|than|sooner|hundred times|plan\w*|propos\w+ to|thought of|talk\w* of|used to|"
+    r"instead of|rather|than|sooner|hundred times|plan\w*|propos\w+ to|thought of|talk\w* of|used to|gave out|"
     r"able to|anxious to|eager to|glad to|allowed to|likely|told to|ordered to|to have)\b|n't\b",
     re.I,
 )
@@ -72,6 +72,7 @@ _HYPOTHESIS = re.compile(
     r"had (?:I|he|she|it|they|we|you)|what|why|how|thought|believed|fancied|hoped)\b[^.]{0,60}$",
     re.I,
 )
+_IF = re.compile(r"\b(?:if|unless|whether)\b", re.I)
 _SUBORDINATE = re.compile(
     r"\b(?:when|as|where|whither|while|whilst|until|till|after|before|since|which|whom|"
     r"who|whose|that|than|for|how|because|whence|time|though|although|so)\b",
@@ -269,7 +270,7 @@ def _is_stated(clause: str, rule: LifeEventRule) -> bool:
     if _COUNTERFACTUAL.search(clause):
         return False
     if rule.impersonal:
-        return True
+        return not _IF.search(clause)
     is_main = rule.kind not in _MINOR or not _SUBORDINATE.search(part)
     return is_main and not _HYPOTHESIS.search(clause)
 
