@@ -44,7 +44,7 @@ class _Presence:
         return self.roles[AppearanceRole.PRESENT] > 0
 
 
-_TITLE_PAGE_WORDS = 40
+_TITLE_PAGE_WORDS, _FRONT_MATTER_WORDS = 40, 60
 _SENTENCE_END = re.compile(r"[a-z\w][.!?…][”’\"')*_]*\s*$|[.!?…][”’\"']", re.M)
 """The end of a sentence; a title page has none."""
 
@@ -78,7 +78,8 @@ def build_scene_summaries(
             continue
         outline = horizon_view.order.outlines[document]
         span = chapter.scenes[index].span
-        if _is_title_page(horizon_view.texts[document].text[span.start : span.end]):
+        text = horizon_view.texts[document].text[span.start : span.end]
+        if _is_title_page(text) or (not number and _is_front_matter(text)):
             continue
         start = horizon_view.sort_key(document, span.start)
         dead = {name for name, died in deaths.items() if died < start}
@@ -250,6 +251,13 @@ def _is_title_page(text: str) -> bool:
     """Return whether `text` has only a few words and no sentence, as a title page."""
     words = len(text.split())
     return 0 < words <= _TITLE_PAGE_WORDS and not _SENTENCE_END.search(text)
+
+
+def _is_front_matter(text: str) -> bool:
+    """Return whether `text`, before the first chapter, is too short for a prologue, such
+    as a title with a motto.
+    """
+    return len(text.split()) <= _FRONT_MATTER_WORDS
 
 
 def _chapter_names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:

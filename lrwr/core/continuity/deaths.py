@@ -76,8 +76,8 @@ _ILLNESS = (
 )
 _DEATH_WORDS = re.compile(
     r"\b(?:died|dead|drowned|killed|murdered|hanged|expired|perished|passed away|buried|"
-    r"no more|woke again|breathed h\w+ last|eyes for ?ever|death|funeral|burial|beheaded|"
-    rf"shot (?:dead|through)|{_ILLNESS} (?:took|carried off))\b"
+    r"no more|woke again|breathed h\w+ last|eyes for ?ever|death|funeral|burial|beheaded|grave|"
+    rf"live to see|shot (?:dead|through)|{_ILLNESS} (?:took|carried off))\b"
 )
 """Words of which a sentence that tells of a death has one."""
 
@@ -91,7 +91,7 @@ _LEAD = re.compile(
 _UNSURE = re.compile(
     r"\b(?:event|case|rumou?rs?|report|fear\w*|hope\w*|wish\w*|expect\w*|"
     r"until|till|should|shall|will|must|may|almost|nearly|would|if|perhaps|thought|"
-    r"supposed|half|as good as|play\w*|every|often|late|like|not|never(?! woke)|"
+    r"supposed|half|as good as|play\w*|every|often|late|like|not(?! live to)|never(?! woke)|"
     r"as (?:if|though))\b|\?",
     re.I,
 )
@@ -229,7 +229,11 @@ def _compile_death(form: str) -> re.Pattern[str]:
         rf"{_PREDICATE}{_END}"
         rf"|\b{_ILLNESS} (?:took|carried off) {form}{_END}"
         rf"|\b(?:[Tt]hey|[Ww]e) (?:had )?buried {form}{_END}"
-        rf"|struck {form}, who (?:fell dead|died)"
+        rf"|{form}, who (?:fell dead|died|was (?:killed|drowned|murdered)){_END}"
+        rf"|{name} was (?:struck|hit|run over|crushed|thrown) [^.;:!?]{{2,40}} and killed{_END}"
+        rf"|{name} was carried to h?(?:is|er|the) grave\b|{name} did not live to see\b"
+        rf"|(?:fall|blow|bullet|shot|wound|fever|accident|explosion|knife)\b[^.;:!?]{{0,30}} "
+        rf"killed {form}{_END}|came the (?:funeral|burial) of {form}{_END}"
         rf"|{name}['’]s (?:death|funeral|burial) (?:was|had|reached|took place|came|is)\b"
         rf"|\b[Tt]he (?:death|funeral|burial) of {form} (?:was|had|took place|came)\b"
         rf"|news of {form}['’]s death (?:reached|came|was)\b"

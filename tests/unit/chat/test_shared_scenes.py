@@ -20,7 +20,7 @@ from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.search_model import SearchResult
 from tests.fakes.answered import Said, answer
 from tests.fakes.chatting import ONE, TWO, a_bible, a_story
-from tests.fakes.stories import Stories
+from tests.fakes.stories import Book, Stories
 
 FORMS = ("Nell Tallow", "Nell", "Mags", "Corin Vale")
 
@@ -110,3 +110,18 @@ async def test_all_scenes_with_somebody_are_listed(story: Stories) -> None:
     first, *scenes = said.text.split("\n\n")
     assert first == "Scenes with Nell Tallow: 2"
     assert [line.split(":")[0] for line in scenes] == ["Chapter 1", "Chapter 2"]
+
+
+async def test_the_first_scene_is_one_whose_narration_names_both() -> None:
+    book = {
+        ONE: "# One\n\n“What Mags?” asked Nell. Nell went home.\n",
+        TWO: "# Two\n\nNell sat down. Mags came in with the lamp.\n",
+    }
+    stories = Stories(Book(book))
+    for name in ("Nell", "Mags"):
+        stories.name(name)
+        stories.appears(ONE, "Nell went home.", name, AppearanceRole.PRESENT, 1)
+        stories.appears(TWO, "Mags came in", name, AppearanceRole.PRESENT, 1)
+    said = await answered(stories, "Have Nell and Mags met?")
+    assert said.text.startswith("First scene with Mags and Nell, chapter 2")
+    assert said.citations[0].text == "Nell sat down. Mags came in with the lamp."

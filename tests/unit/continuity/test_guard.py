@@ -293,6 +293,10 @@ def test_whoever_shares_a_name_with_another_is_not_judged() -> None:
         "An hour later Corin Vale was no more.",
         "Corin Vale never woke again.",
         "Corin lived three days longer, and then died.",
+        "Corin Vale was struck by a falling beam and killed.",
+        "A fall from the cliff killed Corin.",
+        "Corin Vale did not live to see the spring.",
+        "In March came the funeral of Corin Vale.",
     ],
 )
 def test_a_death_may_be_told_in_many_words(death: str) -> None:

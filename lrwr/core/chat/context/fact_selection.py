@@ -10,12 +10,12 @@ from lrwr.core.chat.context.items import (
     StoryFacet,
     collect_context_items,
     is_sure,
+    map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.question_parts import (
     extract_question_words,
     map_words_to_labels,
 )
-from lrwr.core.chat.extractive.selection import map_intentions_to_facets
 from lrwr.core.chat.state import (
     RetrievalResult,
     TurnQuestion,

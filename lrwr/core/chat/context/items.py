@@ -1,6 +1,6 @@
 """Context items: the facts and quotations of the story bible as single statements."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -25,6 +25,7 @@ from lrwr.core.bible.values import (
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
+from lrwr.core.model.turns import SourceIntention
 from lrwr.core.ports.stores import DocumentText, PassageStore
 
 _INNER_LABELS = frozenset(
@@ -75,6 +76,57 @@ class StoryFacet(StrEnum):
     GAP = "gap"
     LINE = "line"
     """A dialogue line, verbatim."""
+
+
+FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
+    {
+        SourceIntention.TRAITS: frozenset(
+            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.NAME}
+        ),
+        SourceIntention.VALUES: frozenset({StoryFacet.CHARACTER}),
+        SourceIntention.BEHAVIOR: frozenset({StoryFacet.CHARACTER}),
+        SourceIntention.RELATIONSHIPS: frozenset({StoryFacet.RELATION}),
+        SourceIntention.VOICE: frozenset({StoryFacet.VOICE, StoryFacet.LINE}),
+        SourceIntention.ARC: frozenset(
+            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.HAPPENED}
+        ),
+        SourceIntention.DIALOGUE_OF: frozenset({StoryFacet.LINE}),
+        SourceIntention.RECAP: frozenset({StoryFacet.RECAP}),
+        SourceIntention.SETTING: frozenset({StoryFacet.WORLD}),
+        SourceIntention.TECHNOLOGY: frozenset({StoryFacet.WORLD}),
+        SourceIntention.FACTION: frozenset({StoryFacet.WORLD}),
+        SourceIntention.ARTIFACT: frozenset({StoryFacet.WORLD}),
+        SourceIntention.RULE: frozenset({StoryFacet.WORLD}),
+        SourceIntention.WHAT_HAPPENED: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.WHEN: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.BEFORE_AFTER: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.WHO_WAS_THERE: frozenset({StoryFacet.PRESENT}),
+        SourceIntention.AUTHOR_INTENT: frozenset(
+            {
+                StoryFacet.GAP,
+                StoryFacet.LOOK,
+                StoryFacet.CHARACTER,
+                StoryFacet.RELATION,
+                StoryFacet.WORLD,
+            }
+        ),
+        SourceIntention.OPEN_QUESTION: frozenset({StoryFacet.GAP}),
+        SourceIntention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
+    }
+)
+"""The facets that each intention asks for; other intentions ask for passages only."""
+
+
+def map_intentions_to_facets(
+    intentions: Iterable[SourceIntention],
+) -> frozenset[StoryFacet]:
+    """Return all facets (such as look, relation, dialogue line) that `intentions` ask
+    for.
+
+    Empty if they ask only for passages.
+    """
+    nothing: frozenset[StoryFacet] = frozenset()
+    return nothing.union(*(FACETS.get(intention, nothing) for intention in intentions))
 
 
 _FACET_BY_LABEL = MappingProxyType(

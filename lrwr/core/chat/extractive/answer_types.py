@@ -118,7 +118,24 @@ _MANNER_OF_DEATH = (
     r"killed|suicide|strychnine)\b"
 )
 
+
+def _named_relative(question: re.Match[str]) -> str:
+    return rf"(?i)\b{re.escape(question['kin'])}s?\b"
+
+
 ANSWER_TYPES: Sequence[AnswerType] = (
+    AnswerType(
+        "such a relative",
+        re.compile(
+            r"^\W*(?:and\s+)?(?:who|what)(?:['’]s|\s+(?:is|was))\s+(?:the\s+name\s+of\s+)?"
+            r"[A-Z][\w. ]*?['’]s?\s+(?P<kin>(?:grand|step)?(?:mother|father|son|daughter)"
+            r"|brother|sister|aunt|uncle|cousin|wife|husband|nephew|niece)\W*$",
+            re.IGNORECASE,
+        ),
+        _named_relative,
+        people=1,
+        verb="names",
+    ),
     AnswerType(
         "how they are related",
         re.compile(
@@ -269,15 +286,6 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         ),
         is_needed=False,
     ),
-    AnswerType(
-        "where",
-        re.compile(
-            r"\bwhere(?:abouts)?\b|\b(?:what|which)\s+part\s+of\b|\baddress\b",
-            re.IGNORECASE,
-        ),
-        r"\b(?:in|at|near|to|from|of|into|on)\s+(?:the\s+)?[A-Z][\w’'-]+",
-        is_needed=False,
-    ),
 )
 """Kinds of values in the order in which a question is compared with them; a question has
 the first that matches."""
@@ -291,15 +299,6 @@ def find_answer_type(question: str) -> AnswerType | None:
         if answer_type.asks.search(question):
             return answer_type
     return None
-
-
-_LIST_OF_ANSWERS = re.compile(
-    r"^\W*(?:list|trace|enumerate)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
-    r"\s+fates?\s+of|in\s+order|one\s+by\s+one)\b|\bwhich\s+(?:\w+\s+)?\w+s\s+(?:has|have|had)\b"
-    r".*,|\b(?:do|does|did)\b.*\beach\b|\bsteps\s+by\s+which\b|\bdifferent\s+\w+s\b",
-    re.IGNORECASE,
-)
-"""Questions with several answers, which a few passages hardly have all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +348,6 @@ def find_texts_with_value(
     return [_has_value(text, sentences, pattern, near) for text in texts]
 
 
-def asks_for_list(question: str) -> bool:
-    """Return whether `question` has several answers, such as every letter of somebody."""
-    return _LIST_OF_ANSWERS.search(question) is not None
-
-
 def _has_full_name(question: TypedQuestion) -> bool:
     """Return whether somebody's name has two words or more, without titles."""
     if not question.forms:
@@ -365,6 +359,9 @@ def _has_full_name(question: TypedQuestion) -> bool:
         > 1
         for form in question.forms
     )
+
+
+_FIRST_PERSON = frozenset({"i", "my", "me", "mine"})
 
 
 class _NearWords:
@@ -388,7 +385,9 @@ class _NearWords:
         """Return whether `text` names enough people, or else has a word of the topic."""
         words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
         named = sum(not names.isdisjoint(words) for names in self._people)
-        if named < self._count:
+        # Of two people, one may be the narrator or speaker: "Hob was my uncle".
+        speaker = self._count > 1 and not _FIRST_PERSON.isdisjoint(words)
+        if named + speaker < self._count:
             return False
         return not self._topic or not self._topic.isdisjoint(map(_cut_ending, words))
 

@@ -16,10 +16,10 @@ from lrwr.core.chat.context.items import (
     build_relation_item,
     collect_context_items,
     load_result_texts,
+    map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.answer_types import (
     TypedQuestion,
-    asks_for_list,
     describe_missing_value,
     find_kin_asked,
     find_texts_with_value,
@@ -32,13 +32,13 @@ from lrwr.core.chat.extractive.question_gaps import (
 )
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
+    asks_for_list,
     iter_profile_names,
     split_question_parts,
 )
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     ItemSelector,
-    map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
 from lrwr.core.chat.extractive.writer import (

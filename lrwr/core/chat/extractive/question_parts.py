@@ -447,3 +447,17 @@ def find_scene_request(question: str, forms: Iterable[str]) -> SceneRequest | No
     if _LIST_QUESTION.search(text):
         return SceneRequest.LIST
     return SceneRequest.MEETING if _MEETING_QUESTION.search(text) else None
+
+
+_LIST_OF_ANSWERS = re.compile(
+    r"^\W*(?:list|trace|enumerate)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
+    r"\s+fates?\s+of|in\s+order|one\s+by\s+one)\b|\bwhich\s+(?:\w+\s+)?\w+s\s+(?:has|have|had)\b"
+    r".*,|\b(?:do|does|did)\b.*\beach\b(?!\s+other)|\bsteps\s+by\s+which\b|\bdifferent\s+\w+s\b",
+    re.IGNORECASE,
+)
+"""Questions with several answers, which a few passages hardly have all."""
+
+
+def asks_for_list(question: str) -> bool:
+    """Return whether `question` has several answers, such as every letter of somebody."""
+    return _LIST_OF_ANSWERS.search(question) is not None

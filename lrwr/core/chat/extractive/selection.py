@@ -2,9 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from lrwr.core.chat.context.items import (
     CONNECTION_LABEL,
@@ -21,7 +20,12 @@ from lrwr.core.chat.extractive.question_parts import (
 )
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.facts import WRITER_KEEPER
-from lrwr.core.model.text import WORD_PATTERN, normalize_word
+from lrwr.core.model.text import (
+    WORD_PATTERN,
+    extract_capitalized_words,
+    extract_content_words,
+    normalize_word,
+)
 from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
 
 MIN_QUOTE_WORDS = 4
@@ -68,6 +72,11 @@ _SAYING_QUESTION = re.compile(
 
 _LOOK_QUESTION = re.compile(r"\blooks?\s+like\b|\bappearance\b", re.IGNORECASE)
 """Questions about looks, which values, relations and events do not answer."""
+
+_LABELS_WITHOUT_LOOKS = frozenset(
+    {"occupation", "home", "born", "birth", "rank", "title", "nationality", "life"}
+)
+"""Labels of attributes that do not say how somebody looks."""
 
 _DESCRIPTION_QUESTION = re.compile(r"\b(?:describe|introduce|physically)\b", re.I)
 """Questions for a description, which events do not answer."""
@@ -116,56 +125,6 @@ _LEADING_FACETS = frozenset({StoryFacet.PRESENT, StoryFacet.GAP})
 """Facets that come first in an answer."""
 
 _CHARACTER_INTENTIONS = frozenset({SourceIntention.VALUES, SourceIntention.ARC})
-
-FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
-    {
-        SourceIntention.TRAITS: frozenset(
-            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.NAME}
-        ),
-        SourceIntention.VALUES: frozenset({StoryFacet.CHARACTER}),
-        SourceIntention.BEHAVIOR: frozenset({StoryFacet.CHARACTER}),
-        SourceIntention.RELATIONSHIPS: frozenset({StoryFacet.RELATION}),
-        SourceIntention.VOICE: frozenset({StoryFacet.VOICE, StoryFacet.LINE}),
-        SourceIntention.ARC: frozenset(
-            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.HAPPENED}
-        ),
-        SourceIntention.DIALOGUE_OF: frozenset({StoryFacet.LINE}),
-        SourceIntention.RECAP: frozenset({StoryFacet.RECAP}),
-        SourceIntention.SETTING: frozenset({StoryFacet.WORLD}),
-        SourceIntention.TECHNOLOGY: frozenset({StoryFacet.WORLD}),
-        SourceIntention.FACTION: frozenset({StoryFacet.WORLD}),
-        SourceIntention.ARTIFACT: frozenset({StoryFacet.WORLD}),
-        SourceIntention.RULE: frozenset({StoryFacet.WORLD}),
-        SourceIntention.WHAT_HAPPENED: frozenset({StoryFacet.HAPPENED}),
-        SourceIntention.WHEN: frozenset({StoryFacet.HAPPENED}),
-        SourceIntention.BEFORE_AFTER: frozenset({StoryFacet.HAPPENED}),
-        SourceIntention.WHO_WAS_THERE: frozenset({StoryFacet.PRESENT}),
-        SourceIntention.AUTHOR_INTENT: frozenset(
-            {
-                StoryFacet.GAP,
-                StoryFacet.LOOK,
-                StoryFacet.CHARACTER,
-                StoryFacet.RELATION,
-                StoryFacet.WORLD,
-            }
-        ),
-        SourceIntention.OPEN_QUESTION: frozenset({StoryFacet.GAP}),
-        SourceIntention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
-    }
-)
-"""The facets that each intention asks for; other intentions ask for passages only."""
-
-
-def map_intentions_to_facets(
-    intentions: Iterable[SourceIntention],
-) -> frozenset[StoryFacet]:
-    """Return all facets (such as look, relation, dialogue line) that `intentions` ask
-    for.
-
-    Empty if they ask only for passages.
-    """
-    nothing: frozenset[StoryFacet] = frozenset()
-    return nothing.union(*(FACETS.get(intention, nothing) for intention in intentions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +227,7 @@ class ItemSelector:
             return False
         if not part.words.weights:
             return item.label.lower() not in _UNINFORMATIVE_LABELS
-        if item.facet is StoryFacet.LINE and not all(map(is_sure, item.evidence)):
+        if item.facet is StoryFacet.LINE and not self._is_line_on(part, item):
             return False
         if item.facet in (StoryFacet.HAPPENED, StoryFacet.LINE):
             fits = self._compute_fit(part, item) >= MIN_STATEMENT_FIT
@@ -279,6 +238,18 @@ class ItemSelector:
             return False
         has_to_fit = not plain or item.facet in (StoryFacet.RELATION, StoryFacet.WORLD)
         return not has_to_fit or self._compute_fit(part, item) >= MIN_ITEM_FIT
+
+    def _is_line_on(self, part: QuestionPart, item: ContextItem) -> bool:
+        """Return whether a line is certain, and has the names in the question that are
+        of no character, such as "the Hands".
+        """
+        people = " ".join((item.about, item.label, *self._forms.values()))
+        question, *_ = part.text.split("?")  # referents of its pronouns follow
+        topics = set(extract_capitalized_words(question)).difference(
+            extract_content_words(people)
+        )
+        words = set(extract_content_words(item.words))
+        return topics <= words and all(map(is_sure, item.evidence))
 
     def _names_people(self, part: QuestionPart, item: ContextItem) -> bool:
         """Return whether an event names everybody that `part` names; others always do."""
@@ -366,6 +337,8 @@ def _is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
             return False
         case StoryFacet.RELATION if _NARROW_QUESTION.search(question):
             return _RELATION_QUESTION.search(question) is None
+        case StoryFacet.LOOK if _LOOK_QUESTION.search(question):
+            return item.label.lower() in _LABELS_WITHOUT_LOOKS
         case StoryFacet.HAPPENED if _DESCRIPTION_QUESTION.search(question):
             return True
         case StoryFacet.RELATION | StoryFacet.CHARACTER | StoryFacet.HAPPENED:

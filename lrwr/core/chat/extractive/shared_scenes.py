@@ -33,6 +33,8 @@ MAX_LISTED_SCENES = 40
 MAX_TITLE_CHARS = 60
 """Characters of a chapter's title that a line shows; a longer one is left out."""
 
+_SPEECH = re.compile(r"“[^”\n]*”?|\"[^\"\n]*\"?")
+
 MAX_WITNESS_SENTENCES = 3
 """Consecutive sentences at most that name everybody, and so show them together."""
 
@@ -143,9 +145,14 @@ class SharedScenesWriter:
             yield writer.say(f"{more} more; `lrwr timeline` lists all scenes.")
 
     def _tell_meeting(self, writer: AnswerWriter) -> AnswerPieces:
-        first, people = self._shared.scenes[0], self._shared.people
+        people = self._shared.people
+        witnesses = (self._find_witness(s, people) for s in self._shared.scenes)
+        evidence = next((e for e, is_named in witnesses if is_named), None)
         lead = f"First scene with {self._names}"
-        yield from writer.facts((self._build_item(first, people, lead),))
+        if evidence is None:  # present in the scene, but named far apart
+            evidence, _ = self._find_witness(self._shared.scenes[0], people)
+            lead = f"Probably the first scene with {self._names}"
+        yield from writer.facts((_build_line(evidence, lead),))
         if quote := self._shared.exchange:
             lead = f"First certain words of {quote.speaker} to {quote.addressee}"
             item = _build_line(quote.evidence, lead)
@@ -157,31 +164,40 @@ class SharedScenesWriter:
         """Return a scene as a line: `lead`, chapter and scene, and the sentences that
         name all of `people`, else its first key sentence.
         """
-        return _build_line(self._find_witness(scene, people), lead)
+        evidence, _ = self._find_witness(scene, people)
+        return _build_line(evidence, lead)
 
     def _find_witness(
         self, scene: SceneSummary, people: Sequence[Sequence[str]]
-    ) -> TextEvidence:
+    ) -> tuple[TextEvidence, bool]:
+        """Return the first sentences in which the narration names all of `people`, and
+        true; else the scene's first key sentence, and false.
+        """
         document = self._texts.get(scene.document)
         start, end = scene.span.start, scene.span.end
         text = document.text[start:end] if document else ""
         patterns = [_compile_forms(forms) for forms in people]
-        spans = self._sentences(text)
+        narration = _mask_speech(text)
+        spans = [s for s in self._sentences(text) if text[s.start] != "#"]
         names = [
-            {n for n, p in enumerate(patterns) if p.search(text[s.start : s.end])}
+            {n for n, p in enumerate(patterns) if p.search(narration, s.start, s.end)}
             for s in spans
         ]
         for size in range(1, MAX_WITNESS_SENTENCES + 1):
             for n in range(len(spans) - size + 1):
                 if len(set().union(*names[n : n + size])) == len(patterns):
                     span = Span(spans[n].start, spans[n + size - 1].end)
-                    return _build_evidence(scene, span, text)
+                    return _build_evidence(scene, span, text), True
+        place = spans[0] if spans else Span(0, 0)
         if scene.key_sentences:
             key = scene.key_sentences[0].spans[0]
-            return _build_evidence(
-                scene, Span(key.start - start, key.end - start), text
-            )
-        return _build_evidence(scene, spans[0] if spans else Span(0, 0), text)
+            place = Span(key.start - start, key.end - start)
+        return _build_evidence(scene, place, text), False
+
+
+def _mask_speech(text: str) -> str:
+    """Return `text` with spaces in place of quoted speech, of the same length."""
+    return _SPEECH.sub(lambda speech: " " * len(speech.group()), text)
 
 
 def _compile_forms(forms: Sequence[str]) -> re.Pattern[str]:
