@@ -420,5 +420,5 @@ def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
         part.words.coverage(fact.label) > 0
         or part.words.coverage(fact.words) >= MIN_ANSWERED_COVERAGE
         for fact in facts
-        if fact.facet is not StoryFacet.HAPPENED
+        if fact.facet not in (StoryFacet.HAPPENED, StoryFacet.LINE)
     )

@@ -35,7 +35,7 @@ MAX_TITLE_CHARS = 60
 
 _SPEECH = re.compile(r"“[^”\n]*”?|\"[^\"\n]*\"?")
 
-MAX_WITNESS_SENTENCES = 3
+MAX_WITNESS_SENTENCES = 2
 """Consecutive sentences at most that name everybody, and so show them together."""
 
 
