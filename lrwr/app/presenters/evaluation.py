@@ -129,6 +129,11 @@ def _questions_section(report: EvalReport) -> ReportSection:
     sentences = [f"{format_count(len(plan.questions), 'question')}: {kinds}."]
     generated = sum(question.made != WRITER_SOURCE for question in plan.questions)
     if generated:
+        sentences.insert(
+            0,
+            "The figures are an upper bound: generated questions use the words of your"
+            " text, and your own questions find less.",
+        )
         sentences.append(
             f"{generated:,} of them were generated from your text. Check them with"
             " `lrwr eval review`: the figures are only as good as the questions."

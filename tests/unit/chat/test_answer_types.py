@@ -5,7 +5,7 @@ import pytest
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.chat.extractive.answer_types import (
-    TypedQuestion,
+    ValueQuestion,
     describe_missing_value,
     find_kin_asked,
     select_kin,
@@ -17,7 +17,7 @@ from lrwr.core.model.facts import Certainty
 
 def missing(question: str, *texts: str, names: tuple[str, ...] = ()) -> str:
     people = [words.lower().split() for words in names]
-    typed = TypedQuestion(question, people, names)
+    typed = ValueQuestion(question, people, names)
     described = describe_missing_value(typed, texts, find_sentence_spans)
     assert described is not None
     return described.removeprefix("gives ")
@@ -64,7 +64,7 @@ def test_other_names_of_the_person_count() -> None:
     "question", ["Why did Nell leave?", "Who is Mags?", "What does Nell want?"]
 )
 def test_other_questions_ask_for_no_such_value(question: str) -> None:
-    typed = TypedQuestion(question)
+    typed = ValueQuestion(question)
     assert describe_missing_value(typed, ["Nothing."], find_sentence_spans) is None
 
 
@@ -124,7 +124,7 @@ def test_of_two_people_one_may_be_the_narrator() -> None:
 
 
 def test_a_value_without_a_word_of_the_question_near_it_is_another() -> None:
-    typed = TypedQuestion("How long does Nell stay?", topic=("stay",))
+    typed = ValueQuestion("How long does Nell stay?", topic=("stay",))
     texts = ["The rain had lasted a week. Nobody came. Nell stayed at the mill."]
     near = ["Nell stayed at the mill for a week."]
     assert describe_missing_value(typed, near, find_sentence_spans) == ""

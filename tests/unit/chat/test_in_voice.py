@@ -42,6 +42,19 @@ async def test_in_character_lines_of_others_and_of_nobody_are_not_theirs(
     assert said.citations == ()
 
 
+async def test_in_character_a_line_must_name_whom_the_question_names(
+    story: Stories,
+) -> None:
+    cast = ((NELL, "Nell"), ("Corin Vale", "Corin"))
+    result = found(story, NELL, speaker=NELL)
+    about = replace(AS_NELL, text="Do you keep a ledger for Corin?", cast=cast)
+    said = await answer(story, about, a_plan(), result)
+    assert said.text == "Nell Tallow says nothing about this."
+    about = replace(AS_NELL, text="Do you keep a ledger, Nell?", cast=cast)
+    said = await answer(story, about, a_plan(), result)
+    assert said.text == "“I keep no ledger,” [1]"
+
+
 async def test_in_character_what_they_never_speak_of_is_not_answered(
     story: Stories,
 ) -> None:

@@ -22,7 +22,12 @@ from lrwr.pipeline.evaluation.answer_measures import (
     build_session_answer_method,
 )
 from lrwr.pipeline.evaluation.outcomes import Arm, RetrievedContext
-from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote, QuestionKind
+from lrwr.pipeline.evaluation.questions import (
+    WRITER_SOURCE,
+    EvalQuestion,
+    GoldQuote,
+    QuestionKind,
+)
 from lrwr.pipeline.evaluation.report import EvalReport, build_eval_report
 from lrwr.pipeline.evaluation.runner import (
     EvalMeasure,
@@ -159,6 +164,21 @@ async def test_a_retriever_that_finds_the_wrong_passages(
     assert "broken finds the answer to none of the 24 questions" in told
     assert f"{good.name} finds more of the answer in 20 tokens" in told
     assert f"{good.name} finds the answer to none" not in told
+
+
+async def test_generated_questions_are_said_first_to_give_an_upper_bound(
+    desk: StoryDesk, tmp_path: Path
+) -> None:
+    indexed_library = await shelf_of(desk)
+    arms = [await sound(desk, indexed_library)]
+    measure = SpanMeasure(indexed_library, BUDGETS)
+    generated = [replace(question, made="a name") for question in there()]
+    report = await reported(tmp_path / "g", arms, generated, measure)
+    first, *_ = render_report_sections(report)
+    assert first.sentences[0].startswith("The figures are an upper bound")
+    own = [replace(question, made=WRITER_SOURCE) for question in there()]
+    report = await reported(tmp_path / "o", arms, own, measure)
+    assert "upper bound" not in text_of(report)
 
 
 async def test_a_horizon_that_leaks(desk: StoryDesk, tmp_path: Path) -> None:

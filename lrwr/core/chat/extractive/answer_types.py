@@ -302,7 +302,7 @@ def find_answer_type(question: str) -> AnswerType | None:
 
 
 @dataclass(frozen=True, slots=True)
-class TypedQuestion:
+class ValueQuestion:
     """What `describe_missing_value` reads of a question.
 
     `people` has for each person it names the words of their names; without anybody
@@ -317,7 +317,7 @@ class TypedQuestion:
 
 
 def describe_missing_value(
-    question: TypedQuestion, texts: Sequence[str], sentences: SentenceSplitter
+    question: ValueQuestion, texts: Sequence[str], sentences: SentenceSplitter
 ) -> str | None:
     """Return what the question asks for and none of `texts` has, as in "gives an age".
 
@@ -331,7 +331,7 @@ def describe_missing_value(
 
 
 def find_texts_with_value(
-    question: TypedQuestion, texts: Sequence[str], sentences: SentenceSplitter
+    question: ValueQuestion, texts: Sequence[str], sentences: SentenceSplitter
 ) -> list[bool]:
     """Return for each of `texts` whether it has a value of the kind asked for; always
     false if the question asks for no such value.
@@ -348,7 +348,7 @@ def find_texts_with_value(
     return [_has_value(text, sentences, pattern, near) for text in texts]
 
 
-def _has_full_name(question: TypedQuestion) -> bool:
+def _has_full_name(question: ValueQuestion) -> bool:
     """Return whether somebody's name has two words or more, without titles."""
     if not question.forms:
         return False
@@ -367,7 +367,7 @@ _FIRST_PERSON = frozenset({"i", "my", "me", "mine"})
 class _NearWords:
     """The words that must stand near a value for it to be that of the question."""
 
-    def __init__(self, question: TypedQuestion, people: int) -> None:
+    def __init__(self, question: ValueQuestion, people: int) -> None:
         known = [set(words) for words in question.people]
         capitalized = [{word} for word in extract_capitalized_words(question.text)]
         self._people = (known or capitalized) if people else []

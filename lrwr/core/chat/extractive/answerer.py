@@ -19,7 +19,7 @@ from lrwr.core.chat.context.items import (
     map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.answer_types import (
-    TypedQuestion,
+    ValueQuestion,
     describe_missing_value,
     find_kin_asked,
     find_texts_with_value,
@@ -250,12 +250,12 @@ class _ExtractiveAnswer:
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
 
-    def _build_typed_question(self) -> TypedQuestion:
+    def _build_typed_question(self) -> ValueQuestion:
         named = frozenset[str]().union(*(part.people for part in self.parts))
         profiles = [p for p in self.result.character_profiles if p.name in named]
         cast = [forms for forms in self.question.cast if not named.isdisjoint(forms)]
         people = cast or [tuple(iter_profile_names(profile)) for profile in profiles]
-        return TypedQuestion(
+        return ValueQuestion(
             text=self.plan.question or self.question.text,
             people=[
                 [word for form in forms for word in extract_content_words(form)]
@@ -265,7 +265,7 @@ class _ExtractiveAnswer:
             topic=[word for part in self.parts for word in part.words.weights],
         )
 
-    def _sort_passages(self, typed: TypedQuestion) -> list[Passage]:
+    def _sort_passages(self, typed: ValueQuestion) -> list[Passage]:
         """Return the passages found: first those with a value of the kind asked for."""
         passages = list(self.result.ranked_chunks)
         texts = [passage.chunk.text for passage in passages]
@@ -274,7 +274,7 @@ class _ExtractiveAnswer:
         return [passages[place] for place in order]
 
     def _describe_doubt(
-        self, typed: TypedQuestion, quotes: Sequence[PassageQuote]
+        self, typed: ValueQuestion, quotes: Sequence[PassageQuote]
     ) -> str:
         """Return a sentence that says what is asked for and no quotation has, or that
         they may not have all of it; "" if neither is known.

@@ -30,7 +30,8 @@ MAX_NEAREST_LINES = 2
 
 
 class CharacterAnswerer:
-    """Answers `question` with dialogue lines of the character who is talked to.
+    """Answers `question` with dialogue lines of the character who is talked to. If it
+    names somebody else, only lines that name them count.
 
     `answer_writer` formats the lines.
     """
@@ -44,8 +45,12 @@ class CharacterAnswerer:
     ) -> None:
         self._question = question
         self._name = question.character
+        referents = _find_referents(question)
         own_lines = [
-            build_quote_item(o) for o in result.lines if o.speaker == self._name
+            build_quote_item(o)
+            for o in result.lines
+            if o.speaker == self._name
+            and (referents is None or referents.search(o.evidence.text))
         ]
         self._lines = [line for line in own_lines if _is_usable_line(line)]
         self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
@@ -127,6 +132,24 @@ class CharacterAnswerer:
             line for line in self._sure if MIN_ITEM_FIT / 2 <= fit(line) < MIN_ITEM_FIT
         ]
         return sorted(some, key=lambda line: -fit(line))[:MAX_NEAREST_LINES]
+
+
+def _find_referents(question: TurnQuestion) -> re.Pattern[str] | None:
+    """Return a pattern of the names of everybody whom `question` names beside the
+    character who answers; None if it names nobody else.
+    """
+    others = [
+        form
+        for forms in question.cast
+        if question.character not in forms
+        and any(_compile_names([form]).search(question.text) for form in forms)
+        for form in forms
+    ]
+    return _compile_names(others) if others else None
+
+
+def _compile_names(names: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
 
 
 def _strip_quotation_marks(line: ContextItem) -> str:
