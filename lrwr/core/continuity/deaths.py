@@ -36,6 +36,9 @@ _MOVES = (
     "rubbed|glanced|stared|gazed|paused|crept|jumped|leapt|dropped|threw|caught|seized|"
     "snatched|swung|pointed|waved|whistled|coughed|yawned|stretched|strode|strolled|paced|"
     "counted|called|rang|filled|swept|locked|folded|wept|sang|danced|bent|"
+    r"stopped|spread|tied|tore|read|wrote|played|slept|woke|moved|followed|joined|met|"
+    r"found|led|raised|set|swam|dug|cut|hung|held|broke|began|mounted|dismounted|untied|"
+    r"unlocked|mended|washed|signed|hid|helped|listened|thanked|offered|promised|"
     r"(?:was|were) (?:sitting|standing|waiting|walking|reading|talking|smiling|eating|"
     r"drinking|working|coming|looking)"
 )
@@ -81,6 +84,7 @@ _DEATH_WORDS = re.compile(
 )
 """Words of which a sentence that tells of a death has one."""
 
+_SPEECH = re.compile(r"“[^”]*”|\"[^\"]*\"")
 _CAPITALIZED = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w.]*")
 _LEAD = re.compile(
     r"^\W*(?:Before|By|When|After) (?:the )?\w+(?: \w+){0,4}?(?: (?:was|were|is) "
@@ -268,10 +272,19 @@ def _find_acts(
 
 
 def _is_present_act(text: str, span: Span) -> bool:
+    """Return whether the narration tells the act at `span` as present; what people say
+    in the paragraph does not count.
+    """
     paragraph = find_enclosing_paragraph(text, span)
     if _ANOTHER_TIME.search(text, paragraph.start, paragraph.end):
         return False
-    return is_asserted_in_context(text, span)
+    words = _SPEECH.sub(
+        lambda speech: " " * len(speech.group()), text[paragraph.start : paragraph.end]
+    )
+    start = span.start - paragraph.start
+    place = Span(start, start + len(span))
+    is_narration = words[place.start : place.end] == text[span.start : span.end]
+    return is_narration and is_asserted_in_context(words, place)
 
 
 def _build_statement(

@@ -138,7 +138,14 @@ def test_somebody_who_has_died_does_not_live_later_but_dies_after_living() -> No
 
 
 @pytest.mark.parametrize(
-    "act", ["Corin Vale opened the gate.", "“Come in,” said Corin.", "Corin then sat."]
+    "act",
+    [
+        "Corin Vale opened the gate.",
+        "“Come in,” said Corin.",
+        "Corin then sat.",
+        "“Not a penny,” said Corin.",
+        "Corin Vale tied the boat.",
+    ],
 )
 def test_whoever_has_died_does_not_act_later(act: str) -> None:
     dead = "Then Corin Vale died."
