@@ -1,12 +1,16 @@
-"""Texts about the manuscript, such as newsletters: checks them against the library."""
+"""Texts about the manuscript: checks them against the library, reads and exports drafts."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
+from lrwr.app.post_files import PostFiles, StoredPost
 from lrwr.core.adapters.chat.factory import ModelRole
+from lrwr.core.adapters.document_renderer import render_blocks_as_docx
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.name_lookup import list_cast_forms
@@ -16,6 +20,12 @@ from lrwr.core.evidence.checker import (
     DraftChecker,
     find_subject,
 )
+from lrwr.core.evidence.drafts import (
+    PART_BREAK,
+    CitationStyle,
+    convert_citations,
+    list_posts,
+)
 from lrwr.core.evidence.judge import ClaimJudge, verify_judgement
 from lrwr.core.evidence.limits import (
     PartLength,
@@ -23,9 +33,10 @@ from lrwr.core.evidence.limits import (
     measure_parts,
     split_parts,
 )
+from lrwr.core.evidence.pack import AnchoredFact, anchor_facts
 from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
-from lrwr.core.model.documents import DocumentFormat, DocumentId
-from lrwr.core.model.errors import NotFound, UnreadableDocument
+from lrwr.core.model.documents import Block, BlockKind, DocumentFormat, DocumentId
+from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.ports.stores import DocumentText
 
 if TYPE_CHECKING:
@@ -200,3 +211,73 @@ async def judge_draft(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
         len(session.judged) - len(verified),
         session.stopped,
     )
+
+
+def load_posts(workspace: Workspace, warn: "Callable[[str], None]") -> list[StoredPost]:
+    """Return the drafts of the library, newest first.
+
+    `warn` receives a sentence about each whose files cannot be read.
+    """
+    files, posts = PostFiles(workspace.library), []
+    for name in files.list_names():
+        try:
+            posts.append(files.load(name))
+        except StoreProblem as error:
+            warn(error.full_text)
+    return sorted(posts, key=lambda post: -post.changed)
+
+
+async def reanchor_post(
+    workspace: Workspace, post: StoredPost
+) -> tuple[AnchoredFact, ...]:
+    """Return the facts of a draft with the present places of their quotations.
+
+    Raises:
+        NotFound: Nothing was ingested here.
+        StoreProblem: The library cannot be read.
+    """
+    outlines = await workspace.passages.outlines()
+    texts = await workspace.passages.texts([outline.id for outline in outlines])
+    return anchor_facts(post.evidence.pack.facts, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class PostExport:
+    """An exported draft: its text, the bytes of its file, and its posts; no posts
+    without a platform.
+    """
+
+    text: str
+    content: bytes
+    posts: tuple[str, ...] = ()
+
+
+def export_post(
+    post: StoredPost, ending: str, platform: Platform | None, style: CitationStyle
+) -> PostExport:
+    """Return a draft as `.md`, `.docx` or `.txt`, or as the posts of `platform`."""
+    if platform is not None:
+        posts = tuple(list_posts(post.text, platform, style, find_sentence_spans))
+        text = f"{PART_BREAK.join(posts)}\n"
+        return PostExport(text, text.encode(), posts)
+    text = convert_citations(post.text, style)
+    if ending == ".docx":
+        return PostExport(text, render_blocks_as_docx(_iter_post_blocks(text)))
+    if ending == ".txt":
+        text = re.sub(r"^#{1,6}[ \t]+", "", text, flags=re.MULTILINE)
+    return PostExport(text, text.encode())
+
+
+def _iter_post_blocks(text: str) -> Iterator[Block]:
+    """Yield the headings, list items and paragraphs of the Markdown of a draft."""
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        for line in paragraph.strip().split("\n"):
+            heading = re.match(r"(#{1,6})[ \t]+(.*)", line)
+            if heading:
+                yield Block(BlockKind.HEADING, heading[2], len(heading[1]))
+            elif line.startswith("- "):
+                yield Block(BlockKind.ITEM, line[2:])
+            elif re.fullmatch(r"[ \t]*-{3,}[ \t]*", line):
+                yield Block(BlockKind.TEXT, "* * *")
+            elif line.strip():
+                yield Block(BlockKind.TEXT, line)

@@ -81,7 +81,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "diff",
         ),
         "post": (
-            "Check a newsletter, blurb or other text about the story.",
+            "Check or draft a newsletter, blurb or other text about the story.",
             "post",
         ),
     },

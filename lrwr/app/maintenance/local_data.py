@@ -41,6 +41,7 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the confidence calibration", ("confidence.json", "confidence.json.*")),
     ("copies of your manuscript files", ("files",)),
     ("pending calls at Modal", ("calls",)),
+    ("earlier versions of drafts", ("posts",)),
     (
         "the history of decisions",
         ("canon-history.jsonl", "canon-history.jsonl.*", "canon.lock"),

@@ -26,6 +26,7 @@ from lrwr.app.presenters.posts import (
     render_part_lengths,
 )
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
+from lrwr.cli.commands import post_drafts, post_new
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_input_bytes
@@ -50,8 +51,13 @@ EPILOG = (
 app = typer.Typer(
     name="post",
     no_args_is_help=True,
-    help="Check a newsletter, blurb or other text about the story.",
+    help="Check or draft a newsletter, blurb or other text about the story.",
 )
+app.command("new", epilog=post_new.EPILOG)(post_new.post_new_command)
+app.command("list", epilog=post_drafts.EPILOG_LIST)(post_drafts.post_list_command)
+app.command("show", epilog=post_drafts.EPILOG_SHOW)(post_drafts.post_show_command)
+app.command("export", epilog=post_drafts.EPILOG_EXPORT)(post_drafts.post_export_command)
+app.command("undo", epilog=post_drafts.EPILOG_UNDO)(post_drafts.post_undo_command)
 
 
 FileArgument = Annotated[

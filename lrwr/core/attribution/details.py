@@ -105,6 +105,9 @@ _LISTED = re.compile(r"[,;:]|\b(?:and|or)\b")
 _SCOPE = 4
 """Words after a negation that it can negate."""
 
+LAST_YEAR = 2100
+"""Numbers from 1000 to this one may be years."""
+
 _NOUN_ENDINGS = ("ance", "ence", "ness", "ment", "ion", "er", "or", "al", "y", "e")
 _SHORTEST_STEM = 3
 
@@ -143,7 +146,7 @@ def find_missing_numbers(
     sums = {a + b for a, b in combinations(stated, 2)}
     sums |= {abs(a - b) for a, b in combinations(stated, 2)}
     # A year may be cited without its century: "in fifty-one".
-    sums |= {value for value, _ in missing if value > 1000 and value % 100 in known}
+    sums |= {v for v, _ in missing if 1000 < v <= LAST_YEAR and v % 100 in known}
     return tuple(words for value, words in missing if value not in sums)
 
 

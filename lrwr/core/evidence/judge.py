@@ -205,9 +205,11 @@ def _parse_row(row: object) -> tuple[int, ClaimJudgement]:
 class _ClaimFormat:
     """How statements are sent to a language model, and its verdicts read."""
 
-    per_call = STATEMENTS_PER_CALL
     most_per_run = MAX_STATEMENTS_PER_RUN
     reply_tokens = _REPLY_TOKENS
+
+    def __init__(self, per_call: int) -> None:
+        self.per_call = per_call
 
     def build_messages(self, items: Sequence[EvidenceClaim]) -> list[ChatMessage]:
         """Return the prompt about several statements."""
@@ -243,10 +245,15 @@ class ClaimJudge(BatchJudge[EvidenceClaim, ClaimJudgement]):
     """Lets a language model judge statements, and stores each judgement.
 
     A stored judgement is reused while the statement, its passages, the model and the
-    prompt are the same. `budget` limits what a run may cost.
+    prompt are the same. `budget` limits what a run may cost. A call has `per_call`
+    statements at most.
     """
 
     def __init__(
-        self, chat: ChatModel, store: AnalysisStore, budget: JudgeBudget
+        self,
+        chat: ChatModel,
+        store: AnalysisStore,
+        budget: JudgeBudget,
+        per_call: int = STATEMENTS_PER_CALL,
     ) -> None:
-        super().__init__(chat, store, budget, _ClaimFormat())
+        super().__init__(chat, store, budget, _ClaimFormat(per_call))

@@ -18,6 +18,7 @@ class RequestPurpose(StrEnum):
     ANSWERING = "answering"
     JUDGING = "judging"
     CHECKING = "checking"
+    WRITING = "writing"
     WEB_SEARCH = "web search"
     EMBEDDING = "embedding"
     RERANKING = "second look"

@@ -48,6 +48,12 @@ class ModelSettings:
         " means `name`.",
         example="gpt-6-sol",
     )
+    writer: str = declare_setting(
+        "",
+        "Another model on the same server, to draft texts in `lrwr post new`. Empty"
+        " means `name`.",
+        example="gpt-6-sol",
+    )
     base_url: str = declare_setting(
         "",
         "Address of the server. Empty means OpenAI itself, or Ollama on this machine.",

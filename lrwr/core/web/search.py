@@ -130,6 +130,25 @@ def build_web_query(
     return _join_query(list(_select_query_tokens(asked_text, kept_tokens, titles)))
 
 
+def build_topic_query(topic: str, bible: Bible) -> str:
+    """Return the text to send to a web search about `topic`; empty to send nothing.
+
+    It consists of words of the topic, without names of the story in `bible`, without
+    long quotations and without function words. Empty if the topic is too long.
+    """
+    text = unicodedata.normalize("NFKC", topic).strip()
+    if len(text) > MAX_WEB_QUESTION_CHARS:
+        return ""
+    kept_tokens = [
+        token
+        for token in _drop_story_names(text, list(_iter_tokens(text)), bible)
+        if not _overlaps_any(token, _find_long_quotations(text))
+    ]
+    return _join_query(
+        list(_select_query_tokens(text, kept_tokens, _find_titles(text)))
+    )
+
+
 def wants_web(plan: QuestionPlan) -> bool:
     """Return whether `plan` selects the web, for an external work or the craft of
     writing.

@@ -226,6 +226,7 @@ def test_each_role_may_have_a_model_of_its_own(tmp_path: Path) -> None:
     assert list_chat_models(chosen) == {
         RequestPurpose.PLANNING: "gpt-6-luna",
         RequestPurpose.CHECKING: "gpt-6-luna",
+        RequestPurpose.WRITING: "gpt-6-luna",
         RequestPurpose.READING: "gpt-4o-mini",
         RequestPurpose.ANSWERING: "gpt-6-sol",
         RequestPurpose.JUDGING: "gpt-6-terra",
@@ -236,6 +237,7 @@ def test_each_role_may_have_a_model_of_its_own(tmp_path: Path) -> None:
         ("gpt-4o-mini", ""),
         ("gpt-6-sol", "none"),
         ("gpt-6-terra", "none"),
+        ("gpt-6-luna", "none"),
         ("gpt-6-luna", "none"),
         ("gpt-6-luna", "none"),
     ]

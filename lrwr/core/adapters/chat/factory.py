@@ -39,8 +39,9 @@ class ModelRole(StrEnum):
 
     The planner plans how to answer a question. The analyst extracts facts from the
     manuscript and judges contradictions. The avatar answers questions. The judge scores
-    answers in `lrwr eval`. The checker compares drafts with the manuscript. The ranker
-    orders the first passages of a search; it is the planner's model.
+    answers in `lrwr eval`. The checker compares drafts with the manuscript, the writer
+    drafts them. The ranker orders the first passages of a search; it is the planner's
+    model.
     """
 
     PLANNER = "planner"
@@ -48,6 +49,7 @@ class ModelRole(StrEnum):
     AVATAR = "avatar"
     JUDGE = "judge"
     CHECKER = "checker"
+    WRITER = "writer"
     RANKER = "ranker"
 
     @property
@@ -64,6 +66,8 @@ class ModelRole(StrEnum):
                 return RequestPurpose.JUDGING
             case ModelRole.CHECKER:
                 return RequestPurpose.CHECKING
+            case ModelRole.WRITER:
+                return RequestPurpose.WRITING
             case ModelRole.RANKER:
                 return RequestPurpose.RERANKING
 
@@ -155,6 +159,8 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
             name = model.judge
         case ModelRole.CHECKER:
             name = model.checker
+        case ModelRole.WRITER:
+            name = model.writer
     default = DEFAULT_CHAT_MODEL if model.use == "openai" else ""
     return "" if model.use == "off" else name or model.name or default
 

@@ -1,0 +1,330 @@
+"""Drafts texts about the story: builds what the steps need, and stores the result."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+
+from lrwr.app.container import Workspace
+from lrwr.app.egress import create_chat_model, create_price_lookup
+from lrwr.app.post_files import CachedWebSearch, PostEvidence, PostFiles, StoredPost
+from lrwr.app.posts import load_checked_story
+from lrwr.core.adapters.chat.factory import ModelRole
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
+from lrwr.core.evidence.candidates import (
+    CandidateFinder,
+    StoryMaterial,
+    resolve_notes,
+)
+from lrwr.core.evidence.checker import CheckedStory, DraftChecker
+from lrwr.core.evidence.drafts import render_draft, render_outline
+from lrwr.core.evidence.judge import ClaimJudge
+from lrwr.core.evidence.kinds import KIND_RULES, PostKind
+from lrwr.core.evidence.pack import EvidencePack, build_pack_by_rules
+from lrwr.core.evidence.prompts import (
+    WritingRequest,
+    build_gap_messages,
+    build_pack_messages,
+    build_writing_messages,
+)
+from lrwr.core.evidence.revision import SentenceRevision
+from lrwr.core.evidence.sources import EvidenceSource, SourceModels
+from lrwr.core.evidence.steps import (
+    SHOWN_FOR_GAPS,
+    PostDependencies,
+    PostResult,
+    choose_for_kind,
+    run_post_steps,
+)
+from lrwr.core.evidence.web_queries import BookWords, build_queries
+from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.language_model import Usage
+from lrwr.core.ports.models import ChatMessage
+from lrwr.pipeline.analysis import ModelBudget
+
+CLAIMS_PER_CALL = 15
+"""Sentences of a draft that the checker judges in one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostOrder:
+    """What the author asks for: the text to write, and what it may use.
+
+    `as_of` is the horizon as typed, empty for the whole story; `notes` are names of
+    notes. `uses_web` allows web searches, `uses_model` False makes an outline. `stored`
+    is the pack of an earlier draft.
+    """
+
+    writing: WritingRequest
+    as_of: str = ""
+    notes: tuple[str, ...] = ()
+    uses_web: bool = False
+    uses_model: bool = True
+    stored: EvidencePack | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostDrafting:
+    """The drafts that were made and stored, and what the language models used.
+
+    `model` is the writer's name, empty for an outline; `cost` is in US dollars, None if
+    unknown.
+    """
+
+    posts: tuple[StoredPost, ...]
+    result: PostResult
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostPlan:
+    """What drafting would use, without a request to any service.
+
+    `queries` is what a web search for the brief would send; a model may ask for others.
+    `prompts` are those of the first steps, with their purpose.
+    """
+
+    sources: tuple[EvidenceSource, ...]
+    queries: tuple[str, ...]
+    pack: EvidencePack
+    prompts: tuple[tuple[str, Sequence[ChatMessage]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """The language models of one draft; both None without one."""
+
+    writer: MeteredChatModel | None = None
+    checker: MeteredChatModel | None = None
+
+    def take_usage(self) -> Usage:
+        """Return the usage of both since the last call."""
+        models = (model for model in (self.writer, self.checker) if model)
+        return sum((model.take_usage() for model in models), Usage())
+
+
+async def draft_post(
+    workspace: Workspace,
+    order: PostOrder,
+    name: str,
+    *,
+    force: bool = False,
+    emit: Callable[[str], None] = lambda _: None,
+) -> PostDrafting:
+    """Draft a text and store each variant in the folder of drafts.
+
+    `emit` receives a sentence about each step, and each web query before it is sent.
+
+    Raises:
+        NotFound: Nothing was ingested, or there is no evidence: nothing is written.
+        ServiceUnavailable: The language model did not answer usably.
+        SettingsProblem: A draft of this name exists, without `force`.
+        StoreProblem: The library cannot be read, or a file not written.
+    """
+    models = _create_models(workspace, order)
+    dependencies, order = await _build_dependencies(workspace, order, models, emit)
+    files = PostFiles(workspace.library)
+    names = _list_names(name, order)
+    if not force:
+        for draft_name in names:
+            _refuse_existing(files, draft_name)
+    run = run_post_steps if models.writer is None else _load_graph_runner()
+    result = await run(order.writing, dependencies, order.stored)
+    model = models.writer.name if models.writer else ""
+    evidence = PostEvidence(
+        order.writing.brief,
+        order.writing.kind,
+        result.pack,
+        order.as_of,
+        order.notes,
+        order.writing.platform or "",
+        workspace.now(),
+        model,
+        remarks=result.remarks,
+    )
+    cost = _sum_costs(workspace, models)
+    texts = _render(order, result)
+    posts = tuple(
+        files.save(
+            draft_name, text, replace(evidence, revisions=revisions), force=force
+        )
+        for draft_name, (text, revisions) in zip(names, texts, strict=False)
+    )
+    return PostDrafting(posts, result, model, models.take_usage(), cost)
+
+
+def _load_graph_runner() -> Callable[..., Awaitable[PostResult]]:
+    """Return what runs the steps as a graph; importing LangGraph takes half a second."""
+    module = import_module("lrwr.core.evidence.graph")
+    runner: Callable[..., Awaitable[PostResult]] = module.run_post_graph
+    return runner
+
+
+def _refuse_existing(files: PostFiles, name: str) -> None:
+    if files.exists(name):
+        raise SettingsProblem(
+            f"There is a draft {name} already",
+            hint="Choose another `--name`, or use `--force`: earlier versions are"
+            " preserved.",
+        )
+
+
+def _list_names(name: str, order: PostOrder) -> list[str]:
+    count = order.writing.variants if order.uses_model else 1
+    return [name, *(f"{name}-{number}" for number in range(2, count + 1))]
+
+
+def _render(
+    order: PostOrder, result: PostResult
+) -> list[tuple[str, tuple[SentenceRevision, ...]]]:
+    writing = order.writing
+    if not result.posts:
+        limits = _describe_limits(order)
+        outline = render_outline(writing.brief, writing.kind, result.pack, limits)
+        return [(outline, ())]
+    return [
+        (render_draft(post.draft, result.pack, writing.kind), post.revisions)
+        for post in result.posts
+    ]
+
+
+def _describe_limits(order: PostOrder) -> list[str]:
+    if order.as_of:
+        return [f"Nothing after {order.as_of} is used."]
+    return []
+
+
+def _create_models(workspace: Workspace, order: PostOrder) -> _Models:
+    """Return the writer and the checker, with one budget; none for an outline.
+
+    Raises:
+        SettingsProblem: The configured language model has no key or no name.
+    """
+    settings = workspace.settings
+    if not order.uses_model or settings.model.use == "off":
+        return _Models()
+    access = workspace.egress.model_access(may_ask=True, is_interactive=True)
+    price = create_price_lookup(settings)
+    budget = QuestionBudget(price, settings.model.budget)
+    writer = create_chat_model(settings, ModelRole.WRITER, access)
+    checker = create_chat_model(settings, ModelRole.CHECKER, access)
+    assert writer is not None, "a language model is configured"
+    assert checker is not None, "a language model is configured"
+    return _Models(MeteredChatModel(writer, budget), MeteredChatModel(checker, budget))
+
+
+def _sum_costs(workspace: Workspace, models: _Models) -> float | None:
+    price = create_price_lookup(workspace.settings)
+    total = 0.0
+    for model in (models.writer, models.checker):
+        if model is None or not model.usage.calls:
+            continue
+        cost = price(model.usage, model.name)
+        if cost is None:
+            return None
+        total += cost
+    return total
+
+
+async def _build_dependencies(
+    workspace: Workspace,
+    order: PostOrder,
+    models: _Models,
+    emit: Callable[[str], None],
+) -> tuple[PostDependencies, PostOrder]:
+    """Return what the steps need, and the order with facts about the manuscript."""
+    story = await load_checked_story(workspace, order.as_of)
+    bible = await workspace.bible().read(story.horizon)
+    notes = resolve_notes(order.notes, story.order)
+    documents = {moment.evidence.document for moment in bible.timeline} | {*notes}
+    material = StoryMaterial(
+        story.order,
+        story.pipeline,
+        story.horizon,
+        bible.timeline,
+        await workspace.passages.texts(documents),
+        notes,
+    )
+    rules = KIND_RULES[order.writing.kind]
+    candidates = CandidateFinder(workspace.finder(), material, rules)
+    web = workspace.egress.web_search() if order.uses_web else None
+    dependencies = PostDependencies(
+        candidates.find,
+        workspace.passages,
+        story,
+        await workspace.bible().names(),
+        DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans),
+        find_sentence_spans,
+        _open_source_models(workspace),
+        models.writer,
+        _create_judge(workspace, models),
+        CachedWebSearch(web, workspace.library, workspace.now) if web else None,
+        emit,
+    )
+    if order.writing.kind is PostKind.QUERY_LETTER:
+        order = replace(order, writing=_add_length(order.writing, story))
+    return dependencies, order
+
+
+def _add_length(writing: WritingRequest, story: CheckedStory) -> WritingRequest:
+    """Return the request with the length of the manuscript, which agents ask for."""
+    outlines = story.order.outlines.values()
+    words = sum(o.words for o in outlines if o.type is DocumentType.SCENE)
+    rounded = round(words, -3) or words
+    return replace(
+        writing, brief=f"{writing.brief} (The manuscript has {rounded:,} words.)"
+    )
+
+
+def _open_source_models(workspace: Workspace) -> SourceModels:
+    """Return the models that compare texts on this machine."""
+    reranker = workspace.retrieval.local_reranker
+    if reranker is None:
+        return SourceModels()
+    return SourceModels(workspace.embedders.local, reranker)
+
+
+def _create_judge(workspace: Workspace, models: _Models) -> ClaimJudge | None:
+    if models.checker is None:
+        return None
+    no_limit = ModelBudget(lambda _: 0.0)  # the budget of both models is in the checker
+    return ClaimJudge(
+        models.checker, workspace.stores.analysis, no_limit, CLAIMS_PER_CALL
+    )
+
+
+async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
+    """Return what `draft_post` would use, without a request to any service.
+
+    Raises:
+        NotFound: Nothing was ingested, or the horizon or a note does not exist.
+        StoreProblem: The library cannot be read.
+    """
+    offline = replace(order, uses_web=False)
+    dependencies, order = await _build_dependencies(
+        workspace, offline, _Models(), lambda _: None
+    )
+    writing, models = order.writing, dependencies.models
+    candidates = await dependencies.find([writing.brief])
+    sources = await choose_for_kind(writing, candidates, (), models)
+    pack = order.stored or build_pack_by_rules(
+        writing.brief, sources, find_sentence_spans
+    )
+    texts = await workspace.passages.texts(dependencies.story.order.outlines)
+    book = BookWords(text.text for text in texts.values())
+    prompts = (
+        ("finding gaps", build_gap_messages(writing, candidates[:SHOWN_FOR_GAPS])),
+        ("collecting facts", build_pack_messages(writing, sources)),
+        ("writing, with facts chosen by rules", build_writing_messages(writing, pack)),
+    )
+    covers_story = KIND_RULES[writing.kind].covers_story
+    topics = () if covers_story else (writing.brief,)
+    return PostPlan(
+        tuple(sources),
+        build_queries(topics, dependencies.names, book),
+        pack,
+        prompts if order.stored is None else prompts[2:],
+    )

@@ -1,0 +1,258 @@
+"""Drafts of texts about the story, as text and JSON."""
+
+from collections.abc import Iterator, Sequence
+
+from lrwr.app.post_drafts import PostDrafting, PostPlan
+from lrwr.app.post_files import PostEvidence, StoredPost
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledTable,
+    StyledText,
+    format_age,
+    format_count,
+    format_horizon,
+    sanitize_line,
+    shorten_excerpt,
+    styled_line,
+)
+from lrwr.core.evidence.drafts import format_source
+from lrwr.core.evidence.kinds import KIND_RULES, PostGap
+from lrwr.core.evidence.pack import AnchoredFact, EvidenceFact, QuoteState
+from lrwr.core.evidence.revision import SentenceRevision
+
+_NEEDS_LOOK = (QuoteState.CHANGED, QuoteState.GONE)
+
+
+def render_drafting(drafting: PostDrafting) -> Iterator[StyledLine]:
+    """Yield the lines of new drafts: text, revisions, what is missing, files."""
+    for post in drafting.posts:
+        yield styled_line(post.text.rstrip())
+        yield styled_line()
+        yield from render_revisions(post.evidence.revisions)
+    if drafting.model:
+        yield from render_gaps(drafting.result.pack.gaps)
+    yield from _render_counts(drafting)
+    for post in drafting.posts:
+        yield styled_line(StyledText(str(post.file), "place"))
+
+
+def _render_counts(drafting: PostDrafting) -> Iterator[StyledLine]:
+    pack, check = drafting.result.pack, drafting.result.check
+    own = sum(fact.source.is_own for fact in pack.facts)
+    facts = f"{format_count(len(pack.facts), 'fact')}, {own:,} from your text"
+    dropped = (
+        f"; {format_count(pack.dropped, 'other')} dropped, because the quotation is not"
+        " in the source"
+    )
+    yield styled_line(f"{facts}{dropped if pack.dropped else ''}.")
+    if drafting.model and check.unjudged:
+        count = format_count(check.unjudged, "sentence")
+        yield styled_line(
+            f"{count} checked by rules only: the model quoted no words of a source."
+        )
+
+
+def render_revisions(revisions: Sequence[SentenceRevision]) -> Iterator[StyledLine]:
+    """Yield each sentence that the check changed, with the reason and what it became."""
+    if revisions:
+        yield styled_line(StyledText("Changed after the check:", "strong"))
+    for revision in revisions:
+        yield styled_line(
+            StyledText(f"- {sanitize_line(revision.before)}", "bad"), indent=2
+        )
+        if revision.after:
+            yield styled_line(
+                StyledText(f"+ {sanitize_line(revision.after)}", "good"), indent=2
+            )
+        reason = revision.reason if revision.after else f"left out: {revision.reason}"
+        yield styled_line(StyledText(reason, "faint"), indent=4)
+    if revisions:
+        yield styled_line()
+
+
+def render_gaps(gaps: Sequence[PostGap]) -> Iterator[StyledLine]:
+    """Yield what the evidence lacks, a line for each gap."""
+    if gaps:
+        yield styled_line(StyledText("What is missing:", "strong"))
+    for gap in gaps:
+        topic = f" (look for: {sanitize_line(gap.topic)})" if gap.topic else ""
+        yield styled_line(
+            f"{gap.kind.value}: {sanitize_line(gap.need)}{topic}", indent=2
+        )
+    if gaps:
+        yield styled_line()
+
+
+def render_stored_post(
+    post: StoredPost, facts: Sequence[AnchoredFact]
+) -> Iterator[StyledLine]:
+    """Yield a draft and its evidence, with the present places of quotations."""
+    yield styled_line(post.text.rstrip())
+    yield styled_line()
+    yield styled_line(StyledText("Evidence:", "strong"))
+    for anchored in facts:
+        yield from _render_fact(anchored)
+    yield styled_line()
+    yield from render_revisions(post.evidence.revisions)
+    yield styled_line(describe_post(post))
+    yield styled_line(StyledText(str(post.file), "place"))
+
+
+def _render_fact(anchored: AnchoredFact) -> Iterator[StyledLine]:
+    fact, state = anchored.fact, anchored.state
+    tone: StyledText | str = ""
+    if state in _NEEDS_LOOK or state is QuoteState.MOVED:
+        tone = StyledText(
+            f"  {state.value}", "bad" if state in _NEEDS_LOOK else "faint"
+        )
+    yield styled_line(
+        f"[{fact.number}] {sanitize_line(fact.statement)} ({fact.certainty.value})",
+        tone,
+        indent=2,
+    )
+    yield styled_line(
+        StyledText(sanitize_line(format_source(fact.source)), "place"),
+        f"  “{shorten_excerpt(fact.quote)}”",
+        indent=4,
+    )
+
+
+def describe_post(post: StoredPost) -> str:
+    """Return the kind of a draft, its horizon and its versions in a sentence."""
+    evidence = post.evidence
+    kind = KIND_RULES[evidence.kind].name.capitalize()
+    until = (
+        f"up to {format_horizon(evidence.as_of)}"
+        if evidence.as_of
+        else "about the whole story"
+    )
+    origin = f"written with {evidence.model}" if evidence.model else "an outline"
+    return f"{kind} {until}, {origin}; {format_count(post.versions, 'version')}."
+
+
+def build_post_table(posts: Sequence[StoredPost], now: float) -> StyledTable:
+    """Return a table of drafts; `now` is in seconds since 1970."""
+    rows = [
+        (
+            post.name,
+            KIND_RULES[post.evidence.kind].name,
+            post.evidence.as_of or "whole",
+            f"{len(post.text.split()):,}",
+            format_age(max(0.0, now - post.changed)),
+            shorten_excerpt(post.evidence.brief),
+        )
+        for post in posts
+    ]
+    headings = ("name", "kind", "up to", "words", "changed", "brief")
+    return StyledTable(headings, rows, ("words",))
+
+
+def render_post_plan(plan: PostPlan) -> Iterator[StyledLine]:
+    """Yield what drafting would use: sources, and what a web search would send."""
+    yield styled_line(StyledText("Your text:", "strong"))
+    for source in plan.sources:
+        yield styled_line(
+            StyledText(sanitize_line(format_source(source)), "place"),
+            f"  “{shorten_excerpt(source.text)}”",
+            indent=2,
+        )
+    if not plan.sources:
+        yield styled_line("nothing found", indent=2)
+    queries = ", ".join(f"“{query}”" for query in plan.queries)
+    yield styled_line(f"With --web, lrwr would search for: {queries or 'nothing'}.")
+    yield styled_line("Nothing was sent or written.")
+
+
+def post_as_json(
+    post: StoredPost, facts: Sequence[AnchoredFact] = ()
+) -> dict[str, object]:
+    """Return a draft as JSON; `facts` are those of its evidence at their present
+    places.
+    """
+    evidence = post.evidence
+    return {
+        "name": post.name,
+        "file": str(post.file),
+        "text": post.text,
+        "versions": post.versions,
+        **post_evidence_as_json(evidence),
+        "facts": [
+            {**fact_as_json(anchored.fact), "state": anchored.state}
+            for anchored in facts
+        ]
+        or [fact_as_json(fact) for fact in evidence.pack.facts],
+    }
+
+
+def post_evidence_as_json(evidence: PostEvidence) -> dict[str, object]:
+    """Return the evidence of a draft as JSON, without its facts."""
+    return {
+        "kind": evidence.kind,
+        "brief": evidence.brief,
+        "as_of": evidence.as_of or None,
+        "platform": evidence.platform or None,
+        "model": evidence.model or None,
+        "gaps": [
+            {"kind": gap.kind, "need": gap.need, "topic": gap.topic}
+            for gap in evidence.pack.gaps
+        ],
+        "queries": list(evidence.pack.queries),
+        "dropped": evidence.pack.dropped,
+        "revisions": [
+            {"before": r.before, "after": r.after, "reason": r.reason}
+            for r in evidence.revisions
+        ],
+        "remarks": list(evidence.remarks),
+    }
+
+
+def fact_as_json(fact: EvidenceFact) -> dict[str, object]:
+    """Return a fact with its source as JSON."""
+    source = fact.source
+    place: dict[str, object] = (
+        {
+            "file": source.document,
+            "lines": [source.lines.first, source.lines.last],
+            "chapter": source.chapter,
+        }
+        if source.is_own
+        else {
+            "url": source.url,
+            "title": source.title,
+            "author": source.author,
+            "published": source.published,
+        }
+    )
+    return {
+        "number": fact.number,
+        "statement": fact.statement,
+        "quote": fact.quote,
+        "certainty": fact.certainty,
+        **place,
+    }
+
+
+def drafting_as_json(drafting: PostDrafting) -> dict[str, object]:
+    """Return new drafts as JSON, with what the language models used."""
+    usage, check = drafting.usage, drafting.result.check
+    return {
+        "drafts": [post_as_json(post) for post in drafting.posts],
+        "model": drafting.model or None,
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": drafting.cost,
+        "supported": check.supported,
+        "checked_by_rules_only": check.unjudged,
+    }
+
+
+def plan_as_json(plan: PostPlan) -> dict[str, object]:
+    """Return what drafting would use as JSON."""
+    return {
+        "sources": [
+            {"place": format_source(source), "text": source.text}
+            for source in plan.sources
+        ],
+        "queries": list(plan.queries),
+    }

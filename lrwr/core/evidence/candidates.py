@@ -1,0 +1,206 @@
+"""Finds passages, moments of the story and named notes that a text may rest on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lrwr.core.attribution.details import stem_words
+from lrwr.core.bible.values import TextEvidence, TimelineMoment
+from lrwr.core.evidence.kinds import PostKindRules
+from lrwr.core.evidence.sources import (
+    EvidenceSource,
+    build_own_source,
+    fuse_rankings,
+)
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.text import Span
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.query_words import has_search_words
+from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.service import PassageFinder
+from lrwr.core.retrieval.story import StoryOrder
+
+BRIEF_PASSAGES = 50
+OTHER_PASSAGES = 15
+"""Passages that the search for the brief, and each other search, returns."""
+
+MAX_MOMENTS = 10
+MIN_MOMENT_WORDS = 2
+"""Moments of the timeline taken for a brief, and words that each shares with it."""
+
+MAX_WINDOW_CHARS = 1_200
+"""Characters of a passage of a named note, in whole paragraphs where possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoryMaterial:
+    """What drafts of one library may use up to `horizon`.
+
+    `moments` are those of the timeline up to the horizon, in story order. `texts` are
+    the texts of their documents and of `notes`, which the author named.
+    """
+
+    order: StoryOrder
+    pipeline: Pipeline
+    horizon: Horizon | None
+    moments: Sequence[TimelineMoment]
+    texts: Mapping[DocumentId, DocumentText]
+    notes: Sequence[DocumentId] = ()
+
+
+class CandidateFinder:
+    """Finds the author's texts for a kind of text. Read-only."""
+
+    def __init__(
+        self, finder: PassageFinder, material: StoryMaterial, rules: PostKindRules
+    ) -> None:
+        self._finder, self._material, self._rules = finder, material, rules
+
+    async def find(self, searches: Sequence[str]) -> list[EvidenceSource]:
+        """Return sources for `searches`, the brief first; best first.
+
+        For a kind that covers the story, they alternate with moments from all of it.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        brief, *others = searches
+        rankings = [await self._search(brief, BRIEF_PASSAGES)]
+        rankings += [await self._search(other, OTHER_PASSAGES) for other in others]
+        rankings.append(self._match_moments(brief))
+        rankings.append(self._rank_notes(brief))
+        fused = fuse_rankings(ranking for ranking in rankings if ranking)
+        if not self._rules.covers_story:
+            return fused
+        spread = self._spread_moments(self._rules.sources)
+        return list(_alternate(spread, fused))
+
+    async def _search(self, question: str, limit: int) -> list[EvidenceSource]:
+        material = self._material
+        if not has_search_words(question):
+            return []
+        request = SearchRequest(
+            question, material.pipeline, limit, horizon=material.horizon
+        )
+        result = await self._finder.find(request, material.order)
+        if result.unknown and not _has_known_words(question, result.unknown):
+            return []
+        return [build_own_source(passage) for passage in result.passages]
+
+    def _match_moments(self, brief: str) -> list[EvidenceSource]:
+        stems = stem_words(brief)
+        shared = [
+            (len(stems & stem_words(f"{m.text} {' '.join(m.characters)}")), at, m)
+            for at, m in enumerate(self._material.moments)
+        ]
+        best = sorted(
+            (-count, at) for count, at, _ in shared if count >= MIN_MOMENT_WORDS
+        )
+        moments = [self._material.moments[at] for _, at in best[:MAX_MOMENTS]]
+        return self._build_moment_sources(moments)
+
+    def _spread_moments(self, count: int) -> list[EvidenceSource]:
+        """Return `count` moments, evenly over the story up to the horizon."""
+        moments = [m for m in self._material.moments if m.evidence.chapter is not None]
+        if len(moments) > count:
+            step = (len(moments) - 1) / max(1, count - 1)
+            moments = [moments[round(place * step)] for place in range(count)]
+        return self._build_moment_sources(moments)
+
+    def _build_moment_sources(
+        self, moments: Sequence[TimelineMoment]
+    ) -> list[EvidenceSource]:
+        sources = (self._build_moment_source(m.evidence) for m in moments)
+        return list(dict.fromkeys(source for source in sources if source is not None))
+
+    def _build_moment_source(self, evidence: TextEvidence) -> EvidenceSource | None:
+        document = self._material.texts.get(evidence.document)
+        if document is None or not evidence.spans:
+            return None
+        span = Span(evidence.spans[0].start, evidence.spans[-1].end)
+        if len(span) > MAX_WINDOW_CHARS:
+            span = evidence.spans[0]
+        return EvidenceSource(
+            document.text[span.start : span.end],
+            evidence.document,
+            span,
+            document.lines.lines_of(span),
+            evidence.chapter,
+            title=evidence.chapter_title,
+        )
+
+    def _rank_notes(self, brief: str) -> list[EvidenceSource]:
+        stems = stem_words(brief)
+        windows = [
+            source
+            for note in self._material.notes
+            if note in self._material.texts
+            for source in _iter_windows(note, self._material.texts[note])
+        ]
+        return sorted(windows, key=lambda s: -len(stems & stem_words(s.text)))
+
+
+def _has_known_words(question: str, unknown: Sequence[str]) -> bool:
+    """Return whether the text has a content word of `question`."""
+    missing = {stem for word in unknown for stem in stem_words(word)}
+    return bool(stem_words(question) - missing)
+
+
+def _alternate(
+    first: Sequence[EvidenceSource], second: Sequence[EvidenceSource]
+) -> Iterator[EvidenceSource]:
+    """Yield the items of both in turn, each text once, with falling scores."""
+    texts: set[str] = set()
+    ranked = max(len(first), len(second))
+    for place in range(ranked):
+        for row in (first, second):
+            if place < len(row) and row[place].text not in texts:
+                texts.add(row[place].text)
+                yield replace(row[place], score=1.0 - place / (ranked + 1))
+
+
+def _iter_windows(note: DocumentId, document: DocumentText) -> Iterator[EvidenceSource]:
+    """Yield the paragraphs of a note, packed into windows."""
+    text, start = document.text, 0
+    while start < len(text):
+        end = min(len(text), start + MAX_WINDOW_CHARS)
+        if end < len(text):
+            cut = text.rfind("\n\n", start, end)
+            end = cut + 2 if cut > start else end
+        window = text[start:end]
+        if window.strip():
+            begin = start + len(window) - len(window.lstrip())
+            span = Span(begin, begin + len(window.strip()))
+            lines = document.lines.lines_of(span)
+            yield EvidenceSource(window.strip(), note, span, lines)
+        start = end
+
+
+def resolve_notes(names: Sequence[str], order: StoryOrder) -> tuple[DocumentId, ...]:
+    """Return the documents of the notes with these paths or file names.
+
+    Raises:
+        NotFound: There is no such document in the library.
+        SettingsProblem: It tells the story: then it is no note.
+    """
+    notes = []
+    for name in names:
+        path = name.strip().removeprefix("./")
+        matches = [
+            document
+            for document in order.outlines
+            if document == path or document.rpartition("/")[2] in (path, f"{path}.md")
+        ]
+        if not matches:
+            raise NotFound(
+                f"The library has no note {name}",
+                hint="Run `lrwr status --files` for the list of documents.",
+            )
+        if order.outlines[matches[0]].type is DocumentType.SCENE:
+            raise SettingsProblem(
+                f"{matches[0]} tells the story; it is no note",
+                hint="Name a note, or raise `--as-of`.",
+            )
+        notes.append(matches[0])
+    return tuple(notes)

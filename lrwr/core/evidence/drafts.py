@@ -1,0 +1,259 @@
+"""Drafts of texts about the story: their sentences with facts, as Markdown and posts."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lrwr.core.attribution.citations import strip_answer_citation_marks
+from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap, PostKind
+from lrwr.core.evidence.limits import Platform, divide_text, fits
+from lrwr.core.evidence.pack import EvidenceFact, EvidencePack
+from lrwr.core.evidence.sources import EvidenceSource
+from lrwr.core.evidence.statements import extract_post
+from lrwr.core.model.text import SentenceSplitter
+
+PART_BREAK = "\n\n---\n\n"
+SOURCES_HEADING = "## Sources"
+
+_SENTENCE_END = re.compile(r"([.!?…]+)\s*$")
+_SOURCES = re.compile(r"^#{1,6}[ \t]*Sources[ \t]*$.*\Z", re.MULTILINE | re.DOTALL)
+
+
+class CitationStyle(StrEnum):
+    """What an export does with citations: numbers in the text and sources at the end,
+    sources at the end only, or neither.
+    """
+
+    KEEP = "keep"
+    END = "end"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """A sentence of a draft, and the numbers of the facts that it rests on."""
+
+    text: str
+    facts: tuple[int, ...] = ()
+
+    @property
+    def marked(self) -> str:
+        """The sentence with its citation marks before the full stop, such as [1]."""
+        if not self.facts:
+            return self.text
+        marks = " " + "".join(f"[{number}]" for number in self.facts)
+        if _SENTENCE_END.search(self.text):
+            return _SENTENCE_END.sub(lambda match: f"{marks}{match[1]}", self.text)
+        return self.text + marks
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPart:
+    """A paragraph of a draft, or one post of a thread."""
+
+    sentences: tuple[DraftSentence, ...]
+
+    @property
+    def text(self) -> str:
+        """The part without citation marks."""
+        return " ".join(sentence.text for sentence in self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class PostDraft:
+    """A draft: its title, empty for none, and its parts."""
+
+    title: str
+    parts: tuple[DraftPart, ...]
+
+    @property
+    def sentences(self) -> tuple[DraftSentence, ...]:
+        """All sentences, in text order."""
+        return tuple(s for part in self.parts for s in part.sentences)
+
+    @property
+    def cited(self) -> tuple[int, ...]:
+        """The numbers of the facts that it cites, ascending."""
+        return tuple(sorted({n for s in self.sentences for n in s.facts}))
+
+
+def map_sentences(
+    draft: PostDraft, replacements: dict[DraftSentence, DraftSentence | None]
+) -> PostDraft:
+    """Return `draft` with sentences replaced, or left out for None; empty parts are
+    left out.
+    """
+    parts = []
+    for part in draft.parts:
+        pairs = ((s, replacements.get(s, s)) for s in part.sentences)
+        remaining = tuple(new for _, new in pairs if new is not None and new.text)
+        if remaining:
+            parts.append(DraftPart(remaining))
+    return replace(draft, parts=tuple(parts))
+
+
+def fit_parts(
+    draft: PostDraft, platform: Platform, split: SentenceSplitter
+) -> PostDraft:
+    """Return a thread with every part short enough for a post, without its marks.
+
+    A part that is too long ends after a sentence; a sentence that is too long is
+    divided at words.
+    """
+    parts: list[DraftPart] = []
+    for part in draft.parts:
+        sentences: tuple[DraftSentence, ...] = ()
+        for sentence in part.sentences:
+            longer = DraftPart((*sentences, sentence))
+            if fits(longer.text, platform):
+                sentences = longer.sentences
+                continue
+            if sentences:
+                parts.append(DraftPart(sentences))
+            *whole, rest = _divide(sentence, platform, split)
+            parts += [DraftPart((piece,)) for piece in whole]
+            sentences = (rest,)
+        if sentences:
+            parts.append(DraftPart(sentences))
+    return replace(draft, parts=tuple(parts))
+
+
+def _divide(
+    sentence: DraftSentence, platform: Platform, split: SentenceSplitter
+) -> list[DraftSentence]:
+    if fits(sentence.text, platform):
+        return [sentence]
+    texts = divide_text(sentence.text, platform, split) or [sentence.text]
+    *whole, last = (DraftSentence(text) for text in texts)
+    return [*whole, replace(last, facts=sentence.facts)]
+
+
+def render_draft(draft: PostDraft, pack: EvidencePack, kind: PostKind) -> str:
+    """Return a draft as Markdown: title, parts with citation marks, sources last.
+
+    Lines of `---` divide the posts of a thread.
+    """
+    is_thread = KIND_RULES[kind].is_thread
+    texts = [" ".join(s.marked for s in part.sentences) for part in draft.parts]
+    body = (PART_BREAK if is_thread else "\n\n").join(texts)
+    title = f"# {draft.title}\n\n" if draft.title and not is_thread else ""
+    sources = render_sources(pack.select(draft.cited))
+    end = f"\n\n{SOURCES_HEADING}\n\n{sources}" if sources else ""
+    return f"{title}{body}{end}\n"
+
+
+def render_sources(facts: Iterable[EvidenceFact]) -> str:
+    """Return the list of sources, a line for each fact: number, place, quotation."""
+    return "\n".join(
+        f"- [{fact.number}] {format_source(fact.source)}: “{fact.quote}”"
+        for fact in facts
+    )
+
+
+def format_source(source: EvidenceSource) -> str:
+    """Return where a source stands: file and line, or title, address and date."""
+    if source.is_own:
+        place = f"{source.document}:{source.lines.first}"
+        if source.lines.last > source.lines.first:
+            place += f"–{source.lines.last}"
+        if source.chapter is None:
+            return f"{place} (note)"
+        return f"{place} (chapter {source.chapter})" if source.chapter else place
+    words = (source.title, source.url, source.published)
+    return ", ".join(word for word in words if word)
+
+
+def convert_citations(text: str, style: CitationStyle) -> str:
+    """Return the Markdown of a draft with its citations in another style."""
+    if style is CitationStyle.KEEP:
+        return text
+    body = _SOURCES.sub("", text)
+    sources = text[len(body) :] if style is CitationStyle.END else ""
+    return f"{strip_answer_citation_marks(body).rstrip()}\n\n{sources}".rstrip() + "\n"
+
+
+def list_posts(
+    text: str, platform: Platform, style: CitationStyle, split: SentenceSplitter
+) -> list[str]:
+    """Return the posts of a draft for `platform`, none over its limit; those with the
+    sources are last.
+    """
+    body = _SOURCES.sub("", text)
+    sources = text[len(body) :]
+    keeps_marks = style is CitationStyle.KEEP
+    posts: list[str] = []
+    for part in re.split(r"^[ \t]*-{3,}[ \t]*$", body, flags=re.MULTILINE):
+        plain = part if keeps_marks else extract_post(part)
+        plain = re.sub(r"^#{1,6}[ \t]+", "", plain.strip(), flags=re.MULTILINE)
+        if plain:
+            posts += (
+                [plain]
+                if fits(plain, platform)
+                else divide_text(plain, platform, split)
+            )
+    if style is not CitationStyle.REMOVE and sources:
+        lines = sources.split("\n")[1:]
+        entries = [line.removeprefix("- ") for line in lines if line.strip()]
+        posts += _pack_lines(["Sources:", *entries], platform, split)
+    return posts
+
+
+def _pack_lines(
+    lines: Sequence[str], platform: Platform, split: SentenceSplitter
+) -> list[str]:
+    posts = [""]
+    for line in lines:
+        longer = f"{posts[-1]}\n{line}".lstrip("\n")
+        if fits(longer, platform):
+            posts[-1] = longer
+        else:
+            posts += divide_text(line, platform, split)
+    return [post for post in posts if post]
+
+
+def render_outline(
+    brief: str, kind: PostKind, pack: EvidencePack, limits: Sequence[str] = ()
+) -> str:
+    """Return an outline as Markdown: for each part its question, the author's own
+    sentences with their places, and room to write; then what is missing.
+
+    `limits` are sentences about what the text may not tell or exceed.
+    """
+    rules = KIND_RULES[kind]
+    low, high = rules.words
+    unit = "posts" if rules.is_thread else "words"
+    size = f"about {rules.parts}" if rules.is_thread else f"{low:,} to {high:,}"
+    lines = [f"# {brief}", "", f"{rules.name.capitalize()}, {size} {unit}."]
+    lines += [*limits, ""]
+    shares = _share_facts(pack.facts, len(rules.questions))
+    for question, facts in zip(rules.questions, shares, strict=True):
+        lines += [f"## {question}", ""]
+        lines += [f"- {f.statement} [{f.number}]" for f in facts]
+        lines += ["", "…", ""]
+    lines += _render_gaps(pack.gaps)
+    lines += [SOURCES_HEADING, ""]
+    lines += [f"- [{f.number}] {format_source(f.source)}" for f in pack.facts]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _share_facts(
+    facts: Sequence[EvidenceFact], parts: int
+) -> Iterator[Sequence[EvidenceFact]]:
+    """Yield the facts for each of `parts`, nearly as many for each, in their order."""
+    start = 0
+    for part in range(parts):
+        end = round((part + 1) * len(facts) / parts)
+        yield facts[start:end]
+        start = end
+
+
+def _render_gaps(gaps: Sequence[PostGap]) -> list[str]:
+    if not gaps:
+        return []
+    lines = ["## What is missing", ""]
+    for gap in gaps:
+        where = f" Look for: {gap.topic}." if gap.topic else ""
+        label = "only you" if gap.kind is GapKind.AUTHOR else gap.kind.value
+        lines.append(f"- {label}: {gap.need}.{where}")
+    return [*lines, ""]

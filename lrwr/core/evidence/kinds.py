@@ -1,0 +1,219 @@
+"""The kinds of texts about a story that lrwr drafts: length, audience, horizon."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lrwr.core.model.errors import SettingsProblem
+
+
+class PostKind(StrEnum):
+    """A kind of text about the story."""
+
+    NEWSLETTER = "newsletter"
+    THREAD = "thread"
+    ESSAY = "essay"
+    BLURB = "blurb"
+    QUERY_LETTER = "query-letter"
+    SYNOPSIS = "synopsis"
+    AUTHORS_NOTE = "authors-note"
+
+
+class PostAudience(StrEnum):
+    """Who reads a text: readers of the book, or agents and publishers."""
+
+    READERS = "readers of the book"
+    TRADE = "literary agents and publishers"
+
+
+class GapKind(StrEnum):
+    """What evidence a text lacks. The last two cannot be searched for."""
+
+    NUMBER = "number or date"
+    AUTHORITY = "authority"
+    RECENT = "recent development"
+    BACKGROUND = "background"
+    COMPARABLE = "comparable title"
+    PICTURE = "picture"
+    AUTHOR = "only you can say"
+
+    @property
+    def is_searchable(self) -> bool:
+        """Whether a page of the web may fill the gap."""
+        return self not in (GapKind.PICTURE, GapKind.AUTHOR)
+
+
+@dataclass(frozen=True, slots=True)
+class PostGap:
+    """Evidence that a text lacks: `need` says what, in a few words.
+
+    `topic` is what to search the web for, not checked yet; empty for nothing.
+    """
+
+    kind: GapKind
+    need: str
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PostKindRules:
+    """What holds for one kind of text.
+
+    It has `words` words at least and at most and about `parts` parts: paragraphs, or
+    posts if `is_thread`. `needs_horizon` says that its readers may not know the whole
+    story, so that the author must choose a point. `questions` are what it answers, in
+    the order of its parts, `search` the words that find passages for them. `gaps` are
+    needed whatever the brief. `covers_story` takes moments of the whole story as
+    evidence.
+    """
+
+    name: str
+    words: tuple[int, int]
+    parts: int
+    audience: PostAudience
+    needs_horizon: bool
+    questions: tuple[str, ...]
+    gaps: tuple[PostGap, ...] = ()
+    is_thread: bool = False
+    covers_story: bool = False
+    sources: int = 8
+    advice: str = ""
+
+
+_BIOGRAPHY = PostGap(GapKind.AUTHOR, "who you are, and what you wrote before")
+_WHY = PostGap(GapKind.AUTHOR, "why you write about this")
+_PICTURE = PostGap(GapKind.PICTURE, "a picture that belongs to it")
+_COMPARABLE = PostGap(
+    GapKind.COMPARABLE, "two titles of the last years for the same readers"
+)
+
+KIND_RULES: Mapping[PostKind, PostKindRules] = {
+    PostKind.NEWSLETTER: PostKindRules(
+        "newsletter",
+        (250, 600),
+        5,
+        PostAudience.READERS,
+        True,
+        (
+            "What is this letter about?",
+            "What does the story show of it?",
+            "What is behind it?",
+            "What should readers do next?",
+        ),
+        (_WHY, _PICTURE),
+        advice="A letter to subscribers: an opening they can picture, one thought a"
+        " paragraph, a plain end.",
+    ),
+    PostKind.THREAD: PostKindRules(
+        "thread",
+        (60, 300),
+        6,
+        PostAudience.READERS,
+        True,
+        (
+            "What is worth stopping for?",
+            "What does the story show of it?",
+            "What is the best detail?",
+            "Where does it lead?",
+        ),
+        (_PICTURE,),
+        is_thread=True,
+        advice="Each part stands alone as a post and says one thing. No hashtags.",
+    ),
+    PostKind.ESSAY: PostKindRules(
+        "essay",
+        (700, 1_200),
+        9,
+        PostAudience.READERS,
+        True,
+        (
+            "What does the essay claim?",
+            "What in the story shows it?",
+            "What speaks against it?",
+            "What does the world outside the book say?",
+            "What follows?",
+        ),
+        (PostGap(GapKind.AUTHOR, "your own experience of it"),),
+        advice="An argument in steps, from the particular to the general.",
+    ),
+    PostKind.BLURB: PostKindRules(
+        "blurb",
+        (100, 200),
+        3,
+        PostAudience.READERS,
+        True,
+        (
+            "Who is it about, and where?",
+            "What does this person want?",
+            "What stands in the way?",
+            "What is at stake?",
+        ),
+        covers_story=True,
+        advice="Present tense. End on a question of the story, not on its answer.",
+    ),
+    PostKind.QUERY_LETTER: PostKindRules(
+        "query letter",
+        (200, 350),
+        4,
+        PostAudience.TRADE,
+        False,
+        (
+            "What kind of book is it, and how long?",
+            "Who is it about, and what does this person want?",
+            "What stands in the way, and what is at stake?",
+            "Which books stand beside it, and who writes?",
+        ),
+        (_COMPARABLE, _BIOGRAPHY),
+        covers_story=True,
+        advice="A letter to an agent. Present tense for the story. No praise of the book.",
+    ),
+    PostKind.SYNOPSIS: PostKindRules(
+        "synopsis",
+        (400, 800),
+        6,
+        PostAudience.TRADE,
+        False,
+        (
+            "Who is it about, and how does it begin?",
+            "What sets the story going?",
+            "How does it come to a head?",
+            "How does it end?",
+        ),
+        covers_story=True,
+        sources=14,
+        advice="The whole plot with its end, in order, present tense, third person.",
+    ),
+    PostKind.AUTHORS_NOTE: PostKindRules(
+        "author's note",
+        (150, 500),
+        4,
+        PostAudience.READERS,
+        True,
+        (
+            "What in the book needs a word?",
+            "What is invented, and what is not?",
+            "Where does it come from?",
+            "Whom do you thank?",
+        ),
+        (PostGap(GapKind.AUTHOR, "what you changed on purpose, and whom you thank"),),
+        advice="In the author's own voice; say what is history and what is invented.",
+    ),
+}
+
+
+def check_horizon_choice(kind: PostKind, as_of: str, *, whole: bool) -> None:
+    """Check that the author chose how much of the story the text may use.
+
+    Raises:
+        SettingsProblem: Both or, for a kind that readers see, neither was chosen.
+    """
+    if whole and as_of:
+        raise SettingsProblem(
+            "`--whole` and `--as-of` cannot be combined", hint="Leave out one of them."
+        )
+    rules = KIND_RULES[kind]
+    if rules.needs_horizon and not (whole or as_of):
+        raise SettingsProblem(
+            f"Readers see a {rules.name}: how much of the story may it tell?",
+            hint="Add `--as-of ch3` for what readers know after chapter 3, or `--whole`.",
+        )

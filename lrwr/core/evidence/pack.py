@@ -1,0 +1,214 @@
+"""The evidence pack of a text about the story: facts with verbatim quotations."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lrwr.core.attribution.details import stem_words
+from lrwr.core.evidence.kinds import PostGap
+from lrwr.core.evidence.sources import EvidenceSource
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import SentenceSplitter, Span
+from lrwr.core.nlp.dialogue.quote_lookup import find_verbatim
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.anchors import find_most_similar_span, find_nearest_quote
+
+MAX_QUOTE_WORDS = 20
+MIN_QUOTE_WORDS = 3
+MAX_FACTS = 14
+
+_MARKUP = re.compile(r"^(?:[>\s]|[-+*]\s)+")
+
+
+class FactCertainty(StrEnum):
+    """Whether the source says a fact, or it follows from what the source says."""
+
+    STATED = "stated"
+    IMPLIED = "implied"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFact:
+    """A fact of the pack, with its number in citations, from 1.
+
+    `quote` are words of `source`, verbatim, at most `MAX_QUOTE_WORDS`.
+    """
+
+    number: int
+    statement: str
+    quote: str
+    source: EvidenceSource
+    certainty: FactCertainty = FactCertainty.STATED
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePack:
+    """What a draft may rest on.
+
+    `dropped` counts facts whose quotation is not in their source. `gaps` is what is
+    missing, `queries` what was sent to a web search.
+    """
+
+    facts: tuple[EvidenceFact, ...] = ()
+    dropped: int = 0
+    gaps: tuple[PostGap, ...] = ()
+    queries: tuple[str, ...] = ()
+
+    def select(self, numbers: Iterable[int]) -> tuple[EvidenceFact, ...]:
+        """Return the facts with these numbers, in the order of `numbers`."""
+        facts = {fact.number: fact for fact in self.facts}
+        return tuple(facts[number] for number in numbers if number in facts)
+
+
+@dataclass(frozen=True, slots=True)
+class FactProposal:
+    """A fact as a language model states it; `source` is the index of its source.
+
+    `quote` is not verified yet.
+    """
+
+    source: int
+    statement: str
+    quote: str
+    certainty: FactCertainty
+
+
+def build_pack(
+    proposals: Sequence[FactProposal], sources: Sequence[EvidenceSource]
+) -> EvidencePack:
+    """Return the pack of those facts whose quotation stands in their source.
+
+    The quotation gets the letters of the source; a longer one is cut to
+    `MAX_QUOTE_WORDS` words. Facts of the author come first.
+    """
+    facts: list[EvidenceFact] = []
+    dropped = 0
+    for proposal in proposals[:MAX_FACTS]:
+        source = sources[proposal.source]
+        quote = cut_quote(proposal.quote, source.text)
+        if not quote or not proposal.statement:
+            dropped += 1
+            continue
+        facts.append(
+            EvidenceFact(0, proposal.statement, quote, source, proposal.certainty)
+        )
+    ordered = sorted(facts, key=lambda fact: not fact.source.is_own)
+    numbered = (replace(fact, number=n) for n, fact in enumerate(ordered, start=1))
+    return EvidencePack(tuple(numbered), dropped)
+
+
+def build_pack_by_rules(
+    brief: str, sources: Sequence[EvidenceSource], split: SentenceSplitter
+) -> EvidencePack:
+    """Return a pack with the sentence of each source that fits `brief` best, made
+    without a language model: the statement is the sentence itself.
+    """
+    facts: list[EvidenceFact] = []
+    for source in sources:
+        sentence = _find_best_sentence(brief, source.text, split)
+        quote = cut_quote(sentence, source.text)
+        if quote:
+            line = " ".join(sentence.split())
+            facts.append(EvidenceFact(len(facts) + 1, line, quote, source))
+    return EvidencePack(tuple(facts))
+
+
+def _find_best_sentence(brief: str, text: str, split: SentenceSplitter) -> str:
+    stems = stem_words(brief)
+    sentences = [text[span.start : span.end].strip() for span in split(text)]
+    plain = [_MARKUP.sub("", s) for s in sentences if not s.startswith("#")]
+    long = [s for s in plain if len(s.split()) >= MIN_QUOTE_WORDS]
+    return max(long, key=lambda s: len(stems & stem_words(s)), default="")
+
+
+def cut_quote(quote: str, text: str) -> str:
+    """Return the words of `text` that `quote` repeats, in the letters of `text` and cut
+    to `MAX_QUOTE_WORDS` words; empty if it does not repeat at least three words.
+    """
+    span = find_verbatim(quote, text)
+    words = text[span.start : span.end].split() if span else []
+    return " ".join(words[:MAX_QUOTE_WORDS]) if len(words) >= MIN_QUOTE_WORDS else ""
+
+
+class QuoteState(StrEnum):
+    """Where the quotation of a fact is now."""
+
+    CURRENT = "current"
+    MOVED = "moved"
+    CHANGED = "changed"
+    GONE = "gone"
+    PAGE = "page"
+    """It is from a page of the web, which is not read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnchoredFact:
+    """A fact with its quotation at its present place; `fact.source` has that place."""
+
+    fact: EvidenceFact
+    state: QuoteState
+
+
+def anchor_facts(
+    facts: Sequence[EvidenceFact], texts: Mapping[DocumentId, DocumentText]
+) -> tuple[AnchoredFact, ...]:
+    """Return `facts` with the places of their quotations in the present `texts`."""
+    return tuple(_anchor(fact, texts) for fact in facts)
+
+
+def _anchor(
+    fact: EvidenceFact, texts: Mapping[DocumentId, DocumentText]
+) -> AnchoredFact:
+    source = fact.source
+    if not source.is_own:
+        return AnchoredFact(fact, QuoteState.PAGE)
+    document = DocumentId(source.document)
+    others = (name for name in sorted(texts) if name != document)
+    for name in (document, *others):
+        if name not in texts:
+            continue
+        span = _find_span(fact.quote, texts[name].text, source.span.start)
+        if span is None:
+            continue
+        lines = texts[name].lines.lines_of(span)
+        moved = replace(fact, source=replace(source, document=name, lines=lines))
+        is_same = name == document and source.span.holds(span)
+        return AnchoredFact(moved, QuoteState.CURRENT if is_same else QuoteState.MOVED)
+    if document in texts:
+        text = texts[document]
+        near = find_most_similar_span(
+            fact.quote, text.text, source.span.start, reach=20_000
+        )
+        if near is not None:
+            lines = text.lines.lines_of(near.span)
+            changed = replace(fact, source=replace(source, lines=lines))
+            return AnchoredFact(changed, QuoteState.CHANGED)
+    return AnchoredFact(fact, QuoteState.GONE)
+
+
+def _find_span(quote: str, text: str, near: int) -> Span | None:
+    """Return the place of a quotation nearest to `near`; white space may differ."""
+    start = find_nearest_quote(quote, text, near)
+    if start is not None:
+        return Span(start, start + len(quote))
+    pattern = r"[\s*_]+".join(re.escape(word) for word in quote.split())
+    places = [Span(*match.span()) for match in re.finditer(pattern, text)]
+    return min(places, key=lambda span: abs(span.start - near), default=None)
+
+
+def list_pack_documents(pack: EvidencePack) -> frozenset[DocumentId]:
+    """Return the documents that the facts of a pack are from."""
+    return frozenset(
+        DocumentId(f.source.document) for f in pack.facts if f.source.is_own
+    )
+
+
+def iter_source_texts(facts: Iterable[EvidenceFact]) -> Iterator[str]:
+    """Yield the text of each source of `facts` once, with the title of a page."""
+    seen_texts: dict[str, None] = {}
+    for fact in facts:
+        source = fact.source
+        text = source.text if source.is_own else f"{source.title}\n{source.text}"
+        seen_texts.setdefault(text)
+    yield from seen_texts

@@ -1,0 +1,417 @@
+"""Prompts that let a language model draft texts about the story, and their replies."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
+
+from lrwr.core.batch_judge import build_repair_messages
+from lrwr.core.evidence.drafts import DraftPart, DraftSentence, PostDraft, format_source
+from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap, PostKind
+from lrwr.core.evidence.limits import LIMITS, Platform
+from lrwr.core.evidence.pack import (
+    MAX_FACTS,
+    MAX_QUOTE_WORDS,
+    EvidenceFact,
+    EvidencePack,
+    FactCertainty,
+    FactProposal,
+)
+from lrwr.core.evidence.sources import EvidenceSource
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+    generate_fence_mark,
+    wrap_in_fence,
+)
+from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.web.citations import strip_mark_lookalikes
+
+ReplyT = TypeVar("ReplyT")
+
+MAX_SEARCHES = 4
+MAX_GAPS = 8
+MAX_NEED_CHARS = 120
+MAX_SENTENCE_CHARS = 600
+SHOWN_SOURCE_CHARS = 1_400
+"""Characters of one source in a prompt."""
+
+_GAP_KINDS = {
+    "number": GapKind.NUMBER,
+    "authority": GapKind.AUTHORITY,
+    "recent": GapKind.RECENT,
+    "background": GapKind.BACKGROUND,
+    "comparable": GapKind.COMPARABLE,
+    "picture": GapKind.PICTURE,
+    "author": GapKind.AUTHOR,
+}
+
+_GAPS_TASK = """\
+You plan a {name} about a novel for its author. You get the author's brief and passages \
+of the novel or of its notes that a search found.
+searches: at most 4 short searches of the novel for what the brief needs and the \
+passages lack; none if they are enough.
+gaps: at most 8 things that the {name} needs and the novel cannot give: a number or \
+date, an authority, a recent development, background, a comparable title, a picture, or \
+something only the author can say. need: what, in at most 12 words. topic: what to \
+search the web for, in general words of the world outside the novel, never a name or a \
+sentence from the passages; empty for picture and author.
+"""
+
+_PACK_TASK = f"""\
+You collect evidence for a {{name}} about a novel. You get the author's brief and \
+numbered sources: passages of the novel, the author's notes, pages of the web. Return 5 \
+to {MAX_FACTS} facts that the brief needs, those of the novel first.
+source: the number of the source that says it.
+fact: one plain sentence. What a character says, believes or dreams is only that.
+quote: the words that show it, 3 to {MAX_QUOTE_WORDS}, copied letter by letter from \
+that source.
+certainty: stated if the words say it, implied if it follows from them.
+"""
+
+_WRITE_TASK = """\
+You write a {name} about a novel, for its author to revise. Readers: {audience}. \
+{advice}
+Length: {length}.
+Use only the numbered facts and the brief. Every sentence that says something about the \
+story or the world names the numbers of the facts it rests on; a greeting, a question \
+or an invitation names none. Do not invent names, numbers, quotations or events, and do \
+not go beyond a fact. Quote only words that stand in a quotation, between “ and ”, \
+letter by letter. No superlatives, no praise of the book, no placeholders, no numbers \
+in brackets: the numbers go into `facts`.
+variants: {variants}, different in approach. title: empty for a thread. parts: {parts}; \
+each has its sentences in order.
+"""
+
+_REPAIR_TASK = """\
+A check flagged sentences of a {name} about a novel. For each, write one sentence that \
+the numbered facts support, as short as the old one, with the numbers of its facts; \
+leave the text empty to drop it. Keep the wording where it is not at fault. No \
+superlatives, no new names, numbers or quotations.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GapAnalysis:
+    """What a language model finds missing: further searches of the library, and gaps."""
+
+    searches: tuple[str, ...] = ()
+    gaps: tuple[PostGap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WritingRequest:
+    """What to write: `parts` 0 is as many as the kind has, `platform` None for none."""
+
+    brief: str
+    kind: PostKind
+    platform: Platform | None = None
+    variants: int = 1
+    parts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedSentence:
+    """A sentence of a draft, and why a check flagged it."""
+
+    sentence: DraftSentence
+    reason: str
+
+
+async def request_reply(
+    chat: ChatModel,
+    messages: Sequence[ChatMessage],
+    shape: ReplyShape,
+    parse: Callable[[str], ReplyT],
+) -> ReplyT:
+    """Return the parsed reply of `chat`; a malformed one is requested once more.
+
+    Raises:
+        ServiceUnavailable: The server did not answer, or both replies are malformed.
+    """
+    reply = await chat.fill(messages, shape)
+    try:
+        return parse(reply.text)
+    except MalformedReply as problem:
+        again = build_repair_messages(messages, reply.text, str(problem))
+    reply = await chat.fill(again, shape)
+    try:
+        return parse(reply.text)
+    except MalformedReply as problem:
+        raise ServiceUnavailable(
+            f"{chat.name} sent a reply that cannot be used: {problem}",
+            hint="Try again, or choose another model with `model.writer`.",
+        ) from problem
+
+
+def build_gap_messages(
+    request: WritingRequest, sources: Sequence[EvidenceSource]
+) -> list[ChatMessage]:
+    """Return the prompt that asks what is missing."""
+    task = _GAPS_TASK.format(name=KIND_RULES[request.kind].name)
+    return _build_messages(task, request.brief, _list_sources(sources))
+
+
+def build_pack_messages(
+    request: WritingRequest, sources: Sequence[EvidenceSource]
+) -> list[ChatMessage]:
+    """Return the prompt that asks for facts with quotations."""
+    task = _PACK_TASK.format(name=KIND_RULES[request.kind].name)
+    return _build_messages(task, request.brief, _list_sources(sources))
+
+
+def build_writing_messages(
+    request: WritingRequest, pack: EvidencePack
+) -> list[ChatMessage]:
+    """Return the prompt that asks for a draft."""
+    rules = KIND_RULES[request.kind]
+    low, high = rules.words
+    parts = request.parts or rules.parts
+    length = f"{low} to {high} words"
+    unit = f"about {parts} paragraphs"
+    if rules.is_thread:
+        limit = LIMITS[request.platform or Platform.X].characters
+        unit = f"{parts} posts at most"
+        length = f"each post at most {limit - 20} characters"
+    task = _WRITE_TASK.format(
+        name=rules.name,
+        audience=rules.audience.value,
+        advice=rules.advice,
+        length=length,
+        variants=request.variants,
+        parts=unit,
+    )
+    return _build_messages(task, request.brief, _list_facts(pack.facts))
+
+
+def build_revision_messages(
+    request: WritingRequest, pack: EvidencePack, flagged: Sequence[FlaggedSentence]
+) -> list[ChatMessage]:
+    """Return the prompt that asks to rewrite flagged sentences, numbered from 1."""
+    task = _REPAIR_TASK.format(name=KIND_RULES[request.kind].name)
+    blocks = _list_facts(pack.facts)
+    for number, flag in enumerate(flagged, start=1):
+        facts = ", ".join(map(str, flag.sentence.facts)) or "none"
+        label = f"sentence {number}, facts {facts}"
+        blocks.append((label, f"{flag.sentence.text}\nProblem: {flag.reason}"))
+    return _build_messages(task, request.brief, blocks)
+
+
+def _build_messages(
+    task: str, brief: str, blocks: Sequence[tuple[str, str]]
+) -> list[ChatMessage]:
+    """Return a prompt with all texts of others between lines with a random mark."""
+    mark = generate_fence_mark(task, brief, *(text for _, text in blocks))
+    fenced = "\n".join(wrap_in_fence(label, text, mark) for label, text in blocks)
+    return [
+        ChatMessage("system", f"{task}{FENCE_RULE}"),
+        ChatMessage(
+            "user", f"Brief of the author: {flatten_reply_text(brief)}\n\n{fenced}"
+        ),
+    ]
+
+
+def _list_sources(sources: Sequence[EvidenceSource]) -> list[tuple[str, str]]:
+    return [
+        (_label_source(number, source), source.text[:SHOWN_SOURCE_CHARS])
+        for number, source in enumerate(sources, start=1)
+    ]
+
+
+def _label_source(number: int, source: EvidenceSource) -> str:
+    if not source.is_own:
+        return f"source {number}, web page of {source.author} {source.published}"
+    if source.chapter is None:
+        return f"source {number}, note"
+    return f"source {number}, chapter {source.chapter}"
+
+
+def _list_facts(facts: Iterable[EvidenceFact]) -> list[tuple[str, str]]:
+    return [
+        (
+            f"fact {fact.number}, {fact.certainty.value}",
+            f"{fact.statement}\nQuotation: “{fact.quote}”\n"
+            f"From: {format_source(fact.source)}",
+        )
+        for fact in facts
+    ]
+
+
+def _shape(name: str, fields: Mapping[str, object]) -> ReplyShape:
+    schema = build_strict_schema(dict(fields))
+    return ReplyShape(name, json.dumps(schema, separators=(",", ":")))
+
+
+def _rows(fields: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "array", "items": build_strict_schema(dict(fields))}
+
+
+_TEXT = {"type": "string"}
+_NUMBERS = {"type": "array", "items": {"type": "integer"}}
+
+
+@cache
+def build_gap_shape() -> ReplyShape:
+    """Return the format of a reply about gaps."""
+    kind = {"type": "string", "enum": list(_GAP_KINDS)}
+    gaps = _rows({"kind": kind, "need": _TEXT, "topic": _TEXT})
+    searches = {"type": "array", "items": _TEXT}
+    return _shape("Gaps", {"searches": searches, "gaps": gaps})
+
+
+@cache
+def build_pack_shape() -> ReplyShape:
+    """Return the format of a reply with facts."""
+    certainty = {"type": "string", "enum": [value.value for value in FactCertainty]}
+    row = {
+        "source": {"type": "integer"},
+        "fact": _TEXT,
+        "quote": _TEXT,
+        "certainty": certainty,
+    }
+    return _shape("Facts", {"facts": _rows(row)})
+
+
+@cache
+def build_writing_shape() -> ReplyShape:
+    """Return the format of a reply with drafts."""
+    parts = _rows({"sentences": _rows({"text": _TEXT, "facts": _NUMBERS})})
+    return _shape("Drafts", {"variants": _rows({"title": _TEXT, "parts": parts})})
+
+
+@cache
+def build_revision_shape() -> ReplyShape:
+    """Return the format of a reply with rewritten sentences."""
+    row = {"id": {"type": "integer"}, "text": _TEXT, "facts": _NUMBERS}
+    return _shape("Sentences", {"sentences": _rows(row)})
+
+
+def parse_gaps(reply: str) -> GapAnalysis:
+    """Return the searches and gaps in a reply.
+
+    Raises:
+        MalformedReply: The reply does not match the format.
+    """
+    match extract_json_object(reply):
+        case {"searches": [*searches], "gaps": [*rows], **more} if not more:
+            lines = [_read_text(search, MAX_NEED_CHARS) for search in searches]
+            gaps = tuple(map(_parse_gap, rows))[:MAX_GAPS]
+            return GapAnalysis(tuple(filter(None, lines))[:MAX_SEARCHES], gaps)
+    raise MalformedReply("it is not an object of `searches` and `gaps`")
+
+
+def _parse_gap(row: object) -> PostGap:
+    match row:
+        case {"kind": str(kind), "need": str(need), "topic": str(topic)} if (
+            kind in _GAP_KINDS
+        ):
+            gap = _GAP_KINDS[kind]
+            words = _read_text(topic, MAX_NEED_CHARS) if gap.is_searchable else ""
+            return PostGap(gap, _read_text(need, MAX_NEED_CHARS).rstrip("."), words)
+    raise MalformedReply("a gap is not `kind`, `need` and `topic`")
+
+
+def parse_facts(reply: str, sources: int) -> list[FactProposal]:
+    """Return the facts in a reply about a number of `sources`; those with another
+    number are left out.
+
+    Raises:
+        MalformedReply: The reply does not match the format.
+    """
+    match extract_json_object(reply):
+        case {"facts": [*rows], **more} if not more:
+            facts = [_parse_fact(row) for row in rows]
+            return [fact for fact in facts if 0 <= fact.source < sources]
+    raise MalformedReply("it is not an object of `facts`")
+
+
+def _parse_fact(row: object) -> FactProposal:
+    match row:
+        case {
+            "source": int(source),
+            "fact": str(fact),
+            "quote": str(quote),
+            "certainty": str(certainty),
+        } if certainty in [value.value for value in FactCertainty]:
+            statement = _read_text(fact, MAX_SENTENCE_CHARS)
+            return FactProposal(source - 1, statement, quote, FactCertainty(certainty))
+    raise MalformedReply("a fact is not `source`, `fact`, `quote` and `certainty`")
+
+
+def parse_drafts(reply: str, pack: EvidencePack) -> list[PostDraft]:
+    """Return the drafts in a reply; numbers of facts that `pack` lacks are left out.
+
+    Raises:
+        MalformedReply: The reply does not match the format, or has no sentence.
+    """
+    match extract_json_object(reply):
+        case {"variants": [*rows], **more} if not more:
+            drafts = [_parse_draft(row, pack) for row in rows]
+            drafts = [draft for draft in drafts if draft.sentences]
+            if drafts:
+                return drafts
+            raise MalformedReply("it has no sentence")
+    raise MalformedReply("it is not an object of `variants`")
+
+
+def _parse_draft(row: object, pack: EvidencePack) -> PostDraft:
+    match row:
+        case {"title": str(title), "parts": [*rows]}:
+            parts = [_parse_part(part, pack) for part in rows]
+            named = _read_text(title, MAX_NEED_CHARS).lstrip("# ")
+            return PostDraft(named, tuple(part for part in parts if part.sentences))
+    raise MalformedReply("a variant is not `title` and `parts`")
+
+
+def _parse_part(row: object, pack: EvidencePack) -> DraftPart:
+    match row:
+        case {"sentences": [*rows]}:
+            sentences = [parse_sentence(sentence, pack) for sentence in rows]
+            return DraftPart(tuple(s for s in sentences if s.text))
+    raise MalformedReply("a part is not an object of `sentences`")
+
+
+def parse_sentence(row: object, pack: EvidencePack) -> DraftSentence:
+    """Return a sentence of a reply, an object of `text` and `facts`.
+
+    Raises:
+        MalformedReply: It is no such object.
+    """
+    match row:
+        case {"text": str(text), "facts": [*numbers]}:
+            known_numbers = {fact.number for fact in pack.facts}
+            facts = dict.fromkeys(
+                n for n in numbers if isinstance(n, int) and n in known_numbers
+            )
+            words = strip_mark_lookalikes(_read_text(text, MAX_SENTENCE_CHARS))
+            return DraftSentence(words.lstrip("#-> "), tuple(facts))
+    raise MalformedReply("a sentence is not `text` and `facts`")
+
+
+def parse_revisions(reply: str, count: int, pack: EvidencePack) -> list[DraftSentence]:
+    """Return `count` rewritten sentences by their number; an empty text drops one, and
+    so does its absence.
+
+    Raises:
+        MalformedReply: The reply does not match the format.
+    """
+    revised = [DraftSentence("")] * count
+    match extract_json_object(reply):
+        case {"sentences": [*rows], **more} if not more:
+            for row in rows:
+                match row:
+                    case {"id": int(number)} if 1 <= number <= count:
+                        revised[number - 1] = parse_sentence(row, pack)
+            return revised
+    raise MalformedReply("it is not an object of `sentences`")
+
+
+def _read_text(text: object, limit: int) -> str:
+    if not isinstance(text, str):
+        raise MalformedReply("a text is missing")
+    return flatten_reply_text(text)[:limit].strip()

@@ -1,0 +1,228 @@
+"""Checks the sentences of a draft against its evidence, and applies their revision."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lrwr.core.attribution.details import find_missing_numbers
+from lrwr.core.attribution.names import find_missing_names, fold_words
+from lrwr.core.attribution.quotations import occurs_in
+from lrwr.core.evidence.checker import (
+    CheckedStatement,
+    CheckedStory,
+    DraftChecker,
+    StatementResult,
+    find_subject,
+)
+from lrwr.core.evidence.drafts import DraftSentence, PostDraft, map_sentences
+from lrwr.core.evidence.judge import (
+    ClaimJudge,
+    EvidenceClaim,
+    Verdict,
+    verify_judgement,
+)
+from lrwr.core.evidence.pack import EvidencePack, iter_source_texts
+from lrwr.core.evidence.prompts import FlaggedSentence
+from lrwr.core.evidence.statements import DraftStatement, iter_statements
+from lrwr.core.model.text import LineIndex, SentenceSplitter
+from lrwr.core.ports.stores import DocumentText
+
+_SUPERLATIVE = re.compile(
+    r"\b(?:best[- ]?selling|greatest|finest|unforgettable|breathtaking|stunning|gripping"
+    r"|masterpiece|masterful|must[- ]read|page[- ]turner|unputdownable|incredible"
+    r"|amazing|spellbinding|unmatched|unparalleled|the (?:most|best|worst) \w+"
+    r"|(?:most|best) \w+ ever|never before)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRevision:
+    """A sentence that was flagged for `reason`, and what replaced it; empty if nothing
+    did: it was left out.
+    """
+
+    before: str
+    after: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCheck:
+    """The flagged sentences of a draft.
+
+    `supported` counts sentences that a language model found supported, `unjudged`
+    those with facts of which it said nothing that counts. `stopped` says why.
+    """
+
+    flagged: tuple[FlaggedSentence, ...] = ()
+    supported: int = 0
+    unjudged: int = 0
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCheckParts:
+    """What the check of a draft uses.
+
+    `brief` may name what no fact does. Without `judge`, only rules check. `split`
+    divides a text into sentences.
+    """
+
+    checker: DraftChecker
+    story: CheckedStory
+    split: SentenceSplitter
+    brief: str = ""
+    judge: ClaimJudge | None = None
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What is known while the sentences of a draft are checked, in their order."""
+
+    subject: str = ""
+    flagged: list[FlaggedSentence] = field(default_factory=list)
+    claims: dict[DraftSentence, EvidenceClaim] = field(default_factory=dict)
+
+
+async def check_draft_sentences(
+    sentences: Sequence[DraftSentence], pack: EvidencePack, parts: SentenceCheckParts
+) -> DraftCheck:
+    """Check sentences: each statement has facts, and says no more than their sources.
+
+    Rules compare numbers, names, quotations and details, with the manuscript too; then
+    the language model, if there is one, judges what the rules accept.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    progress = _Progress()
+    for sentence in dict.fromkeys(sentences):
+        reason = await _check_by_rules(sentence, pack, parts, progress)
+        if reason:
+            progress.flagged.append(FlaggedSentence(sentence, reason))
+        elif sentence.facts:
+            texts = tuple(iter_source_texts(pack.select(sentence.facts)))
+            progress.claims[sentence] = EvidenceClaim(sentence.text, texts)
+    if parts.judge is None or not progress.claims:
+        return DraftCheck(tuple(progress.flagged), unjudged=len(progress.claims))
+    return await _judge_claims(parts.judge, progress)
+
+
+async def _check_by_rules(
+    sentence: DraftSentence,
+    pack: EvidencePack,
+    parts: SentenceCheckParts,
+    progress: _Progress,
+) -> str:
+    """Return why rules flag a sentence, as a clause; empty if they do not."""
+    text = sentence.text
+    draft = DocumentText(text, LineIndex.of(text))
+    statements = list(iter_statements(draft, parts.split))
+    results = []
+    for statement in statements:
+        results.append(
+            await parts.checker.check(statement, parts.story, progress.subject)
+        )
+        progress.subject = find_subject(statement, parts.story) or progress.subject
+    later = next((r for r in results if r.result is StatementResult.LATER), None)
+    if later is not None:
+        return f"the story tells it only in chapter {later.chapter}"
+    if not sentence.facts:
+        has_claim = any(r.result is not StatementResult.NOTHING for r in results)
+        return "it names no fact that it rests on" if has_claim else ""
+    sources = pack.select(sentence.facts)
+    texts = list(iter_source_texts(sources))
+    reason = _compare_with_sources(text, statements, texts, parts, pack)
+    if not reason and any(fact.source.is_own for fact in sources):
+        reason = next(filter(None, map(_describe_difference, results)), "")
+    return reason
+
+
+def _compare_with_sources(
+    text: str,
+    statements: Sequence[DraftStatement],
+    texts: Sequence[str],
+    parts: SentenceCheckParts,
+    pack: EvidencePack,
+) -> str:
+    source = "\n".join(texts)
+    for statement in statements:
+        for quotation in statement.quotations:
+            if not occurs_in(quotation.text, texts):
+                return f"“{quotation.text}” is not in the sources of its facts"
+    superlative = _SUPERLATIVE.search(text)
+    if superlative and superlative[0].casefold() not in source.casefold():
+        return f"“{superlative[0]}” is praise that no source gives"
+    facts = [fact.statement for fact in pack.facts]
+    numbers = find_missing_numbers(text, f"{source}\n{parts.brief}")
+    if numbers:
+        return f"“{numbers[0]}” is not in the sources of its facts"
+    everything = "\n".join(
+        (source, parts.brief, *facts, *iter_source_texts(pack.facts))
+    )
+    cast = parts.story.known_cast
+    cast_words = {w for forms in cast for form in forms for w in fold_words(form)}
+    for name in find_missing_names(text, everything, parts.story.cast):
+        if not cast_words.intersection(fold_words(name.text)):
+            return f"“{name.text}” is not in the sources of its facts"
+    return ""
+
+
+def _describe_difference(checked: CheckedStatement) -> str:
+    """Return how a statement differs from the manuscript; empty if it does not."""
+    if checked.result is not StatementResult.DETAILS_DIFFER or not checked.differences:
+        return ""
+    first = checked.differences[0]
+    stated = f"says “{first.stated}”" if first.stated else f"leaves out a {first.kind}"
+    theirs = f"“{first.found}”" if first.found else "no such word"
+    return f"it {stated}, the text has {theirs}"
+
+
+async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
+    session = await judge.judge(list(dict.fromkeys(progress.claims.values())))
+    verified = {
+        claim: judgement
+        for claim, raw in session.judged
+        if (judgement := verify_judgement(claim, raw)) is not None
+    }
+    supported = 0
+    for sentence, claim in progress.claims.items():
+        judgement = verified.get(claim)
+        if judgement is None:
+            continue
+        if judgement.verdict is Verdict.SUPPORTED:
+            supported += 1
+            continue
+        contradicted = judgement.verdict is Verdict.CONTRADICTED
+        verdict = (
+            "a source contradicts it" if contradicted else "its facts do not say it"
+        )
+        why = f": {judgement.why}" if judgement.why else ""
+        progress.flagged.append(FlaggedSentence(sentence, f"{verdict}{why}"))
+    unjudged = sum(claim not in verified for claim in progress.claims.values())
+    return DraftCheck(tuple(progress.flagged), supported, unjudged, session.stopped)
+
+
+def apply_revisions(
+    draft: PostDraft,
+    flagged: Sequence[FlaggedSentence],
+    revised: Sequence[DraftSentence],
+    still_flagged: Mapping[DraftSentence, str],
+) -> tuple[PostDraft, tuple[SentenceRevision, ...]]:
+    """Return `draft` with its flagged sentences replaced by `revised` ones, and what
+    changed; a sentence that is in `still_flagged` after its revision is left out.
+    """
+    replacements: dict[DraftSentence, DraftSentence | None] = {}
+    revisions: list[SentenceRevision] = []
+    for flag, sentence in zip(flagged, revised, strict=True):
+        if flag.sentence not in draft.sentences:
+            continue
+        is_usable = bool(sentence.text) and sentence not in still_flagged
+        replacements[flag.sentence] = sentence if is_usable else None
+        reason = flag.reason
+        if sentence.text and not is_usable:
+            reason = f"{reason}; after revision: {still_flagged[sentence]}"
+        after = sentence.text if is_usable else ""
+        revisions.append(SentenceRevision(flag.sentence.text, after, reason))
+    return map_sentences(draft, replacements), tuple(revisions)

@@ -1,0 +1,75 @@
+"""Drafts as files: versions, present places of quotations, exports."""
+
+from pathlib import Path
+
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.terminal import Ran, Terminal, check_refusal
+
+NEWSLETTER = ("--kind", "newsletter", "--as-of", "ch3")
+
+
+def draft(
+    terminal: Terminal, *words: str, brief: str = "How the lantern is lit"
+) -> Ran:
+    return terminal.run("post", "new", brief, *words)
+
+
+def test_an_earlier_version_is_preserved_and_comes_back(read_sample: Terminal) -> None:
+    draft(read_sample, *NEWSLETTER, "--name", "letter")
+    file = read_sample.folder / "posts" / "letter.md"
+    first = file.read_text("utf-8")
+    file.write_text(f"{first}\nBy hand.\n", encoding="utf-8")
+    check_refusal(
+        draft(read_sample, *NEWSLETTER, "--name", "letter"),
+        ExitCode.SETTINGS,
+        "--force",
+    )
+    done = draft(
+        read_sample, *NEWSLETTER, "--name", "letter", "--force", brief="The mule"
+    )
+    assert done.code == 0, done
+    assert "# The mule" in file.read_text("utf-8")
+    assert read_sample.run("post", "undo", "letter").code == 0
+    assert file.read_text("utf-8").endswith("By hand.\n")
+    assert read_sample.run("post", "undo", "letter").code == 0
+    assert file.read_text("utf-8") == first
+    check_refusal(read_sample.run("post", "undo", "letter"), ExitCode.NOT_FOUND)
+
+
+def test_a_draft_is_shown_with_the_present_places_of_its_quotations(
+    read_sample: Terminal,
+) -> None:
+    draft(read_sample, *NEWSLETTER, "--name", "letter")
+    shown = read_sample.run("post", "show", "letter", "--json").json
+    assert {fact["state"] for fact in shown["facts"]} == {"current"}
+    moved = next(f for f in shown["facts"] if f["file"].endswith(".md"))
+    chapter = read_sample.folder / moved["file"]
+    text = chapter.read_text("utf-8")
+    chapter.write_text(f"{text[:0]}A new first line.\n\n{text}", encoding="utf-8")
+    assert read_sample.run("ingest", ".").code == 0
+    again = read_sample.run("post", "show", "letter", "--json").json
+    fact = next(f for f in again["facts"] if f["number"] == moved["number"])
+    assert fact["state"] in ("moved", "current")
+    assert fact["lines"][0] == moved["lines"][0] + 2
+    check_refusal(read_sample.run("post", "show", "none"), ExitCode.NOT_FOUND, "letter")
+
+
+def test_a_draft_is_exported_in_each_form(
+    read_sample: Terminal, tmp_path: Path
+) -> None:
+    draft(read_sample, *NEWSLETTER, "--name", "letter")
+    for ending in ("md", "docx", "txt"):
+        file = tmp_path / f"letter.{ending}"
+        done = read_sample.run("post", "export", "letter", "--to", str(file))
+        assert done.code == 0, done
+        assert file.stat().st_size > 200
+        again = read_sample.run("post", "export", "letter", "--to", str(file))
+        check_refusal(again, ExitCode.SETTINGS, "--force")
+    inside = read_sample.folder / "chapters" / "x.md"
+    check_refusal(
+        read_sample.run("post", "export", "letter", "--to", str(inside)),
+        ExitCode.SETTINGS,
+    )
+    bare = read_sample.run("post", "export", "letter", "--citations", "remove").out
+    assert "[1]" not in bare
+    assert "## Sources" not in bare
