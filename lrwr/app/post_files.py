@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.source.folder import OWN_FOLDER_MARKER
 from lrwr.core.evidence.kinds import PostKind
 from lrwr.core.evidence.pack import EvidencePack
 from lrwr.core.evidence.revision import SentenceRevision
@@ -18,7 +17,7 @@ from lrwr.core.model.codec import InvalidData, decode_json, encode_json, encode_
 from lrwr.core.model.errors import NotFound, SettingsProblem, StoreProblem
 from lrwr.core.model.untrusted_text import parse_json, read_limited_file
 from lrwr.core.ports.sources import WebPage, WebSearch
-from lrwr.core.settings.files import FileLock
+from lrwr.core.settings.files import OWN_FOLDER_MARKER, FileLock
 from lrwr.core.settings.library import Library, prepare_state_dir, write_private_file
 
 FOLDER_NAMES = ("posts", "lrwr-posts")

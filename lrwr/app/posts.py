@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
-from lrwr.app.post_files import PostFiles, StoredPost
+from lrwr.app.post_files import CachedWebSearch, PostFiles, StoredPost
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.document_renderer import render_blocks_as_docx
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
@@ -18,6 +18,7 @@ from lrwr.core.evidence.checker import (
     CheckedStatement,
     CheckedStory,
     DraftChecker,
+    StatementResult,
     find_subject,
 )
 from lrwr.core.evidence.drafts import (
@@ -35,8 +36,15 @@ from lrwr.core.evidence.limits import (
 )
 from lrwr.core.evidence.pack import AnchoredFact, anchor_facts
 from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
+from lrwr.core.evidence.web_queries import MAX_QUERIES, BookWords, build_queries
 from lrwr.core.model.documents import Block, BlockKind, DocumentFormat, DocumentId
-from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.model.errors import (
+    NotFound,
+    ServiceUnavailable,
+    StoreProblem,
+    UnreadableDocument,
+)
+from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import DocumentText
 
 if TYPE_CHECKING:
@@ -45,6 +53,9 @@ if TYPE_CHECKING:
     from lrwr.core.model.documents import Horizon
     from lrwr.core.model.language_model import Usage
 
+
+SHOWN_PAGES = 2
+"""Pages that are shown for a sentence outside the book."""
 
 MAX_DRAFT_BYTES = 500_000
 """Size of the longest draft that is checked, about 80,000 words."""
@@ -152,6 +163,47 @@ async def check_draft(
         subject = find_subject(statement, story) or subject
         advance()
     return CheckedDraft(tuple(checked), story.horizon)
+
+
+async def find_pages(
+    workspace: Workspace, draft: CheckedDraft, notify: "Callable[[str], None]"
+) -> CheckedDraft:
+    """Return `draft` with pages for sentences outside the book that cite none, at most
+    `MAX_QUERIES` of them. Without a web search, or consent to it, nothing is sent.
+
+    `notify` receives each query before it is sent, and a sentence about each failure.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    web = workspace.egress.web_search()
+    waiting = [
+        checked
+        for checked in draft.statements
+        if checked.result is StatementResult.OUTSIDE and not checked.statement.links
+    ]
+    if web is None or not waiting:
+        return draft
+    names = await workspace.bible().names()
+    outlines = await workspace.passages.outlines()
+    texts = await workspace.passages.texts([outline.id for outline in outlines])
+    book = BookWords(text.text for text in texts.values())
+    cached = CachedWebSearch(web, workspace.library, workspace.now)
+    pages: dict[CheckedStatement, tuple[WebPage, ...]] = {}
+    for checked in waiting:
+        queries = build_queries([checked.statement.text], names, book)
+        if not queries or len(pages) >= MAX_QUERIES:
+            continue
+        notify(f"Searching the web for “{queries[0]}”")
+        try:
+            pages[checked] = tuple(await cached.search(queries[0], SHOWN_PAGES))
+        except ServiceUnavailable as error:
+            notify(f"Web search failed. {error.full_text}")
+            break
+    statements = tuple(
+        replace(checked, pages=pages.get(checked, ())) for checked in draft.statements
+    )
+    return replace(draft, statements=statements)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from lrwr.core.model.errors import ExitCode
 from tests.fakes.model_replies import made_up
 from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer, Refuse
 from tests.fakes.terminal import Ran, Terminal, check_refusal
+from tests.fakes.web_server import KEY as WEB_KEY
+from tests.fakes.web_server import WebServer, a_result
 
 DRAFT = """\
 # From the lamp house
@@ -153,6 +155,28 @@ def test_parts_that_are_too_long_for_a_platform_are_reported(
     rows = check(read_sample, "--to", "Mastodon", "--json", draft=draft).json["parts"]
     assert [one["is_too_long"] for one in rows] == [False, False]
     check_refusal(check(read_sample, "--to", "myspace"), ExitCode.SETTINGS)
+
+
+def test_pages_are_searched_for_what_is_outside_the_book(read_sample: Terminal) -> None:
+    check_refusal(check(read_sample, "--web"), ExitCode.SETTINGS)
+    with WebServer() as web:
+        web.finds(a_result("Waterloo", "https://b.example/w", "Napoleon lost."))
+        on_web = {
+            "LRWR_WEB_USE": "tavily",
+            "LRWR_WEB_BASE_URL": web.base_url,
+            "TAVILY_API_KEY": WEB_KEY,
+        }
+        draft = f"{DRAFT} Nell read that Napoleon lost at Waterloo."
+        done = read_sample.run(
+            "post", "check", "-", "--web", "--json", given=draft, **on_web
+        )
+        rows = {row["text"]: row for row in done.json["sentences"]}
+        outside = rows["The battle of Waterloo was lost by Napoleon."]
+        assert outside["web"] == [{"title": "Waterloo", "url": "https://b.example/w"}]
+        assert outside["needs_author"]
+        assert web.queries == ["battle Waterloo lost Napoleon"]
+        assert f"Searching the web for “{web.queries[0]}”" in done.err
+    check_refusal(check(read_sample, "--budget", "0"), ExitCode.SETTINGS)
 
 
 CLAIMS = "Nell keeps the books of the lantern. Hob hates the mule.\n"

@@ -59,6 +59,12 @@ def render_checked_draft(
         yield styled_line(f"“{shorten_excerpt(checked.statement.text)}”", indent=4)
         for difference in checked.differences:
             yield styled_line(describe_difference(difference), indent=6)
+        for page in checked.pages:
+            yield styled_line(
+                StyledText("a page, not compared: ", "faint"),
+                f"{sanitize_line(page.title)}, {sanitize_line(page.url)}",
+                indent=6,
+            )
         yield from _render_judgement(checked)
         if checked.judgement is not None and checked.judgement.passage is not None:
             yield styled_line()
@@ -148,6 +154,7 @@ def checked_draft_as_json(
                 "verdict": _judgement_as_json(checked),
                 "chapter": checked.chapter,
                 "pages": list(checked.statement.links),
+                "web": [{"title": p.title, "url": p.url} for p in checked.pages],
                 "differences": [
                     {
                         "kind": difference.kind,

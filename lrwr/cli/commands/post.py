@@ -15,6 +15,7 @@ from lrwr.app.posts import (
     DraftJudgement,
     check_draft,
     create_claim_judge,
+    find_pages,
     judge_draft,
     load_checked_story,
     measure_draft,
@@ -86,6 +87,13 @@ BudgetOption = Annotated[
     float | None,
     typer.Option(min=0, metavar="USD", help="The cost limit for the model."),
 ]
+WebPagesOption = Annotated[
+    bool,
+    typer.Option(
+        "--web",
+        help="Search the web for pages on sentences outside the book; shows each query.",
+    ),
+]
 EveryOption = Annotated[
     bool, typer.Option("--all", help="Show sentences with nothing to check too.")
 ]
@@ -100,6 +108,7 @@ def post_check_command(
     to: PlatformOption = None,
     model: ModelOption = None,
     budget: BudgetOption = None,
+    web: WebPagesOption = False,
     every: EveryOption = False,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
@@ -109,7 +118,9 @@ def post_check_command(
     closest, and with --as-of what is told only later. Your file is not changed. The exit
     code is 11 if a sentence needs you.
     """
-    settings, output = start_session(context, {"model.budget": budget})
+    settings, output = start_session(
+        context, {"model.budget": post_new.check_budget(budget)}
+    )
     if whole and as_of:
         raise SettingsProblem(
             "`--whole` and `--as-of` cannot be combined", hint="Leave out one of them."
@@ -129,6 +140,7 @@ def post_check_command(
         as_of or "",
         every=every,
         judge=model is not False,
+        web=post_new.check_web_use(settings, web=web),
         lengths=lengths,
     )
     draft = run_async(_check(settings, output, request))
@@ -152,6 +164,7 @@ class _Request:
     as_of: str
     every: bool
     judge: bool
+    web: bool
     lengths: Sequence[PartLength]
 
 
@@ -163,6 +176,10 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
             draft = await check_draft(
                 workspace, request.text, story, lambda: advance(1)
             )
+        if request.web:
+            prompt_for_consent(workspace, output, "tavily", as_json=as_json)
+            announce_first_use(workspace, output, "tavily")
+            draft = await find_pages(workspace, draft, output.info)
         judged = None
         if request.judge and settings.model.use != "off":
             judged = await _judge(workspace, output, draft)

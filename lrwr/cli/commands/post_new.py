@@ -159,7 +159,7 @@ def post_new_command(
     The draft is a file in `posts/`; your manuscript is not changed and nothing is
     published. Without a language model it is an outline with your own sentences.
     """
-    settings, output = start_session(context, {"model.budget": _check_budget(budget)})
+    settings, output = start_session(context, {"model.budget": check_budget(budget)})
     plain, post_kind = _check_brief(brief), _parse_kind(kind)
     stored = read_evidence_file(from_file) if from_file else None
     platform = _parse_platform(post_kind, to)
@@ -167,7 +167,7 @@ def post_new_command(
         WritingRequest(plain, post_kind, platform, variants, parts or 0),
         _choose_horizon(post_kind, as_of or "", stored, whole=whole),
         tuple(notes or ()),
-        uses_web=_check_web(settings, web=web),
+        uses_web=check_web_use(settings, web=web),
         uses_model=not outline,
         stored=stored.pack if stored else None,
     )
@@ -176,11 +176,16 @@ def post_new_command(
     run_async(_run(settings, output, draft))
 
 
-def _check_budget(budget: float | None) -> float | None:
+def check_budget(budget: float | None) -> float | None:
+    """Return `budget`, in US dollars; None for none.
+
+    Raises:
+        SettingsProblem: It allows no call.
+    """
     if budget is not None and budget <= 0:
         raise SettingsProblem(
             f"A budget of {budget:g} allows no call of a language model",
-            hint="Name a higher `--budget`, or use `--outline`, which needs no model.",
+            hint="Name a higher `--budget`, or do without the model.",
         )
     return budget
 
@@ -236,7 +241,12 @@ def _choose_horizon(
     return stored.as_of
 
 
-def _check_web(settings: Settings, *, web: bool) -> bool:
+def check_web_use(settings: Settings, *, web: bool) -> bool:
+    """Return `web`, whether the web may be searched.
+
+    Raises:
+        SettingsProblem: It may, but no web search is configured.
+    """
     if web and settings.web.use == "off":
         raise SettingsProblem(
             "Web search is off", hint="Set `use` under `[web]` in `lrwr.toml`."

@@ -29,6 +29,7 @@ from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.text import SentenceSplitter, Span
+from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest
@@ -116,7 +117,8 @@ class CheckedStatement:
     `passages` are the closest ones up to the horizon, best first. `chapter` is where it
     is told first, for `LATER` only; 0 if that is before the first chapter. `names` are
     lines with the names of the characters in it. `judgement` is that of a language
-    model, None without one or if its quotation is not in a passage.
+    model, None without one or if its quotation is not in a passage. `pages` are those
+    that a web search found for it; nobody has compared them with it.
     """
 
     statement: DraftStatement
@@ -126,6 +128,7 @@ class CheckedStatement:
     chapter: int | None = None
     names: tuple[str, ...] = ()
     judgement: ClaimJudgement | None = None
+    pages: tuple[WebPage, ...] = ()
 
     @property
     def claim(self) -> EvidenceClaim | None:

@@ -64,6 +64,10 @@ from lrwr.core.ports.stores import PassageStore
 MAX_CANDIDATES = 50
 """Passages of the author from which the sources are chosen."""
 
+SPARE_PASSAGES = 6
+MAX_COMPARED_PAGES = 12
+"""Passages beyond the number of sources, and pages, among which the sources are chosen."""
+
 SHOWN_FOR_GAPS = 10
 """Passages that the model sees when it looks for gaps."""
 
@@ -208,10 +212,9 @@ async def _find_gaps(state: PostState, dependencies: PostDependencies) -> PostSt
         topic = PostGap(GapKind.BACKGROUND, "what is known about it", request.brief)
         return {"gaps": usual if rules.covers_story else (*usual, topic)}
     dependencies.emit("Looking for what is missing")
-    shown = await rank_sources(request.brief, own, dependencies.models.reranker)
     analysis: GapAnalysis = await request_reply(
         writer,
-        build_gap_messages(request, shown[:SHOWN_FOR_GAPS]),
+        build_gap_messages(request, own[:SHOWN_FOR_GAPS]),
         build_gap_shape(),
         parse_gaps,
     )
@@ -256,14 +259,16 @@ async def choose_for_kind(
     They are best first; for a kind that covers the story, in story order.
     """
     rules = KIND_RULES[request.kind]
+    # The search has ranked the passages: only the best are compared with pages.
+    compared = [*own[: rules.sources + SPARE_PASSAGES], *pages[:MAX_COMPARED_PAGES]]
+    distinct = await drop_duplicates(compared, models.embedder)
     if not rules.covers_story:
-        ranked = await rank_sources(request.brief, (*own, *pages), models.reranker)
-        distinct = await drop_duplicates(ranked, models.embedder)
-        return choose_sources(distinct, rules.sources)
-    ranked = [*own, *await rank_sources(request.brief, pages, models.reranker)]
-    distinct = await drop_duplicates(ranked, models.embedder)
-    chosen = choose_sources(distinct, rules.sources)
-    return sorted(chosen, key=_story_key)
+        ranked = await rank_sources(request.brief, distinct, models.reranker)
+        return choose_sources(ranked, rules.sources)
+    pages = [source for source in distinct if not source.is_own]
+    ranked = [source for source in distinct if source.is_own]
+    ranked += await rank_sources(request.brief, pages, models.reranker)
+    return sorted(choose_sources(ranked, rules.sources), key=_story_key)
 
 
 def _story_key(source: EvidenceSource) -> tuple[bool, int, str, int]:
