@@ -1,0 +1,193 @@
+"""Sources of a draft: canonical addresses, no duplicates, the author's text first."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrwr.core.evidence.pack import (
+    FactCertainty,
+    FactProposal,
+    QuoteState,
+    anchor_facts,
+    build_pack,
+    cut_quote,
+)
+from lrwr.core.evidence.sources import (
+    MAX_PAGES_PER_SITE,
+    EvidenceSource,
+    canonicalize_address,
+    choose_sources,
+    drop_duplicates,
+    fuse_rankings,
+    rank_sources,
+)
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import LineIndex, Span
+from lrwr.core.ports.stores import DocumentText
+
+
+def own(text: str, at: int = 0) -> EvidenceSource:
+    return EvidenceSource(text, "1.md", Span(at, at + len(text)), chapter=1)
+
+
+def page(text: str, url: str = "https://a.example/1") -> EvidenceSource:
+    site = url.split("/")[2]
+    return EvidenceSource(text, url=url, title="A page", author=site)
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("HTTP://Example.ORG:80/a/../b", "http://example.org/b"),
+        ("https://a.example/x?utm_source=n&b=2&a=1#top", "https://a.example/x?a=1&b=2"),
+        ("https://a.example/x?fbclid=1", "https://a.example/x"),
+        ("https://a.example", "https://a.example/"),
+    ],
+)
+def test_an_address_has_one_form(url: str, canonical: str) -> None:
+    assert canonicalize_address(url) == canonical
+    assert canonicalize_address(canonical) == canonical
+
+
+@given(st.text(max_size=60))
+def test_any_address_is_taken(text: str) -> None:
+    once = canonicalize_address(f"https://a.example/{text}")
+    assert canonicalize_address(once) == once
+
+
+async def test_at_least_five_of_eight_are_ones_own() -> None:
+    words = [
+        "lantern",
+        "oil",
+        "wick",
+        "glass",
+        "fog",
+        "marsh",
+        "ladder",
+        "bell",
+        "keeper",
+        "stone",
+    ]
+    texts = [f"The {word} is lit at dusk by her {n}." for n, word in enumerate(words)]
+    passages = [own(text, at=n * 100) for n, text in enumerate(texts)]
+    pages = [
+        page(f"{text} So they say.", f"https://s{n}.example/")
+        for n, text in enumerate(texts)
+    ]
+    ranked = await rank_sources("How it is lit at dusk", [*pages, *passages])
+    chosen = choose_sources(await drop_duplicates(ranked), 8)
+    assert len(chosen) == 8
+    assert sum(source.is_own for source in chosen) >= 5
+    assert sum(not source.is_own for source in chosen) >= 1
+
+
+async def test_what_repeats_another_is_dropped_and_a_site_has_two_pages() -> None:
+    text = "The keeper trimmed the wick four times a night, and slept by day."
+    sources = [
+        page(text, "https://b.example/copy"),
+        own(text),
+        page("Lamps burned whale oil then.", "https://a.example/1"),
+        page("Lamps burned colza oil after.", "https://a.example/2"),
+        page("Lamps burned paraffin in the end.", "https://a.example/3"),
+        page("Lamps were of brass.", "https://c.example/1"),
+        page("Lamps were of copper.", "https://c.example/1"),
+    ]
+    chosen = await drop_duplicates(sources)
+    assert [s.text for s in chosen if "trimmed" in s.text] == [text]
+    assert chosen[0].is_own
+    sites = [source.author for source in chosen]
+    assert sites.count("a.example") == MAX_PAGES_PER_SITE
+    assert sites.count("c.example") == 1
+
+
+def test_what_several_searches_find_comes_first() -> None:
+    a, b, c = own("A one."), own("B two.", 10), own("C three.", 20)
+    assert [s.text for s in fuse_rankings([[a, b], [b, c]])] == [
+        "B two.",
+        "A one.",
+        "C three.",
+    ]
+
+
+@given(st.lists(st.booleans(), max_size=30), st.integers(1, 14))
+def test_pages_never_displace_most_of_the_text(kinds: list[bool], limit: int) -> None:
+    sources = [
+        own(f"Text {n}.", n * 10) if is_own else page(f"Page {n}.", f"https://{n}.a/")
+        for n, is_own in enumerate(kinds)
+    ]
+    chosen = choose_sources(sources, limit)
+    assert len(chosen) == min(limit, sum(kinds) + min(3, len(kinds) - sum(kinds)))
+    assert sum(s.is_own for s in chosen) >= min(sum(kinds), limit - 3)
+
+
+TEXT = "She said: “It’s owed.” *Not* by\nyou — by the house, which stands on the marsh."
+
+
+@pytest.mark.parametrize(
+    ("quote", "verbatim"),
+    [
+        ('"It\'s owed." Not by you', "It’s owed.” *Not* by you"),
+        ("by the house, which stands", "by the house, which stands"),
+        ("by the house which never stands", ""),
+        ("the house", ""),
+        ("", ""),
+    ],
+)
+def test_a_quotation_has_the_letters_of_its_source(quote: str, verbatim: str) -> None:
+    assert cut_quote(quote, TEXT) == verbatim
+
+
+@given(
+    st.lists(
+        st.sampled_from(["the", "fog", "came", "in", "over", "a", "marsh"]), max_size=60
+    )
+)
+def test_each_fact_of_a_pack_resolves_verbatim(words: list[str]) -> None:
+    text = " ".join(words)
+    sources = [own(text), page(text)]
+    proposals = [
+        FactProposal(n % 2, "So.", " ".join(words[n : n + 40]), FactCertainty.STATED)
+        for n in range(len(words))
+    ]
+    pack = build_pack(proposals, sources)
+    for fact in pack.facts:
+        assert fact.quote in " ".join(fact.source.text.split())
+        assert len(fact.quote.split()) <= 20
+    assert [fact.number for fact in pack.facts] == list(range(1, len(pack.facts) + 1))
+    assert pack.dropped + len(pack.facts) == min(14, len(proposals))
+
+
+@pytest.mark.parametrize(
+    ("now", "state", "line"),
+    [
+        ("The fog came in over the marsh.\n", QuoteState.CURRENT, 1),
+        ("New.\n\nOld.\n\nThe fog came in over the marsh.\n", QuoteState.MOVED, 5),
+        ("Other.\n\nThe fog came down over the marsh.\n", QuoteState.CHANGED, 3),
+        ("Nothing of it.\n", QuoteState.GONE, 1),
+    ],
+)
+def test_a_quotation_is_found_where_it_is_now(
+    now: str, state: QuoteState, line: int
+) -> None:
+    was = "The fog came in over the marsh."
+    proposal = FactProposal(0, "It came.", was, FactCertainty.STATED)
+    facts = build_pack([proposal], [own(was)]).facts
+    texts = {DocumentId("1.md"): DocumentText(now, LineIndex.of(now))}
+    (anchored,) = anchor_facts(facts, texts)
+    assert anchored.state is state
+    assert anchored.fact.source.lines.first == line
+
+
+async def test_a_model_that_compares_texts_counts_more() -> None:
+    class Backwards:
+        name = "backwards"
+
+        async def rerank(
+            self, question: str, passages: Sequence[str], stored: object = ()
+        ) -> list[float]:
+            return [float(n) for n in range(len(passages))]
+
+    ranked = await rank_sources("x", [own("A."), own("B.", 9)], Backwards())  # type: ignore[arg-type]
+    assert [source.text for source in ranked] == ["B.", "A."]
