@@ -76,6 +76,9 @@ def test_each_kind_of_life_event_is_found_verbatim(text: str, kind: str) -> None
         "“I confess it vexes me,” said Nell.",
         "Hob, born in 1760, married in 1784.",
         "Then Nell fainted.",
+        "Nell met Hob on the stairs.",
+        "“When her third husband died, her hair turned grey,” said Nell.",
+        "“I am going away myself,” said Nell.",
         "Hob was received by Nell with kindness.",
     ],
 )

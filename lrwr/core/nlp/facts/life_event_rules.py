@@ -187,7 +187,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.MET,
         "receiving met introduced encountered presented acquaintance face waited visit time arms embraced cannoned ran",
-        rf"(?:met|encountered) (?:[A-Z][\w.-]+|an? (?:\w+ )?(?:man|woman|stranger|gentleman|lady|girl|boy)\b)(?! (?:on h\w+ entrance|before \w+|at the [\w-]*(?:door|gate)|with|in the passage|at the (?:door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
+        rf"(?:met|encountered) (?:[A-Z][\w.-]+|an? (?:\w+ )?(?:man|woman|stranger|gentleman|lady|girl|boy)\b)(?! (?:on h\w+ entrance|before \w+|at the [\w-]*(?:door|gate)|with|in the (?:passage|landing|hall|lobby|corridor|doorway)|(?:on|at) the (?:stairs|landing|door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
         rf"(?:was|were|been) (?:\w+ly |then )?(?:introduced|presented) to {_PERSON}|"
         rf"introduced (?:{_PERSON} (?:\w+ )?to {_PERSON}|himself|herself)|"
         rf"presented (?!them){_PERSON} (?:\w+ )?to {_PERSON}|"
@@ -447,7 +447,7 @@ SPEECH_ACT_RULES = (
     LifeEventRule(
         _K.LEFT,
         "away leaving",
-        r"(?:I am|I'm|[Ww]e are|[Ww]e're) (?:\w+ )?(?:running away|going away|leaving (?:home|town|England|you|to-night|to-morrow|tomorrow|tonight))",
+        r"(?:I am|I'm|[Ww]e are|[Ww]e're) (?:\w+ )?(?:running away|leaving (?:home|town|England|you|to-night|to-morrow|tomorrow|tonight))",
     ),
     LifeEventRule(
         _K.CONFESSED,

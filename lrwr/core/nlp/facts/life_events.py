@@ -109,7 +109,7 @@ _MINOR = frozenset(
     {_K.MET, _K.ARRIVED, _K.LEFT, _K.MOVED, _K.LETTER, _K.LEARNED, _K.FOUGHT}
 )
 """Kinds that need a main clause and a known person, or they are everyday actions."""
-_PERSONAL_SPEECH = frozenset({_K.MARRIED, _K.ARRESTED, _K.DIED, _K.ELOPED, _K.ENGAGED})
+_PERSONAL_SPEECH = frozenset({_K.MARRIED, _K.ARRESTED, _K.ELOPED, _K.ENGAGED})
 """Kinds that dialogue may state of somebody whom it only names by a pronoun."""
 
 
