@@ -19,6 +19,7 @@ from lrwr.core.drafting.board import Board, SceneCard
 from lrwr.core.drafting.findings import DraftContext, DraftReport, inspect_draft
 from lrwr.core.drafting.folder import DraftFolder
 from lrwr.core.drafting.story_places import StoryPlaces
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
 from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource, SourceListing
@@ -232,6 +233,11 @@ async def check_scene(
         StoreProblem: The library cannot be copied.
     """
     await workspace.require_text()
+    if not (await workspace.passages.counts(Pipeline.AGENTIC)).documents:
+        raise NotFound(
+            "This library has no story data to check a draft against",
+            hint="Run `lrwr ingest --pipeline b` first.",
+        )
     if not any(
         character.isalnum() for character in subject.content.decode("utf-8", "ignore")
     ):

@@ -141,3 +141,12 @@ def test_decisions_survive_a_backup_and_a_repair(
     (desk.folder / ".lrwr" / "library.db").unlink()
     assert desk.run("restore", str(backup)).code == 0
     assert ledger(desk) == [("bell/2", "accepted")]
+
+
+def test_forgetting_a_library_leaves_the_drafts_and_nothing_of_their_journal(
+    desk: Terminal,
+) -> None:
+    assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
+    assert desk.run("forget", "--yes").code == 0
+    assert not (desk.folder / ".lrwr").exists()
+    assert (desk.folder / "drafts" / "scenes" / "bell" / "2.md").is_file()

@@ -127,3 +127,9 @@ def test_what_cannot_be_checked_is_refused(desk: Terminal) -> None:
     (desk.folder / "long.md").write_text("Nell lit it. " * 50_000)
     ran = desk.run("draft", "check", "long.md")
     check_refusal(ran, ExitCode.UNREADABLE, "larger than")
+
+
+def test_a_library_without_story_data_says_what_to_do(sample: Terminal) -> None:
+    assert sample.run("ingest", ".", "--pipeline", "a").code == 0
+    ran = sample.run("draft", "check", "chapters/06-fog.md")
+    check_refusal(ran, ExitCode.NOT_FOUND, "no story data", "--pipeline b")

@@ -50,7 +50,7 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         RECORDS,
         (
-            *("library.db.damaged", "library.db-wal", "library.db-shm"),
+            *("drafts.lock", "library.db.damaged", "library.db-wal", "library.db-shm"),
             *("library.db-journal", "library.db"),
         ),
     ),

@@ -109,7 +109,7 @@ def draft_command(
     """Show where each scene of your board stands.
 
     The board is `board.md` in the folder of drafts: headings for parts, chapters, scenes
-    and beats, which you edit. lrwr never writes into your manuscript.
+    and beats, which you edit. Only `lrwr draft accept` adds a file to your manuscript.
     """
     if context.invoked_subcommand is None:
         settings, output = start_session(context)
