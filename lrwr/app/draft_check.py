@@ -3,6 +3,7 @@
 import asyncio
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -232,35 +233,22 @@ async def check_scene(
         UnreadableDocument: The draft cannot be parsed.
         StoreProblem: The library cannot be copied.
     """
-    await workspace.require_text()
-    if not (await workspace.passages.counts(Pipeline.AGENTIC)).documents:
-        raise NotFound(
-            "This library has no story data to check a draft against",
-            hint="Run `lrwr ingest --pipeline b` first.",
-        )
-    if not any(
-        character.isalnum() for character in subject.content.decode("utf-8", "ignore")
-    ):
-        raise NotFound(f"{subject.name} has no words", hint="Write something first.")
+    await _require_story(workspace, subject)
     earlier = await _find_contradiction_ids(workspace)
     order = await workspace.bible().story_order()
     document = subject.document or _name_draft(order.story, subject)
     settings = workspace.settings
     if not subject.document:
-        story = list(order.story)
-        at = story.index(subject.after) + 1 if subject.after in story else 0
-        patterns = (*story[:at], document, *story[at:])
+        patterns = _insert_document(order.story, document, subject.after)
         manuscript = replace(settings.manuscript, order=patterns)
         settings = replace(settings, manuscript=manuscript)
-    async with open_library_copy(
-        settings, workspace.library, place / "library"
-    ) as copy:
+    state = place / "library"
+    async with open_library_copy(settings, workspace.library, state) as copy:
         await _ingest_draft(copy, workspace, document, subject, emit)
         knowledge = await copy.bible().knowledge()
         contradictions = await find_known_contradictions(copy, CheckScope(knowledge))
-    context = await asyncio.to_thread(
-        DraftContext.of, knowledge, document, subject.card
-    )
+    build = partial(DraftContext.of, is_revision=document in order.outlines)
+    context = await asyncio.to_thread(build, knowledge, document, subject.card)
     report = await asyncio.to_thread(inspect_draft, context)
     shown = [
         _rename_document(contradiction, document, DocumentId(subject.name))
@@ -268,12 +256,28 @@ async def check_scene(
         if not contradiction.intended
         and (contradiction.id not in earlier or _involves(contradiction, document))
     ]
-    return CheckedScene(
-        subject.name,
-        tuple(shown),
-        report,
-        knowledge.order.chapter_number(document, 0),
-    )
+    chapter = knowledge.order.chapter_number(document, 0)
+    return CheckedScene(subject.name, tuple(shown), report, chapter)
+
+
+async def _require_story(workspace: Workspace, subject: DraftSubject) -> None:
+    await workspace.require_text()
+    if not (await workspace.passages.counts(Pipeline.AGENTIC)).documents:
+        raise NotFound(
+            "This library has no story data to check a draft against",
+            hint="Run `lrwr ingest --pipeline b` first.",
+        )
+    text = subject.content.decode("utf-8", "ignore")
+    if not any(character.isalnum() for character in text):
+        raise NotFound(f"{subject.name} has no words", hint="Write something first.")
+
+
+def _insert_document(
+    story: "tuple[DocumentId, ...]", document: DocumentId, after: DocumentId
+) -> tuple[str, ...]:
+    """Return the story order with `document` after the document `after`, or first."""
+    at = story.index(after) + 1 if after in story else 0
+    return (*story[:at], document, *story[at:])
 
 
 async def _find_contradiction_ids(workspace: Workspace) -> set[str]:

@@ -100,6 +100,12 @@ def test_a_name_that_comes_later_is_a_finding_only_before_it(desk: Terminal) -> 
     assert ended.code == 0
 
 
+def test_what_a_chapter_introduces_is_not_from_later(desk: Terminal) -> None:
+    for name in ("01-lighting-up", "02-the-reeves-offer"):
+        found = desk.run("draft", "check", f"chapters/{name}.md", "--json").json
+        assert [row for row in found["findings"] if row["kind"] == "from later"] == []
+
+
 def test_a_file_of_the_manuscript_is_checked_as_it_is_now(desk: Terminal) -> None:
     chapter = desk.folder / "chapters" / "06-fog.md"
     assert (

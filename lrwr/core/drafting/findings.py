@@ -85,7 +85,8 @@ class DraftContext:
 
     `knowledge` and `bible` include the `draft`, a document at its place in the story
     order. `ranks` has the positions of documents in that order. `card` is that of the
-    scene, None for another text.
+    scene, None for another text. `is_revision` says that the draft is a document of the
+    story already: what it introduces is not from later.
     """
 
     knowledge: StoryKnowledge
@@ -93,14 +94,21 @@ class DraftContext:
     draft: DocumentId
     ranks: Mapping[DocumentId, int]
     card: SceneCard | None = None
+    is_revision: bool = False
 
     @classmethod
     def of(
-        cls, knowledge: StoryKnowledge, draft: DocumentId, card: SceneCard | None
+        cls,
+        knowledge: StoryKnowledge,
+        draft: DocumentId,
+        card: SceneCard | None,
+        *,
+        is_revision: bool = False,
     ) -> "DraftContext":
         """Return the context of `draft`; this builds the whole story bible."""
         ranks = {document: n for n, document in enumerate(knowledge.order.story)}
-        return cls(knowledge, project_bible(knowledge), draft, ranks, card)
+        bible = project_bible(knowledge)
+        return cls(knowledge, bible, draft, ranks, card, is_revision)
 
     @property
     def text(self) -> str:
@@ -127,8 +135,7 @@ class DraftContext:
 def inspect_draft(context: DraftContext) -> DraftReport:
     """Return the findings of a draft, in text order, and what it makes known."""
     findings = [
-        *_find_later_names(context),
-        *_find_later_facts(context),
+        *_find_later(context),
         *_find_abrupt_relations(context),
         *_find_unmet_card(context),
         *_describe_repetitions(context),
@@ -141,6 +148,12 @@ def inspect_draft(context: DraftContext) -> DraftReport:
         tuple(_list_new_facts(context)),
         measure_voice(context.text, chapters),
     )
+
+
+def _find_later(context: DraftContext) -> Iterator[DraftFinding]:
+    if not context.is_revision:
+        yield from _find_later_names(context)
+        yield from _find_later_facts(context)
 
 
 def _find_later_names(context: DraftContext) -> Iterator[DraftFinding]:
