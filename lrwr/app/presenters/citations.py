@@ -15,6 +15,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
+from lrwr.core.model.documents import has_paragraph_numbers
 from lrwr.core.model.facts import FactAbout, WorldField
 from lrwr.core.model.text import format_chapter_title, split_highlighted_words
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
@@ -46,11 +47,11 @@ def format_line_range(document: str, lines: "LineRange") -> str:
 
 
 def format_place(document: str, lines: "LineRange") -> str:
-    """Return `document:first-last`, or for a `.docx` "document, paragraphs first-last".
+    """Return `document:first-last`, or for a `.docx` or `.epub` "document, paragraphs first-last".
 
     A single line or paragraph has one number. Numbers count from 1.
     """
-    if not document.lower().endswith(".docx"):
+    if not has_paragraph_numbers(document):
         return format_line_range(document, lines)
     name = sanitize_line(document)
     if lines.first == lines.last:

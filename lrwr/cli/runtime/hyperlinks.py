@@ -11,7 +11,7 @@ HyperlinkMode: TypeAlias = Literal["auto", "always", "never"]
 """When to print hyperlinks; `auto` means in terminals that are known to show them."""
 
 _LOCATION = re.compile(
-    r"\s*(?P<file>\S(?:.*\S)?\.(?:md|markdown|txt|docx|toml))(?::(?P<line>\d+)(?:-\d+)?)?\s*",
+    r"\s*(?P<file>\S(?:.*\S)?\.(?:md|markdown|txt|docx|epub|toml))(?::(?P<line>\d+)(?:-\d+)?)?\s*",
     re.IGNORECASE,
 )
 _PROGRAMS = frozenset({

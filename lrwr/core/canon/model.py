@@ -10,7 +10,7 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 
 _PLACE = (
-    r"(?P<document>.+?\.(?:md|markdown|docx|txt))"
+    r"(?P<document>.+?\.(?:md|markdown|docx|txt|epub))"
     r"(?:#(?P<chapter>.+?))?"
     r"(?::s(?P<scene>[1-9]\d{0,5}))?"
 )

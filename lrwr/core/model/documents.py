@@ -23,11 +23,22 @@ class DocumentType(StrEnum):
 
 
 class DocumentFormat(StrEnum):
-    """File format of a document, by its file extension: md, docx or txt."""
+    """File format of a document, by its file extension: md, docx, txt or epub."""
 
     MARKDOWN = "md"
     DOCX = "docx"
     TEXT = "txt"
+    EPUB = "epub"
+
+
+PARAGRAPH_SUFFIXES = (".docx", ".epub")
+"""File endings, in lower case, of documents whose lines are paragraphs: their files are
+no text that an editor could open at a line."""
+
+
+def has_paragraph_numbers(document: str) -> bool:
+    """Return whether the lines of `document`, a path, are numbers of paragraphs."""
+    return document.lower().endswith(PARAGRAPH_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)

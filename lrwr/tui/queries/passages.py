@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.citations import describe_story_place, format_place
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.core.model.documents import DocumentId, DocumentOutline, Horizon
+from lrwr.core.model.documents import (
+    DocumentId,
+    DocumentOutline,
+    Horizon,
+    has_paragraph_numbers,
+)
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation
@@ -219,7 +224,7 @@ MAX_SEARCHED_BYTES = 20_000_000
 class FileLocation:
     """A location in `file`, an absolute path.
 
-    `line` counts lines from 1; if `paragraphs` is true, as for a `.docx`, it counts
+    `line` counts lines from 1; if `paragraphs` is true, as for a `.docx` or `.epub`, it counts
     paragraphs. `gone` means that the passage is no longer in the text: `line` is the
     last known one.
     """
@@ -292,7 +297,7 @@ def _file_location(root: Path, document: str, line: int) -> FileLocation:
             f"{document} no longer exists",
             hint="Run `lrwr ingest`, or press Ctrl+L and then r in the chat.",
         )
-    return FileLocation(file, line, paragraphs=file.suffix.lower() == ".docx")
+    return FileLocation(file, line, paragraphs=has_paragraph_numbers(file.name))
 
 
 def _find_line(file: Path, cited: Citation, now: QuoteLocation) -> int | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"\[?(\d{1,4})\]?")
 _FILE = re.compile(
-    r"(?P<file>.+?\.(?:md|markdown|txt|docx))(?::(?P<line>\d+)(?:-\d+)?)?"
+    r"(?P<file>.+?\.(?:md|markdown|txt|docx|epub))(?::(?P<line>\d+)(?:-\d+)?)?"
 )
 _POINT = re.compile(r"(?:ch|chapter|vol)\W*\d.*", re.IGNORECASE)
 _WORD = re.compile(r"\w+")

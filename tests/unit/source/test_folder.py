@@ -138,6 +138,15 @@ async def test_a_target_that_is_no_manuscript_is_said(home: Path) -> None:
     assert "save it as" in reasons(listing)["fog.odt"]
 
 
+async def test_an_e_book_is_read_only_if_it_is_the_target(home: Path) -> None:
+    book = write(home / "out" / "novel.epub")
+    assert (
+        "if you name the file"
+        in reasons(await FolderSource(home, [home]).list())["out/novel.epub"]
+    )
+    assert ids(await FolderSource(home, [book]).list()) == ["out/novel.epub"]
+
+
 async def test_a_target_that_is_not_there_is_not_found(home: Path) -> None:
     with pytest.raises(NotFound, match="nowhere"):
         await FolderSource(home, [home / "nowhere"]).list()

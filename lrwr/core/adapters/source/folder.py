@@ -16,6 +16,7 @@ from lrwr.core.adapters.source.skipped_content import (
     find_conflict_copies,
     find_folder_copies,
     find_orphaned_copies,
+    is_encodable,
     is_marked_ignored,
 )
 from lrwr.core.model.documents import DocumentId
@@ -124,8 +125,9 @@ _BACKUP = "a backup or temporary file"
 _SCRIVENER = "a Scrivener project; compile it to .docx or .md"
 _FORMAT = "not a format lrwr reads; save it as .docx or .md"
 _OTHER = "not a text file that lrwr reads"
+_BOOK = "an e-book; lrwr reads it if you name the file, not its folder"
 _WRITERS_FORMATS = (
-    ".doc .odt .fodt .rtf .pages .epub .pdf .mobi .azw3 .fdx .fountain .gdoc .wps "
+    ".doc .odt .fodt .rtf .pages .pdf .mobi .azw3 .fdx .fountain .gdoc .wps "
     ".wpd .docm .dot .dotx .htm .html .tex .org .rst .adoc .sxw"
 )
 _TEMPORARY = re.compile(
@@ -136,9 +138,12 @@ _TEMPORARY = re.compile(
 
 
 @lru_cache(maxsize=NAME_CACHE_SIZE)
-def explain_skipped_file(name: str) -> str:
+def explain_skipped_file(name: str, *, in_folder: bool = False) -> str:
     """Return, as a phrase for the user, why a file called `name` is skipped; empty if
     it is read.
+
+    `in_folder` says that the user did not name the file itself. An e-book is then
+    skipped: it is usually compiled from the manuscript, and tells the story twice.
     """
     if name.startswith("~$"):
         return _LOCK
@@ -148,7 +153,7 @@ def explain_skipped_file(name: str) -> str:
         return _BACKUP
     ending = PurePosixPath(name).suffix.lower()
     if ending in FORMATS_BY_SUFFIX:
-        return ""
+        return _BOOK if in_folder and ending == ".epub" else ""
     return _FORMAT if ending and ending in _WRITERS_FORMATS.split() else _OTHER
 
 
@@ -158,7 +163,8 @@ def may_be_manuscript_name(name: str) -> bool:
     False for hidden names, lock and backup files, and file formats that lrwr cannot
     read but authors use. Any other name may be that of a folder.
     """
-    return explain_skipped_file(name) not in (_LOCK, _HIDDEN, _BACKUP, _FORMAT)
+    excluded = (_LOCK, _HIDDEN, _BACKUP, _FORMAT, _BOOK)
+    return explain_skipped_file(name, in_folder=True) not in excluded
 
 
 def explain_skipped_folder(name: str) -> str:
@@ -386,7 +392,9 @@ class _FolderWalk:
     def _entry_file(
         self, entry: os.DirEntry[str], path: str, inner: str
     ) -> _ListedFile:
-        reason = explain_skipped_file(entry.name) or self._rules.explain(inner)
+        reason = explain_skipped_file(
+            entry.name, in_folder=True
+        ) or self._rules.explain(inner)
         if reason:
             return path, "", reason
         try:
@@ -410,7 +418,7 @@ class _FolderWalk:
         """Return the file behind a link, if it is inside the target and not listed
         already.
         """
-        reason = explain_skipped_file(Path(path).name)
+        reason = explain_skipped_file(Path(path).name, in_folder=True)
         link = self._target / inner
         try:
             status = link.stat()
@@ -486,14 +494,3 @@ def _relative(path: Path, root: Path) -> str:
         return Path(os.path.relpath(path, root)).as_posix()
     except ValueError:  # another drive
         return path.as_posix()
-
-
-def is_encodable(name: str) -> bool:
-    """Return whether a file name is valid Unicode; a file system may allow any
-    bytes.
-    """
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

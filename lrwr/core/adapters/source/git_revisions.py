@@ -20,8 +20,8 @@ from lrwr.core.adapters.source.folder import (
     FILE_LIMIT,
     explain_skipped_file,
     explain_skipped_folder,
-    is_encodable,
 )
+from lrwr.core.adapters.source.skipped_content import is_encodable
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.files import OWN_FOLDER_MARKER
 
@@ -354,7 +354,9 @@ def _has_readable_name(path: PurePosixPath) -> bool:
     folders = path.parts[:-1]
     if any(explain_skipped_folder(folder) for folder in folders):
         return False
-    return path.name == OWN_FOLDER_MARKER or not explain_skipped_file(path.name)
+    return path.name == OWN_FOLDER_MARKER or not explain_skipped_file(
+        path.name, in_folder=True
+    )
 
 
 async def _read_object(process: Process, object_: bytes) -> bytes | None:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import PurePosixPath
 from posixpath import normpath
 
@@ -127,8 +128,18 @@ FORMATS_BY_SUFFIX = {
     ".markdown": DocumentFormat.MARKDOWN,
     ".docx": DocumentFormat.DOCX,
     ".txt": DocumentFormat.TEXT,
+    ".epub": DocumentFormat.EPUB,
 }
 """File endings that lrwr reads, in lower case."""
+_PACKED_FORMATS = (DocumentFormat.DOCX, DocumentFormat.EPUB)
+"""Zip files, whose parsers limit their sizes."""
+_PARSERS = {
+    DocumentFormat.MARKDOWN: ("markdown", "parse_markdown"),
+    DocumentFormat.DOCX: ("docx", "parse_docx"),
+    DocumentFormat.EPUB: ("epub", "parse_epub"),
+    DocumentFormat.TEXT: ("text", "parse_plain_text"),
+}
+"""Module in `lrwr.core.adapters.source` and function of each format's parser."""
 MARKDOWN_SUFFIXES = (".md", ".markdown")
 MAX_TEXT_FILE_BYTES = 50 * 1024 * 1024
 """Size of the largest text file that lrwr reads, in bytes."""
@@ -140,8 +151,8 @@ class ManuscriptParser:
     """The `DocumentParser` port; stateless.
 
     `text_limit` is the size of the largest text file to parse, in bytes; Word files
-    have limits of their own. `find_type` returns the type that the user decided for a
-    document, None if there is no decision.
+    and e-books have limits of their own. `find_type` returns the type that the user
+    decided for a document, None if there is no decision.
     """
 
     text_limit: int = MAX_TEXT_FILE_BYTES
@@ -177,8 +188,8 @@ def parse_document(
     format.
 
     The same bytes give the same document. `text_limit` is the size of the largest text
-    file to parse, in bytes; Word files have limits of their own. `decided` is the type
-    that the user decided; it precedes front matter and folder.
+    file to parse, in bytes; Word files and e-books have limits of their own. `decided`
+    is the type that the user decided; it precedes front matter and folder.
 
     Raises:
         UnreadableDocument: The bytes are not in that format, or too many.
@@ -190,7 +201,7 @@ def parse_document(
             f"{path.name} is not in a format that lrwr reads",
             hint="Save it as .docx or .md.",
         )
-    if kind is not DocumentFormat.DOCX and len(content) > text_limit:
+    if kind not in _PACKED_FORMATS and len(content) > text_limit:
         raise UnreadableDocument(
             f"{path.name} is larger than {text_limit // 1024**2} MB",
             hint="Split it into a file for each chapter or volume.",
@@ -209,17 +220,10 @@ def parse_layout(kind: DocumentFormat, content: bytes, name: str) -> DocumentLay
     """
     # Parsers are imported when a file needs one: commands that only list files start
     # faster without them.
-    match kind:
-        case DocumentFormat.MARKDOWN:
-            from lrwr.core.adapters.source.markdown import parse_markdown
-
-            return parse_markdown(content, name)
-        case DocumentFormat.DOCX:
-            from lrwr.core.adapters.source.docx import parse_docx
-
-            return parse_docx(content, name)
-        case DocumentFormat.TEXT:
-            return parse_plain_text(content, name)
+    module, function = _PARSERS[kind]
+    parsers = import_module(f"lrwr.core.adapters.source.{module}")
+    parse: Callable[[bytes, str], DocumentLayout] = getattr(parsers, function)
+    return parse(content, name)
 
 
 def _empty_layout() -> DocumentLayout:

@@ -378,3 +378,14 @@ def is_marked_ignored(path: "Path | str") -> bool:
     head = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     front_matter = _FRONT_MATTER.match(head)
     return bool(front_matter and _MARK.search(front_matter[1] or b""))
+
+
+def is_encodable(name: str) -> bool:
+    """Return whether a file name is valid Unicode; a file system may allow any
+    bytes.
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
