@@ -95,6 +95,13 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "canon",
         ),
     },
+    "Read": {
+        "read": (
+            "Read an e-book, page by page; its position is remembered.",
+            "read",
+        ),
+        "books": ("List the e-books that you read, or add and remove them.", "books"),
+    },
     "Library": {
         "status": (
             "Show what the library holds and what has changed.",

@@ -42,7 +42,7 @@ def describe_question_length(length: int) -> str:
     return f"{length:,} of {LONGEST:,} characters" if length >= NEARLY else ""
 
 
-_HORIZON = re.compile(r"(?:ch(?:apter)?\s*)?(\d+)(?::s(\d+))?", re.IGNORECASE)
+_HORIZON = re.compile(r"(?:ch(?:apter)?\s*)?(\d+)(?::s(\d+))?(@\d+)?", re.IGNORECASE)
 
 
 def format_horizon(as_of: str) -> str:
@@ -53,7 +53,9 @@ def format_horizon(as_of: str) -> str:
     match = _HORIZON.fullmatch(as_of.strip())
     if match is None:
         return as_of
-    chapter, scene = match.groups()
+    chapter, scene, offset = match.groups()
+    if offset:
+        return f"your position in chapter {chapter}"
     return f"chapter {chapter}, scene {scene}" if scene else f"chapter {chapter}"
 
 

@@ -17,8 +17,10 @@ from lrwr.cli.runtime.options import (
     AskCharacterOption,
     AskThreadNameOption,
     AsOfOption,
+    BookOption,
     JsonOption,
     ModeNameOption,
+    WholeBookOption,
     parse_optional_choice,
 )
 from lrwr.cli.runtime.output import Output, start_session
@@ -28,6 +30,7 @@ from lrwr.cli.runtime.services import (
     prompt_for_consent,
     require_passages,
     run_async,
+    select_text,
     warn_of_missing_files,
 )
 from lrwr.core.chat.graph import PromptPreview
@@ -73,6 +76,12 @@ ShowPromptOption = Annotated[
 ]
 
 
+PassageOption = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="A passage that the question is about."),
+]
+
+
 app = typer.Typer()
 
 
@@ -87,6 +96,9 @@ def ask_command(
     thread: AskThreadNameOption = None,
     stdin: StdinOption = False,
     show_prompt: ShowPromptOption = False,
+    book: BookOption = None,
+    passage: PassageOption = None,
+    whole: WholeBookOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question from your text, with citations.
@@ -95,8 +107,9 @@ def ask_command(
     model, lrwr quotes matching sentences instead of writing an answer.
     """
     settings, output = start_session(context)
+    settings, as_of = select_text(settings, output, book, as_of, whole=whole)
     request = TurnRequest(
-        text=_text(question, stdin=stdin),
+        text=_add_passage(_text(question, stdin=stdin), passage),
         character=character,
         mode=parse_optional_choice(AnswerMode, mode, "--mode"),
         as_of=as_of,
@@ -126,6 +139,19 @@ def _text(question: str | None, *, stdin: bool) -> str:
             " manuscript and run `lrwr ingest`.",
         )
     return text.strip()
+
+
+def _add_passage(question: str, passage: str | None) -> str:
+    words = " ".join((passage or "").split())
+    if not words:
+        return question
+    text = f"{question} “{words}”"
+    if len(text) > LONGEST:
+        raise SettingsProblem(
+            f"Question and passage have {len(text):,} characters; the limit is {LONGEST:,}",
+            hint="Shorten the passage.",
+        )
+    return text
 
 
 def _require_meaning(text: str) -> None:

@@ -53,12 +53,12 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import ExitCode, NotFound, SettingsProblem
 from lrwr.core.retrieval.locations import (
     find_orphaned_locations,
+    merge_document_order,
     parse_manuscript_location,
 )
 from lrwr.core.retrieval.story import (
     StoryOrder,
     build_story_order,
-    merge_document_order,
 )
 from lrwr.core.settings.library import SETTINGS_FILE_NAME, resolve_library
 from lrwr.core.settings.model import Settings

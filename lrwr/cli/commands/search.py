@@ -19,7 +19,13 @@ from lrwr.app.presenters.citations import (
     search_result_as_json,
 )
 from lrwr.app.presenters.text import StyledText
-from lrwr.cli.runtime.options import AsOfOption, JsonOption, declare_limit, parse_choice
+from lrwr.cli.runtime.options import (
+    AsOfOption,
+    BookOption,
+    JsonOption,
+    WholeBookOption,
+    parse_choice,
+)
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
 from lrwr.cli.runtime.search_options import (
@@ -44,6 +50,7 @@ from lrwr.cli.runtime.search_options import (
 from lrwr.cli.runtime.services import (
     open_search_services,
     run_async,
+    select_text,
     warn_of_missing_files,
 )
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -84,6 +91,19 @@ LISTED = 100
 
 _FUNCTION_NOTE = " `--function` finds only what a language model has analysed."
 
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        "-n",
+        "-k",
+        min=1,
+        max=100,
+        metavar="N",
+        help="Show at most N passages (8 if not set).",
+    ),
+]
+
 app = typer.Typer()
 
 
@@ -91,9 +111,7 @@ app = typer.Typer()
 def search_command(
     context: typer.Context,
     words: SearchWordsArgument = None,
-    limit: Annotated[
-        int | None, declare_limit("passages (8 if not set)", most=100)
-    ] = None,
+    limit: LimitOption = None,
     pipeline: SearchPipelineNameOption = None,
     types: TypesOption = None,
     as_of: AsOfOption = None,
@@ -111,11 +129,14 @@ def search_command(
     sort: SortOption = None,
     context_lines: ContextOption = None,
     batch: BatchOption = None,
+    book: BookOption = None,
+    whole: WholeBookOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find passages by their words and by their meaning."""
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = start_session(context, flags)
+    settings, as_of = select_text(settings, output, book, as_of, whole=whole)
     filters = _filters(character, present, content_type, function)
     request = _request(
         _validate_words(words, batch, filters, exact=exact),
@@ -126,14 +147,16 @@ def search_command(
     )
     if limit is None and batch is None and (exact or not request.question):
         request = replace(request, limit=LISTED)
-    order = parse_choice(PassageSort, sort, "--sort") if sort else None
     request = replace(request, names=names, rerank=rerank, notes=notes)
-    request = replace(request, exact=exact, sort=order)
+    request = replace(request, exact=exact, sort=_parse_sort(sort))
     display = _Display(as_json=as_json, full=full, context=context_lines)
     if batch is not None:
-        run_async(_batch(settings, output, request, batch, as_of))
-    else:
-        run_async(_search(settings, output, request, as_of, display))
+        return run_async(_batch(settings, output, request, batch, as_of))
+    return run_async(_search(settings, output, request, as_of, display))
+
+
+def _parse_sort(sort: str | None) -> PassageSort | None:
+    return parse_choice(PassageSort, sort, "--sort") if sort else None
 
 
 @dataclass(frozen=True, slots=True)

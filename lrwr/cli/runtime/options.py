@@ -16,6 +16,18 @@ AsOfOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+BookOption = Annotated[
+    str | None,
+    typer.Option(
+        "--book",
+        metavar="BOOK",
+        help="Use an e-book of `lrwr books` instead of the manuscript, up to your position.",
+    ),
+]
+WholeBookOption = Annotated[
+    bool,
+    typer.Option("--whole", help="With --book: use the whole book, and say so."),
+]
 NameArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]", help="Show only entries about this name."),

@@ -24,7 +24,7 @@ from lrwr.app.presenters.text import (
 from lrwr.cli.runtime.output import AdvanceProgress, Output
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.model.jobs import (
     DocumentFinished,
     DocumentsPending,
@@ -96,6 +96,40 @@ def run_with_cleanup(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
         return run_async(cancel_on_sigterm())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+
+
+def select_text(
+    settings: Settings,
+    output: Output,
+    book: str | None,
+    as_of: str | None,
+    *,
+    whole: bool,
+) -> tuple[Settings, str | None]:
+    """Return the settings and the horizon of what the user asks about: the manuscript,
+    or with `book` an e-book up to the reader's position; with `whole` all of it.
+
+    Raises:
+        SettingsProblem: The options contradict each other.
+        NotFound: There is no such book.
+    """
+    if book is None:
+        if whole:
+            raise SettingsProblem(
+                "`--whole` needs `--book`", hint="Leave it out, or add `--book`."
+            )
+        return settings, as_of
+    if as_of is not None:
+        raise SettingsProblem(
+            "`--book` and `--as-of` cannot be combined",
+            hint="The position of the book decides; change it with `lrwr read --at`.",
+        )
+    if whole:
+        output.info("Using the whole book, also after your position.")
+    # Imported here: only a book needs the shelf.
+    from lrwr.app.books import select_book
+
+    return select_book(settings, book, whole=whole)
 
 
 @asynccontextmanager

@@ -163,11 +163,13 @@ class Horizon:
     `chapter` 0 is the text before chapter 1. `scene` counts the scenes of that chapter
     from 1 and is included; None includes the whole chapter. With scene 0 only the text
     that opens the chapter and shares its number, such as the title page of a volume, is
-    included.
+    included. `offset` is a point inside the chapter, as for a reader of a book: of the
+    chapter's document only the characters before it may be used.
     """
 
     chapter: int
     scene: int | None = None
+    offset: int | None = None
 
 
 BEFORE_THE_STORY = Horizon(-1)

@@ -1,5 +1,5 @@
-"""Parses the locations to which canon decisions apply, and finds decisions whose
-location no longer exists.
+"""Parses the locations to which canon decisions apply, finds decisions whose location
+no longer exists, and merges decisions about the order of documents.
 """
 
 import re
@@ -14,7 +14,12 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
 from lrwr.core.model.errors import NotFound
-from lrwr.core.retrieval.story import StoryOrder, number_chapters, parse_horizon
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    number_chapters,
+    parse_horizon,
+    reorder_documents,
+)
 
 _STORY_CHAPTER = re.compile(r"[a-z]{0,7}\W*\d+(?:\W+[a-z]+\W*\d+){0,2}", re.IGNORECASE)
 _NUMBER = re.compile(r"ch(\d{1,6})")
@@ -75,6 +80,32 @@ def find_orphaned_locations(
         if chapter is None or (place.scene or 1) > max(1, len(chapter.scenes)):
             lost.append(place)
     return tuple(lost)
+
+
+def merge_document_order(
+    story: Sequence[DocumentId],
+    before: Sequence[DocumentId],
+    now: Sequence[DocumentId],
+) -> tuple[DocumentId, ...]:
+    """Return the document order to record after the user puts the documents `now` in
+    order.
+
+    `story`, the present story order, keeps its positions; only the documents of `now`
+    are exchanged among theirs. `before` is the order recorded last. The result has each
+    document of `before` or `now` once; those that `story` lacks come last.
+    """
+    documents = dict.fromkeys([*before, *now])
+    story_documents = [
+        normalize_canon_path(d)
+        for d in reorder_documents(story or list(documents), now)
+    ]
+    existing_documents = [
+        document for document in story_documents if document in documents
+    ]
+    return (
+        *existing_documents,
+        *(document for document in documents if document not in existing_documents),
+    )
 
 
 def _locate_story_chapter(text: str, order: StoryOrder) -> ManuscriptLocation:

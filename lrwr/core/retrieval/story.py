@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"(\d+)")
 _HORIZON = re.compile(
     r"(?:(?:vol|volume|book|part)\W*(?P<volume>\d{1,6})(?!\d)\W*)?"
     r"(?:(?:ch|chap|chapter)\W*)?(?P<chapter>\d{1,6})"
-    r"(?:\W+(?:s|sc|scene)\W*(?P<scene>\d{1,6}))?",
+    r"(?:\W+(?:s|sc|scene)\W*(?P<scene>\d{1,6}))?(?:@(?P<offset>\d{1,9}))?",
     re.IGNORECASE,
 )
 _SCENE_SUFFIX = re.compile(r":(?:s|sc|scene)(\d{1,6})$", re.IGNORECASE)
@@ -166,32 +166,6 @@ def _reorder_by_index(
     return reorder_documents(documents, list(dict.fromkeys([*listed, *others])))
 
 
-def merge_document_order(
-    story: Sequence[DocumentId],
-    before: Sequence[DocumentId],
-    now: Sequence[DocumentId],
-) -> tuple[DocumentId, ...]:
-    """Return the document order to record after the user puts the documents `now` in
-    order.
-
-    `story`, the present story order, keeps its positions; only the documents of `now`
-    are exchanged among theirs. `before` is the order recorded last. The result has each
-    document of `before` or `now` once; those that `story` lacks come last.
-    """
-    documents = dict.fromkeys([*before, *now])
-    story_documents = [
-        normalize_canon_path(d)
-        for d in reorder_documents(story or list(documents), now)
-    ]
-    existing_documents = [
-        document for document in story_documents if document in documents
-    ]
-    return (
-        *existing_documents,
-        *(document for document in documents if document not in existing_documents),
-    )
-
-
 def number_chapters(
     outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
 ) -> dict[DocumentId, tuple[int, ...]]:
@@ -269,7 +243,7 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
 
     `ch12` is the 12th chapter in story order, `ch12:s2` its second scene, `vol3.ch6`
     the chapter headed 6 of the volume headed 3, as are "Book III, VI" and "Part Three,
-    6". The path of a file means its end; `:s2` after it selects a scene of its last
+    6". `ch12@5120` ends at a character of the 12th chapter's document. The path of a file means its end; `:s2` after it selects a scene of its last
     chapter.
 
     Raises:
@@ -286,9 +260,9 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
             f"The story has no chapter {number}; its last chapter is {order.last}",
             hint=_CHAPTERS_HINT,
         )
-    return _build_checked_horizon(
-        number, int(match["scene"]) if match["scene"] else None, order
-    )
+    scene, offset = match["scene"], match["offset"]
+    horizon = _build_checked_horizon(number, int(scene) if scene else None, order)
+    return replace(horizon, offset=int(offset)) if offset else horizon
 
 
 def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:
@@ -304,6 +278,10 @@ def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> 
         return False
     if asked_horizon.chapter != horizon.chapter:
         return asked_horizon.chapter < horizon.chapter
+    if asked_horizon.offset is not None and horizon.offset is not None:
+        return asked_horizon.offset <= horizon.offset
+    if asked_horizon.offset != horizon.offset:
+        return horizon.scene is None and horizon.offset is None
     if horizon.scene is None:
         return True
     return asked_horizon.scene is not None and asked_horizon.scene <= horizon.scene
@@ -341,6 +319,8 @@ def _find_visible_ends(
         ends[document] = chapter.span.end if scene_end is None else scene_end
         if scene_end is not None:
             hidden.add(document)
+    if horizon.offset is not None and ends:
+        return {**dict.fromkeys(ends), [*ends][-1]: horizon.offset}
     visible_documents = set(ends) - hidden
     return {
         document: None if document in visible_documents else end

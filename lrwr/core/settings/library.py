@@ -46,6 +46,11 @@ def get_backups_folder() -> Path:
     return _user_folder("data") / "backups"
 
 
+def get_books_folder() -> Path:
+    """Return the folder of the books that the user reads, which may not exist."""
+    return _user_folder("data") / "books"
+
+
 def get_models_folder() -> Path:
     """Return the folder of downloaded embedding models, which may not exist."""
     return _user_folder("data") / "models"

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.text import Span
+from lrwr.core.retrieval.locations import merge_document_order
 from lrwr.core.retrieval.story import (
     StoryOrder,
     StoryOrderBuilder,
     build_story_order,
-    merge_document_order,
     reorder_documents,
 )
 

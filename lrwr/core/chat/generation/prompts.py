@@ -279,6 +279,8 @@ def describe_horizon(horizon: Horizon | None) -> str:
     """
     if horizon is None:
         return "the end of what is written so far"
+    if horizon.offset is not None:
+        return f"a point in chapter {horizon.chapter}"
     if horizon.scene is None:
         return f"the end of chapter {horizon.chapter}"
     if not horizon.scene:

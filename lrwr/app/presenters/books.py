@@ -1,0 +1,140 @@
+"""Presents books that the user reads: the shelf, tables of contents and pages."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledTable,
+    StyledText,
+    format_count,
+    sanitize_line,
+    sanitize_text,
+    styled_line,
+)
+from lrwr.core.model.books import BookParagraphKind
+from lrwr.core.reading.bounded_book import build_horizon_text
+
+if TYPE_CHECKING:
+    from lrwr.app.books import BookRecord
+    from lrwr.core.reading.bounded_book import BoundedBook, ReadParagraph
+
+SHORT_ID = 8
+"""Characters of a book's id that are shown."""
+
+
+def render_shelf(books: "Sequence[tuple[BookRecord, int]]") -> Iterator[StyledTable]:
+    """Yield a table of the books with the positions at which they are read."""
+    rows = [
+        (
+            record.id[:SHORT_ID],
+            sanitize_line(record.title),
+            sanitize_line(", ".join(record.outline.authors)),
+            describe_progress(position, record.outline.length),
+        )
+        for record, position in books
+    ]
+    yield StyledTable(("id", "title", "author", "read"), rows, right=("read",))
+
+
+def describe_progress(position: int, length: int) -> str:
+    """Return how much of a book has been read, in percent."""
+    if not position:
+        return "not begun"
+    return f"{100 * position // max(1, length)} %"
+
+
+def render_contents(book: "BoundedBook") -> Iterator[StyledLine]:
+    """Yield the table of contents up to the position, and how much is hidden."""
+    for entry in book.contents():
+        place = StyledText(f"  paragraph {entry.paragraph + 1}", "place")
+        yield styled_line(
+            sanitize_line(entry.title), place, indent=2 * (entry.depth - 1)
+        )
+    hidden = len(book.outline.toc) - len(book.contents())
+    if hidden:
+        entries = format_count(hidden, "entry", "entries")
+        text = f"{entries} after your position; --whole shows all."
+        yield styled_line(StyledText(text, "faint"))
+
+
+def render_page(
+    book: "BoundedBook", page: "Sequence[ReadParagraph]"
+) -> Iterator[StyledLine]:
+    """Yield the paragraphs of a page with their footnotes, and the position below."""
+    for paragraph in page:
+        text = sanitize_text(paragraph.text)
+        if paragraph.kind is BookParagraphKind.HEADING:
+            yield styled_line(StyledText(text, "strong"))
+        else:
+            yield styled_line(text)
+        for note in paragraph.notes:
+            yield styled_line(StyledText(sanitize_text(note), "faint"), indent=4)
+        yield styled_line("")
+    yield styled_line(StyledText(describe_position(book), "place"))
+
+
+def describe_position(book: "BoundedBook") -> str:
+    """Return the position in words: title, chapter, paragraph and share."""
+    title = sanitize_line(book.outline.title)
+    if not book.position:
+        return f"{title}: not begun"
+    chapter = book.chapter
+    name = "" if chapter is None else f", {sanitize_line(chapter.title)}"
+    length = book.outline.length
+    share = describe_progress(book.position, length)
+    return f"{title}{name}: paragraph {book.position:,} of {length:,} ({share})"
+
+
+def book_as_json(record: "BookRecord", position: int) -> dict[str, Any]:
+    """Return a book on the shelf as JSON, without titles of chapters."""
+    outline = record.outline
+    return {
+        "id": record.id,
+        "title": outline.title,
+        "authors": outline.authors,
+        "language": outline.language,
+        "file": record.file,
+        "words": record.words,
+        "paragraphs": outline.length,
+        "read": position,
+        "warnings": outline.warnings,
+    }
+
+
+def page_as_json(book: "BoundedBook", page: "Sequence[ReadParagraph]") -> Any:
+    """Return a page as JSON, with the position as a horizon."""
+    return {
+        "title": book.outline.title,
+        "position": book.position,
+        "paragraphs_in_book": book.outline.length,
+        "chapter": book.chapter.number if book.chapter else None,
+        "chapter_title": book.chapter.title if book.chapter else "",
+        "horizon": build_horizon_text(book),
+        "paragraphs": [
+            {
+                "number": paragraph.index + 1,
+                "kind": paragraph.kind,
+                "cfi": f"epubcfi({paragraph.cfi})",
+                "text": paragraph.text,
+                "notes": paragraph.notes,
+            }
+            for paragraph in page
+        ],
+    }
+
+
+def contents_as_json(book: "BoundedBook") -> Any:
+    """Return the table of contents up to the position as JSON."""
+    return {
+        "title": book.outline.title,
+        "contents": [
+            {
+                "title": entry.title,
+                "depth": entry.depth,
+                "paragraph": entry.paragraph + 1,
+            }
+            for entry in book.contents()
+        ],
+        "hidden": len(book.outline.toc) - len(book.contents()),
+    }

@@ -1,0 +1,175 @@
+"""`lrwr books`: the e-books on the shelf, and their tables of contents."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lrwr.app.books import (
+    BookRecord,
+    Bookshelf,
+    add_book,
+    build_book_settings,
+    open_bookshelf,
+    open_bounded_book,
+)
+from lrwr.app.container import open_workspace
+from lrwr.app.presenters.books import (
+    SHORT_ID,
+    book_as_json,
+    contents_as_json,
+    render_contents,
+    render_shelf,
+)
+from lrwr.app.presenters.text import format_count, sanitize_line
+from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import (
+    ask_yes_no,
+    can_prompt,
+    create_progress_listener,
+    run_async,
+)
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.model import Settings
+
+EPILOG = (
+    "Examples: lrwr books add alice.epub · lrwr books · lrwr books toc alice ·"
+    " lrwr books remove alice"
+)
+
+BookArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="BOOK", help="A book: its file, its id, or words of its title."
+    ),
+]
+WholeTocOption = Annotated[
+    bool, typer.Option("--whole", help="Show entries after your position too.")
+]
+
+app = typer.Typer(name="books", epilog=EPILOG)
+
+
+@app.callback(invoke_without_command=True)
+def books_command(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the e-books that you read, or add and remove them.
+
+    Each book has a library of its own in your data folder; its file stays where it is.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    _, output = start_session(context)
+    shelf = open_bookshelf()
+    books = [(record, shelf.position(record.id)) for record in shelf.books()]
+    if as_json:
+        output.json([book_as_json(*book) for book in books])
+    elif books:
+        output.show(render_shelf(books))
+    else:
+        output.answer("No books yet. Add one with `lrwr books add FILE.epub`.")
+
+
+@app.command("add", epilog=EPILOG)
+def books_add_command(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An EPUB file.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Add an e-book: EPUB 2 or 3, without DRM. Nothing is sent."""
+    settings, output = start_session(context)
+    record = add_book_file(settings, output, file)
+    if as_json:
+        output.json(book_as_json(record, open_bookshelf().position(record.id)))
+        return
+    words = format_count(record.words, "word")
+    output.answer(
+        f"{sanitize_line(record.title)}: {words} in"
+        f" {format_count(len(record.chapters), 'chapter')}."
+        f" Read it with `lrwr read {record.id[:SHORT_ID]}`."
+    )
+
+
+@app.command("toc", epilog=EPILOG)
+def books_toc_command(
+    context: typer.Context,
+    book: BookArgument,
+    whole: WholeTocOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the table of contents of a book, up to your position."""
+    settings, output = start_session(context)
+    shelf = open_bookshelf()
+    record = shelf.find(book)
+    position = record.outline.length if whole else shelf.position(record.id)
+    if whole:
+        _announce_whole(output)
+    run_async(_show_contents(settings, output, shelf, record, position, as_json))
+
+
+@app.command("remove", epilog=EPILOG)
+def books_remove_command(
+    context: typer.Context,
+    book: BookArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete what lrwr stores about a book: library, position and answers.
+
+    The file of the book is not touched.
+    """
+    _, output = start_session(context)
+    shelf = open_bookshelf()
+    record = shelf.find(book)
+    title = sanitize_line(record.title)
+    if not yes:
+        question = f"Delete what lrwr stores about {title}? Its file stays. [y/N]"
+        if not can_prompt():
+            raise SettingsProblem(
+                "Nothing was deleted, because nobody can be asked",
+                hint="Add `--yes`.",
+            )
+        if not ask_yes_no(output, question):
+            output.answer("Nothing was deleted.")
+            return
+    shelf.remove(record.id)
+    output.answer(f"Removed {title}.")
+
+
+def add_book_file(settings: Settings, output: Output, file: Path) -> BookRecord:
+    """Put the e-book `file` on the shelf, with progress and warnings on stderr."""
+    with output.progress("Reading", None) as advance:
+        record = run_async(
+            add_book(
+                open_bookshelf(),
+                settings,
+                file.expanduser(),
+                now=time.time(),
+                say=output.info,
+                emit=create_progress_listener(advance, output),
+            )
+        )
+    for warning in record.outline.warnings:
+        output.warn(warning)
+    return record
+
+
+def _announce_whole(output: Output) -> None:
+    output.info("Using the whole book, also after your position.")
+
+
+async def _show_contents(
+    settings: Settings,
+    output: Output,
+    shelf: Bookshelf,
+    record: BookRecord,
+    position: int,
+    as_json: bool,
+) -> None:
+    book_settings = build_book_settings(settings, shelf.folder_of(record.id))
+    async with open_workspace(book_settings, say=output.info) as workspace:
+        book = await open_bounded_book(workspace, record, position)
+    if as_json:
+        output.json(contents_as_json(book))
+    else:
+        output.show(render_contents(book))

@@ -1,0 +1,112 @@
+"""`lrwr read`: an e-book, page by page, up to a position that is remembered."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lrwr.app.books import (
+    BookRecord,
+    Bookshelf,
+    build_book_settings,
+    open_bookshelf,
+    open_bounded_book,
+)
+from lrwr.app.container import open_workspace
+from lrwr.app.presenters.books import page_as_json, render_page
+from lrwr.cli.commands.books import BookArgument, add_book_file
+from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.services import run_async
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.reading.bounded_book import find_next_position
+from lrwr.core.settings.model import Settings
+
+READ_EPILOG = (
+    "Examples: lrwr read alice.epub · lrwr read alice --next · lrwr read alice --at ch3 ·"
+    ' lrwr read alice --at 120 --json · lrwr ask --book alice "Who is the Duchess?"'
+)
+_CHAPTER = re.compile(r"ch(?:apter)?\s*(\d{1,6})", re.IGNORECASE)
+
+app = typer.Typer()
+
+
+@app.command("read", epilog=READ_EPILOG)
+def read_command(
+    context: typer.Context,
+    book: BookArgument,
+    next_page: Annotated[
+        bool, typer.Option("--next", help="Read the next page.")
+    ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Go to a chapter (ch3) or a paragraph (120), and read from there.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read an e-book, page by page; its position is remembered.
+
+    Shows the page that you read last; --next shows the next one. Nothing after your
+    position is shown, searched or sent: not by `lrwr ask --book` and `lrwr search
+    --book`, nor in a table of contents. A book that is not on the shelf is added.
+    """
+    settings, output = start_session(context)
+    if next_page and at:
+        raise SettingsProblem(
+            "`--next` and `--at` cannot be combined", hint="Leave out one of them."
+        )
+    shelf = open_bookshelf()
+    record = _find_or_add(settings, output, shelf, book)
+    position = shelf.position(record.id)
+    start = _find_place(record, at) if at else position
+    if next_page and position >= record.outline.length:
+        output.info("You have read the whole book.")
+    if next_page or at or not position:
+        position = find_next_position(record.outline, record.chapters, start)
+        shelf.store_position(record.id, position)
+    run_async(_show_page(settings, output, shelf, record, position, as_json))
+
+
+def _find_or_add(
+    settings: Settings, output: Output, shelf: Bookshelf, book: str
+) -> BookRecord:
+    is_file = Path(book).suffix.lower() == ".epub" and Path(book).is_file()
+    return add_book_file(settings, output, Path(book)) if is_file else shelf.find(book)
+
+
+def _find_place(record: BookRecord, place: str) -> int:
+    """Return the index of the paragraph that the user names."""
+    match = _CHAPTER.fullmatch(place.strip())
+    if match:
+        for chapter in record.chapters:
+            if chapter.number == int(match[1]):
+                return chapter.paragraph
+    elif place.strip().isdecimal() and 0 < int(place) <= record.outline.length:
+        return int(place) - 1
+    last = max((chapter.number for chapter in record.chapters), default=0)
+    raise NotFound(
+        f"The book has no {place!r}",
+        hint=f"Write ch1 to ch{last}, or a paragraph from 1 to {record.outline.length}.",
+    )
+
+
+async def _show_page(
+    settings: Settings,
+    output: Output,
+    shelf: Bookshelf,
+    record: BookRecord,
+    position: int,
+    as_json: bool,
+) -> None:
+    book_settings = build_book_settings(settings, shelf.folder_of(record.id))
+    async with open_workspace(book_settings, say=output.info) as workspace:
+        book = await open_bounded_book(workspace, record, position)
+    if as_json:
+        output.json(page_as_json(book, book.page()))
+        return
+    with output.paged():
+        output.show(render_page(book, book.page()))

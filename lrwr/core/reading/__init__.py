@@ -1,0 +1,1 @@
+"""Books that the user reads, up to the reading position and no further."""

@@ -1,0 +1,139 @@
+"""`lrwr books` and `lrwr read`: an e-book, read page by page and asked about."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.terminal import Ran, Terminal
+from tests.unit.source.epub_files import build_epub
+
+EBB = [f"<p>Nell counted {n} lamps on the Strake.</p>" for n in range(1, 20)]
+BODIES = {
+    "one": "<h1>Chapter 1. Ebb</h1>" + "".join(EBB),
+    "two": "<h1>Chapter 2. The Betrayal</h1><p>Hob betrayed Nell for silver.</p>",
+}
+NAV = "".join(
+    f'<li><a href="{name}.xhtml">{title}</a></li>'
+    for name, title in (("one", "Chapter 1. Ebb"), ("two", "Chapter 2. The Betrayal"))
+)
+SPOILERS = ("etray", "silver")
+
+
+@pytest.fixture
+def reader(empty: Terminal) -> Terminal:
+    """A folder with the e-book Lanterns, which is not added yet."""
+    (empty.folder / "lanterns.epub").write_bytes(build_epub(BODIES, nav=NAV))
+    return empty
+
+
+def run(terminal: Terminal, *words: str) -> Ran:
+    ran = terminal.run(*words)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def test_a_book_is_added_listed_and_removed(reader: Terminal) -> None:
+    assert "2 chapters" in run(reader, "books", "add", "lanterns.epub").out
+    (book,) = run(reader, "books", "--json").json
+    assert (book["title"], book["authors"], book["read"]) == (
+        "Lanterns",
+        ["A. Writer"],
+        0,
+    )
+    assert "Lanterns" in run(reader, "books").out
+    assert reader.run("books", "remove", "lanterns").code == ExitCode.SETTINGS
+    run(reader, "books", "remove", "lanterns", "--yes")
+    assert run(reader, "books", "--json").json == []
+    assert (reader.folder / "lanterns.epub").is_file()
+
+
+def test_reading_begins_at_the_first_page_and_remembers_the_position(
+    reader: Terminal,
+) -> None:
+    first = run(reader, "read", "lanterns.epub").out
+    assert "counted 1 lamps" in first
+    assert "counted 12 lamps" not in first
+    assert run(reader, "read", "lanterns").out == first
+    second = run(reader, "read", "lanterns", "--next").out
+    assert "counted 12 lamps" in second
+    assert not any(word in second for word in SPOILERS)
+    assert "betrayed" in run(reader, "read", "lanterns", "--next").out
+    assert "whole book" in reader.run("read", "lanterns", "--next").err
+
+
+def test_reading_can_go_to_a_chapter_or_a_paragraph(reader: Terminal) -> None:
+    run(reader, "books", "add", "lanterns.epub")
+    page = run(reader, "read", "lanterns", "--at", "ch2", "--json").json
+    assert [p["text"] for p in page["paragraphs"]] == [
+        "Chapter 2. The Betrayal",
+        "Hob betrayed Nell for silver.",
+    ]
+    assert page["paragraphs"][1]["cfi"] == "epubcfi(/6/4!/4/4)"
+    assert run(reader, "read", "lanterns", "--at", "2", "--json").json["chapter"] == 1
+    refused = reader.run("read", "lanterns", "--at", "ch9")
+    assert refused.code == ExitCode.NOT_FOUND
+    assert "ch1 to ch2" in refused.err
+
+
+def test_nothing_after_the_position_is_told(reader: Terminal) -> None:
+    run(reader, "read", "lanterns.epub")
+    question = "Who betrayed Nell for silver?"
+    outputs = [
+        run(reader, "books", "toc", "lanterns").out,
+        run(reader, "read", "lanterns", "--json").out,
+        run(reader, "search", "--book", "lanterns", "Hob Nell lamps").out,
+        run(reader, "search", "--book", "lanterns", "Nell", "--exact").out,
+    ]
+    assert not any(word in text for word in SPOILERS for text in outputs)
+    answer = run(reader, "ask", "--book", "lanterns", question, "--json").json
+    quoted = json.dumps([c["text"] for c in answer["citations"]])
+    assert "Hob" not in quoted
+    assert not any(word in quoted for word in SPOILERS)
+
+
+def test_the_whole_book_is_used_only_if_asked_for_and_that_is_announced(
+    reader: Terminal,
+) -> None:
+    run(reader, "read", "lanterns.epub")
+    found = run(reader, "search", "--book", "lanterns", "silver", "--whole")
+    assert "Hob betrayed Nell" in found.out
+    assert "after your position" in found.err
+    contents = run(reader, "books", "toc", "lanterns", "--whole")
+    assert "The Betrayal" in contents.out
+    assert "after your position" in contents.err
+
+
+def test_a_book_is_read_without_its_file(reader: Terminal) -> None:
+    run(reader, "read", "lanterns.epub")
+    (reader.folder / "lanterns.epub").unlink()
+    assert "counted 1 lamps" in run(reader, "read", "lanterns").out
+
+
+def test_a_passage_is_part_of_the_question(reader: Terminal) -> None:
+    run(reader, "read", "lanterns.epub")
+    run(reader, "read", "lanterns", "--next")
+    passage = "Nell counted 3 lamps"
+    words = ("ask", "--book", "lanterns", "What does this mean?", "--passage", passage)
+    answer = run(reader, *words, "--json").json
+    assert any(passage in citation["text"] for citation in answer["citations"])
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("read", "nothing"), ExitCode.NOT_FOUND),
+        (("books", "add", "missing.epub"), ExitCode.NOT_FOUND),
+        (("books", "add", "notes.epub"), ExitCode.UNREADABLE),
+        (("ask", "Who?", "--whole"), ExitCode.SETTINGS),
+        (("search", "x", "--book", "a", "--as-of", "ch1"), ExitCode.SETTINGS),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_a_hint(
+    reader: Terminal, words: tuple[str, ...], code: ExitCode
+) -> None:
+    Path(reader.folder / "notes.epub").write_text("no book", encoding="utf-8")
+    refused = reader.run(*words)
+    assert refused.code == code
+    assert "hint:" in refused.err
