@@ -17,7 +17,9 @@ from lrwr.core.model.books import BookOutline
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.sources import ManuscriptFile, SourceListing
+from lrwr.core.reading.annotations import Annotation, export_w3c, import_w3c
 from lrwr.core.reading.bounded_book import (
     BookChapterStart,
     BoundedBook,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 StoredT = TypeVar("StoredT")
 _RECORD, _POSITION = "book.json", "position.json"
+_ANNOTATIONS = "annotations.json"
 _MIN_ID_CHARS = 4
 
 
@@ -154,6 +157,34 @@ class Bookshelf:
             StoreProblem: It cannot be written.
         """
         _store(self.folder_of(book) / _POSITION, StoredPosition(paragraphs))
+
+    def annotations(self, book: str) -> list[Annotation]:
+        """Return the annotations of the book with this id.
+
+        Raises:
+            StoreProblem: They cannot be read.
+        """
+        file = self.folder_of(book) / _ANNOTATIONS
+        if not file.is_file():
+            return []
+        try:
+            return import_w3c(parse_json(file.read_text(encoding="utf-8")), file.name)
+        except (OSError, ValueError, UnreadableDocument) as error:
+            raise StoreProblem(
+                f"{file} is damaged or cannot be read",
+                hint="Move the file away; export annotations to keep a copy of them.",
+            ) from error
+
+    def store_annotations(
+        self, record: BookRecord, annotations: Sequence[Annotation], now: float
+    ) -> None:
+        """Store the annotations of a book as W3C EPUB Annotations, at `now` (seconds).
+
+        Raises:
+            StoreProblem: They cannot be written.
+        """
+        value = export_w3c(annotations, record.outline, now)
+        _store(self.folder_of(record.id) / _ANNOTATIONS, value)
 
     def remove(self, book: str) -> None:
         """Delete everything that lrwr has stored about the book with this id.

@@ -101,6 +101,10 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "read",
         ),
         "books": ("List the e-books that you read, or add and remove them.", "books"),
+        "annotations": (
+            "Mark and comment e-books; place beta readers' notes in the manuscript.",
+            "annotations",
+        ),
     },
     "Library": {
         "status": (

@@ -1,0 +1,319 @@
+"""`lrwr annotations`: highlights and notes on e-books, and those of beta readers."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lrwr.app.books import (
+    BookRecord,
+    build_book_settings,
+    open_bookshelf,
+    open_bounded_book,
+)
+from lrwr.app.container import open_workspace
+from lrwr.app.presenters.annotations import (
+    LOST,
+    annotations_as_json,
+    export_csv,
+    export_markdown,
+    render_annotations,
+    short_annotation_id,
+)
+from lrwr.app.presenters.citations import format_place
+from lrwr.app.presenters.text import format_count, sanitize_line
+from lrwr.cli.commands.books import BookArgument
+from lrwr.cli.runtime.options import JsonOption, WholeBookOption, parse_choice
+from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.question_file import read_input_bytes
+from lrwr.cli.runtime.services import open_story_services, run_async
+from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.errors import NotFound, SettingsProblem, UnreadableDocument
+from lrwr.core.model.untrusted_text import parse_json
+from lrwr.core.reading.annotations import (
+    Annotation,
+    HighlightColor,
+    PlacedAnnotation,
+    create_annotation,
+    export_w3c,
+    find_quote,
+    import_w3c,
+    place_annotations,
+)
+from lrwr.core.settings.files import check_output_file, write_output_file
+from lrwr.core.settings.model import Settings
+
+EPILOG = (
+    'Examples: lrwr annotations add alice "so very remarkable" --note "Irony" ·'
+    " lrwr annotations list alice · lrwr annotations export alice --to ../alice.json ·"
+    " lrwr annotations import notes.json --book alice ·"
+    " lrwr annotations import notes.json --manuscript"
+)
+_ENDINGS = (".json", ".md", ".csv")
+
+app = typer.Typer(
+    name="annotations",
+    no_args_is_help=True,
+    help="Mark and comment e-books; place beta readers' notes in the manuscript.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenBook:
+    """A book with its text up to the position, `end` in it, and the position."""
+
+    record: BookRecord
+    text: str
+    end: int
+    position: int
+
+
+def _open_book(settings: Settings, output: Output, name: str, whole: bool) -> _OpenBook:
+    shelf = open_bookshelf()
+    record = shelf.find(name)
+    position = record.outline.length if whole else shelf.position(record.id)
+    if whole:
+        output.info("Using the whole book, also after your position.")
+
+    async def read() -> _OpenBook:
+        book_settings = build_book_settings(settings, shelf.folder_of(record.id))
+        async with open_workspace(book_settings, say=output.info) as workspace:
+            stored = await workspace.passages.text(record.document)
+            book = await open_bounded_book(workspace, record, position)
+        end = len(stored.text) if whole else book.end
+        return _OpenBook(record, stored.text[:end], end, position)
+
+    return run_async(read())
+
+
+@app.command("add", epilog=EPILOG)
+def annotations_add_command(
+    context: typer.Context,
+    book: BookArgument,
+    words: Annotated[
+        str, typer.Argument(metavar="WORDS", help="Words of the book, verbatim.")
+    ],
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Your note.")] = "",
+    color: Annotated[
+        str, typer.Option(metavar="COLOR", help="yellow, green, blue or pink.")
+    ] = "yellow",
+) -> None:
+    """Mark words that you have read, and comment them."""
+    settings, output = start_session(context)
+    chosen_color = parse_choice(HighlightColor, color, "--color")
+    opened = _open_book(settings, output, book, whole=False)
+    spans = find_quote(opened.text, words)
+    if len(spans) != 1:
+        raise NotFound(
+            f"“{words}” is {len(spans)} times in what you have read"
+            if spans
+            else f"“{words}” is not in what you have read",
+            hint="Give more of the words, as they stand in the book.",
+        )
+    annotation = create_annotation(
+        opened.text,
+        opened.record.outline,
+        spans[0],
+        color=chosen_color,
+        note=note,
+        now=time.time(),
+    )
+    _store(opened.record, [annotation])
+    output.answer(f"Marked {short_annotation_id(annotation.id)}.")
+
+
+def _store(record: BookRecord, annotations: Sequence[Annotation]) -> int:
+    """Add annotations to those of a book, each id once; return how many were new."""
+    shelf = open_bookshelf()
+    stored = {annotation.id: annotation for annotation in shelf.annotations(record.id)}
+    merged = {**{a.id: a for a in annotations}, **stored}
+    shelf.store_annotations(record, list(merged.values()), time.time())
+    return len(merged) - len(stored)
+
+
+@app.command("list", epilog=EPILOG)
+def annotations_list_command(
+    context: typer.Context,
+    book: BookArgument,
+    whole: WholeBookOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the annotations of a book, up to your position."""
+    settings, output = start_session(context)
+    opened = _open_book(settings, output, book, whole)
+    shown, places, hidden = _place(opened)
+    if as_json:
+        output.json(
+            {"annotations": annotations_as_json(shown, places), "hidden": hidden}
+        )
+        return
+    output.show(render_annotations(shown, places))
+    if hidden:
+        count = format_count(hidden, "annotation")
+        output.notice(f"{count} after your position, or not in this edition.")
+    elif not shown:
+        output.answer("No annotations.")
+
+
+def _place(opened: _OpenBook) -> tuple[list[PlacedAnnotation], list[str], int]:
+    """Return the annotations up to the position with their places, and the number of
+    the others. With the whole book, lost ones are returned too.
+    """
+    outline = opened.record.outline
+    annotations = open_bookshelf().annotations(opened.record.id)
+    placed = place_annotations(annotations, opened.text)
+    is_whole = opened.position >= outline.length
+    shown = [item for item in placed if item.span or is_whole]
+    places = [
+        f"paragraph {outline.find_paragraph(item.span.start) + 1}"
+        if item.span
+        else LOST
+        for item in shown
+    ]
+    return shown, places, len(placed) - len(shown)
+
+
+@app.command("delete", epilog=EPILOG)
+def annotations_delete_command(
+    context: typer.Context,
+    book: BookArgument,
+    annotation: Annotated[
+        str, typer.Argument(metavar="ID", help="An id that `list` shows.")
+    ],
+) -> None:
+    """Delete an annotation of a book."""
+    _, output = start_session(context)
+    shelf = open_bookshelf()
+    record = shelf.find(book)
+    stored = shelf.annotations(record.id)
+    rest = [a for a in stored if short_annotation_id(a.id) != annotation]
+    if len(rest) != len(stored) - 1:
+        raise NotFound(
+            f"There is no annotation {annotation!r}",
+            hint="`lrwr annotations list` shows the ids.",
+        )
+    shelf.store_annotations(record, rest, time.time())
+    output.answer(f"Deleted {annotation}.")
+
+
+@app.command("export", epilog=EPILOG)
+def annotations_export_command(
+    context: typer.Context,
+    book: BookArgument,
+    to: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE.json|.md|.csv",
+            help="W3C EPUB Annotations (.json), Markdown or CSV.",
+        ),
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Export all annotations of a book; the file tells what they mark."""
+    settings, output = start_session(context)
+    check_output_file(to, settings, _ENDINGS, force=force)
+    opened = _open_book(settings, output, book, whole=True)
+    shown, places, _ = _place(opened)
+    outline = opened.record.outline
+    match to.suffix.lower():
+        case ".json":
+            annotations = [item.annotation for item in shown]
+            value = export_w3c(annotations, outline, time.time())
+            text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+        case ".md":
+            text = export_markdown(shown, places, outline)
+        case _:
+            text = export_csv(shown, places)
+    write_output_file(to, text.encode(), force=force)
+    output.answer(str(to))
+
+
+@app.command("import", epilog=EPILOG)
+def annotations_import_command(
+    context: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="W3C annotations, as JSON.")
+    ],
+    book: Annotated[
+        str | None,
+        typer.Option("--book", metavar="BOOK", help="Add them to this book."),
+    ] = None,
+    manuscript: Annotated[
+        bool,
+        typer.Option("--manuscript", help="Show where they are in your manuscript."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Import annotations of a book, or show beta readers' notes in the manuscript.
+
+    Their words are looked for. With --manuscript nothing is stored: each note is shown
+    with its file and line, and those whose words are not there, or are there several
+    times, are listed last.
+    """
+    settings, output = start_session(context)
+    if manuscript == (book is not None):
+        raise SettingsProblem(
+            "Say what the annotations belong to",
+            hint="Add either `--book BOOK` or `--manuscript`.",
+        )
+    annotations = _read_annotations(file)
+    if book is not None:
+        record = open_bookshelf().find(book)
+        added = _store(record, annotations)
+        count = format_count(added, "annotation")
+        output.answer(f"{count} added to {sanitize_line(record.title)}.")
+        return
+    placed, places = run_async(_place_in_manuscript(settings, output, annotations))
+    if as_json:
+        output.json({"annotations": annotations_as_json(placed, places)})
+    else:
+        output.show(render_annotations(placed, places))
+
+
+def _read_annotations(file: Path) -> list[Annotation]:
+    content = read_input_bytes(file)
+    try:
+        return import_w3c(parse_json(content), file.name)
+    except ValueError as error:
+        raise UnreadableDocument(
+            f"{file.name} is not JSON",
+            hint="Export the annotations as W3C (JSON) from the reading program.",
+        ) from error
+
+
+async def _place_in_manuscript(
+    settings: Settings, output: Output, annotations: Sequence[Annotation]
+) -> tuple[list[PlacedAnnotation], list[str]]:
+    """Return the annotations in story order with their places as `FILE:LINE`."""
+    async with open_story_services(settings, output) as workspace:
+        order = await workspace.finder().story_order()
+        texts = await workspace.passages.texts(order.story)
+    outlines = order.outlines
+    story = [d for d in order.story if outlines[d].type is DocumentType.SCENE]
+    placed: list[tuple[int, int, PlacedAnnotation, str]] = []
+    for annotation in annotations:
+        matches = [
+            (rank, span)
+            for rank, document in enumerate(story)
+            if document in texts
+            for span in find_quote(
+                texts[document].text,
+                annotation.quote,
+                annotation.before,
+                annotation.after,
+            )
+        ]
+        if len(matches) == 1:
+            rank, span = matches[0]
+            place = format_place(story[rank], texts[story[rank]].lines.lines_of(span))
+            entry = PlacedAnnotation(annotation, span)
+            placed.append((rank, span.start, entry, place))
+        else:
+            lost = f"{len(matches)} places fit" if matches else "not in the manuscript"
+            placed.append((len(story), 0, PlacedAnnotation(annotation, None), lost))
+    placed.sort(key=lambda row: row[:2])
+    return [row[2] for row in placed], [row[3] for row in placed]

@@ -1,0 +1,94 @@
+"""`lrwr annotations`: highlights, notes, their files, and notes on the manuscript."""
+
+import json
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.e2e.test_reading import BODIES, NAV, run
+from tests.fakes.terminal import Terminal
+from tests.unit.source.epub_files import build_epub
+
+
+@pytest.fixture
+def reader(empty: Terminal) -> Terminal:
+    """A reader on the first page of Lanterns."""
+    (empty.folder / "lanterns.epub").write_bytes(build_epub(BODIES, nav=NAV))
+    run(empty, "read", "lanterns.epub")
+    return empty
+
+
+def test_words_are_marked_listed_and_deleted(reader: Terminal) -> None:
+    marked = run(
+        reader, "annotations", "add", "lanterns", "counted 3 lamps", "--note", "Why?"
+    )
+    identifier = marked.out.split()[-1].strip(".")
+    listed = run(reader, "annotations", "list", "lanterns")
+    assert identifier in listed.out
+    assert "paragraph 4" in listed.out
+    assert "Why?" in listed.out
+    run(reader, "annotations", "delete", "lanterns", identifier)
+    assert "No annotations" in run(reader, "annotations", "list", "lanterns").out
+
+
+@pytest.mark.parametrize("words", ["betrayed Nell", "nowhere", "Nell counted"])
+def test_only_words_that_were_read_and_stand_once_can_be_marked(
+    reader: Terminal, words: str
+) -> None:
+    refused = reader.run("annotations", "add", "lanterns", words)
+    assert refused.code == ExitCode.NOT_FOUND
+
+
+def test_annotations_go_out_and_come_back(reader: Terminal) -> None:
+    run(reader, "annotations", "add", "lanterns", "counted 3 lamps", "--note", "Why?")
+    before = run(reader, "annotations", "list", "lanterns", "--json").json
+    for ending in ("json", "md", "csv"):
+        run(reader, "annotations", "export", "lanterns", "--to", f"out.{ending}")
+    run(reader, "books", "remove", "lanterns", "--yes")
+    run(reader, "read", "lanterns.epub")
+    imported = ("annotations", "import", "out.json", "--book", "lanterns")
+    assert "1 annotation added" in run(reader, *imported).out
+    assert "0 annotations added" in run(reader, *imported).out
+    assert run(reader, "annotations", "list", "lanterns", "--json").json == before
+
+
+def test_annotations_after_the_position_are_not_shown(reader: Terminal) -> None:
+    selector = {"type": "TextQuoteSelector", "exact": "Hob betrayed Nell"}
+    notes = [{"target": {"selector": selector}, "body": {"value": "Gasp"}}]
+    (reader.folder / "late.json").write_text(json.dumps(notes), encoding="utf-8")
+    run(reader, "annotations", "import", "late.json", "--book", "lanterns")
+    listed = run(reader, "annotations", "list", "lanterns").out
+    assert "etrayed" not in listed
+    assert "Gasp" not in listed
+    assert "1 annotation after your position" in listed
+    assert "Gasp" in run(reader, "annotations", "list", "lanterns", "--whole").out
+
+
+def test_notes_of_beta_readers_are_shown_in_the_manuscript(
+    read_sample: Terminal,
+) -> None:
+    quotes = {
+        "“I was about to say nine,” says": "no such words",
+        "counted the cans aloud": "Lovely",
+    }
+    notes = [
+        {
+            "target": {"selector": {"type": "TextQuoteSelector", "exact": quote}},
+            "body": {"value": note},
+            "creator": {"name": "Bea"},
+        }
+        for quote, note in quotes.items()
+    ]
+    (read_sample.folder / "beta.json").write_text(json.dumps(notes), encoding="utf-8")
+    words = ("annotations", "import", "beta.json", "--manuscript")
+    shown = run(read_sample, *words, "--json").json["annotations"]
+    assert [entry["found"] for entry in shown] == [True, False]
+    assert shown[0]["place"].startswith("chapters/01-lighting-up.md:")
+    assert "Lovely (Bea)" in run(read_sample, *words).out
+
+
+def test_an_import_needs_a_target_and_a_file_of_annotations(reader: Terminal) -> None:
+    (reader.folder / "x.json").write_text("no json", encoding="utf-8")
+    assert reader.run("annotations", "import", "x.json").code == ExitCode.SETTINGS
+    broken = reader.run("annotations", "import", "x.json", "--book", "lanterns")
+    assert broken.code == ExitCode.UNREADABLE
