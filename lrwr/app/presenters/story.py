@@ -238,19 +238,22 @@ def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
 def render_quotes(quotes: "Iterable[AttributedQuote]") -> Iterator[StyledLine]:
     """Yield two lines for each quotation of dialogue: who speaks where, then the words.
 
-    The first has the location, the speaker, the addressee if known, and the certainty.
+    The first has the location, the speaker and, if known, the addressee, each with its
+    own certainty.
     """
     for quote in quotes:
-        is_evaluated = quote.evidence.certainty is not Certainty.NOT_EVALUATED
-        certainty_note = f" ({quote.evidence.certainty})" if is_evaluated else ""
-        addressee_note = f" to {quote.addressee}" if quote.addressee else ""
+        certainty, heard = quote.evidence.certainty, quote.addressee_certainty
+        speaker = f"  {quote.speaker or UNKNOWN_SPEAKER}{_note_certainty(certainty)}"
+        if quote.addressee:
+            speaker += f" to {quote.addressee}{_note_certainty(heard)}"
         place = sanitize_line(format_evidence_location(quote.evidence))
-        speaker = (
-            f"  {quote.speaker or UNKNOWN_SPEAKER}{addressee_note}{certainty_note}"
-        )
         pieces = StyledText(place, "place"), StyledText(speaker, "faint")
         yield StyledLine(pieces, 0, quote.evidence)
         yield StyledLine((f"“{quote.evidence.text}”",), 4, quote.evidence)
+
+
+def _note_certainty(certainty: "Certainty") -> str:
+    return "" if certainty is Certainty.NOT_EVALUATED else f" ({certainty})"
 
 
 def render_recap(scenes: "Iterable[SceneSummary]") -> Iterator[StyledLine]:

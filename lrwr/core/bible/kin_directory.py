@@ -175,8 +175,8 @@ class NamedPerson:
 
 
 def _are_children(person: NamedPerson, other: NamedPerson) -> bool:
-    """Return whether neither has a surname by marriage."""
-    return not other.married and not person.married
+    """Return whether both have one surname by birth."""
+    return not person.born.isdisjoint(other.born)
 
 
 def _is_parent(person: NamedPerson) -> bool:
@@ -186,12 +186,17 @@ def _is_parent(person: NamedPerson) -> bool:
 
 
 def _may_be_mother(person: NamedPerson, other: NamedPerson) -> bool:
-    return other.married and not person.married
+    return other.married and _has_name_of(person, other)
 
 
 def _may_be_father(person: NamedPerson, other: NamedPerson) -> bool:
     is_father = other.gender is Gender.MALE and _is_parent(other)
-    return is_father and not _is_parent(person)
+    is_head = _is_parent(person) and not person.married
+    return is_father and not is_head and _has_name_of(person, other)
+
+
+def _has_name_of(child: NamedPerson, parent: NamedPerson) -> bool:
+    return not child.born.isdisjoint(parent.surnames)
 
 
 def _may_be_wife(person: NamedPerson, other: NamedPerson) -> bool:
@@ -207,7 +212,7 @@ def _may_be_sister(person: NamedPerson, other: NamedPerson) -> bool:
 
 
 def _may_be_brother(person: NamedPerson, other: NamedPerson) -> bool:
-    return other.gender is Gender.MALE and not person.married
+    return other.gender is Gender.MALE and _are_children(person, other)
 
 
 def _may_be_son(person: NamedPerson, other: NamedPerson) -> bool:
@@ -215,8 +220,8 @@ def _may_be_son(person: NamedPerson, other: NamedPerson) -> bool:
 
 
 def _may_be_daughter(person: NamedPerson, other: NamedPerson) -> bool:
-    is_single = other.gender is Gender.FEMALE and not other.married
-    return is_single and _is_parent(person)
+    is_woman = other.gender is Gender.FEMALE
+    return is_woman and _is_parent(person) and _has_name_of(other, person)
 
 
 _NAMESAKE_TESTS = {
@@ -373,7 +378,7 @@ class KinDirectory:
         if target:
             person = self.resolve(target) or self._resolve_relative(target, fact)
             person = person or self.resolve(f"{fact.detail('kind').title()} {target}")
-            if not person and " " in target and not self.is_shared(target):
+            if not person and " " in target and not self.cast.is_shared(target):
                 person = self.cast.display_name(target)
         else:
             person = self.find_namesake(source, fact.detail("kind"))
@@ -407,10 +412,6 @@ class KinDirectory:
         for name in self._people:
             names.setdefault(name.split(" ")[0], set()).add(name)
         return {word: frozenset(named) for word, named in names.items()}
-
-    def is_shared(self, name: str) -> bool:
-        """Return whether several characters may be meant by `name`."""
-        return self.cast.is_shared(name)
 
     def _resolve_rank(self, subject: str) -> str:
         """Return the only character with the title in "the duchess"; "" for others."""

@@ -104,7 +104,7 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     groups = [replace(g, unnamed=_weigh_unnamed(g, unnamed)) for g in groups]
     shown = select_supported(groups, people, material.view)
     derived = list(_build_derived(shown, people))
-    relatives = {frozenset((r.source, r.target)) for r in derived}
+    relatives = {frozenset((r.source, r.target)) for r in derived if _is_close(r.kind)}
     relations = [
         relation
         for group in shown
@@ -112,6 +112,11 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
         for relation in _build_relations(group, people)
     ]
     return (*relations, *derived)
+
+
+def _is_close(kind: str) -> bool:
+    term = read_kin_term(kind.split(" or ")[0])
+    return term is not None and term.base in ("parent", "sibling")
 
 
 def _is_friendship(group: RelationGroup) -> bool:
@@ -169,6 +174,8 @@ def _count_unnamed_kin(
 
 
 def _weigh_unnamed(group: RelationGroup, unnamed: Mapping[OwnedKin, int]) -> float:
+    if all(tie.weight <= VAGUE_WEIGHT for tie in group.ties):
+        return 0.0
     count = sum(unnamed.get(kin, 0) for kin in group.kin(RelationCue.NAMED))
     return min(MAX_UNNAMED_WEIGHT, UNNAMED_WEIGHT * count)
 
@@ -207,9 +214,9 @@ def _cue_tie(
         if sign == RelationCue.UNION:
             is_sure |= len(list(fact.all_details("possible"))) == 1
         weight = _CUE_WEIGHTS[sign][0 if is_sure else 1]
-        is_vague = CueParty.ADDRESSEE in parties or FAR_DETAIL in fact.details
-        if sign == RelationCue.NAMED and is_vague:
-            weight = VAGUE_WEIGHT
+        is_your = sign == RelationCue.NAMED and CueParty.ADDRESSEE in parties
+        if is_your or FAR_DETAIL in fact.details:
+            weight = min(weight, VAGUE_WEIGHT)
         if kind == "friend" and sign == RelationCue.ADDRESS:
             weight = FRIENDLY_WEIGHT
         yield RelationTie(source, target, kind, weight, False, sourced_fact, True)

@@ -421,6 +421,26 @@ def test_a_name_after_a_pronoun_for_somebody_far_needs_more() -> None:
     assert family.shown() == [("Hob Tallow", "cousin", "Miss Vale")]
 
 
+def test_kin_without_a_name_of_a_wife_are_those_of_her_maiden_name() -> None:
+    family = Family("Mrs. Tallow", "Mr. Tallow", "Mrs. Gannet")
+    forms = "Nell Tallow", "Mrs. Vale"
+    family.stories.name("Nell", *forms, gender=Gender.FEMALE)
+    for kind in ("mother", "father"):
+        for _ in range(4):
+            family.hints("unnamed", "", kind, "Nell")
+    assert ("Mrs. Tallow", "mother", "Nell") in family.shown()
+    assert ("Mr. Tallow", "father", "Nell") in family.shown()
+
+
+def test_a_friend_who_becomes_a_father_in_law_stays_a_friend() -> None:
+    family = Family("Mr. Tallow", "Mr. Vale", "Nell Tallow")
+    family.states("Mr. Vale", "friend", "Mr. Tallow")
+    family.states("Mr. Tallow", "father", "Nell Tallow")
+    family.states("Nell Tallow", "wife", "Mr. Vale")
+    assert ("Mr. Vale", "friend", "Mr. Tallow") in family.shown()
+    assert ("Mr. Tallow", "father-in-law", "Mr. Vale") in family.shown()
+
+
 NAMES = list(PEOPLE)
 KINDS = [
     "mother",

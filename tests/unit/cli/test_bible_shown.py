@@ -151,7 +151,7 @@ def test_quotes_are_what_scripts_expect() -> None:
     }
     lines = shown(lambda output: output.show(story.render_quotes(bible().quotes)))
     assert lines.splitlines()[2:4] == [
-        "book/1.md:12  OchraMags to Nell Tallow (verified)",
+        "book/1.md:12  OchraMags (verified) to Nell Tallow (verified)",
         "    “Six strokes,”",
     ]
 

@@ -297,3 +297,18 @@ def test_a_name_between_semicolons_is_not_spoken_to() -> None:
     text = "“No,” said Corin.\n\n“She is pretty; Corin; very pretty,” said Nell.\n\n"
 
     assert told(text)[1].addressee_certainty is not Certainty.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“She is tired of it all.” Nell agreed with him.",
+        "“Her friend,” as Nell called Hob, was late.",
+        "“What could he mean?” and asked Nell whether she knew.",
+    ],
+)
+def test_a_name_that_only_follows_the_words_is_no_certain_speaker(text: str) -> None:
+    assert all(
+        one.certainty is not Certainty.VERIFIED or one.speaker != "Nell"
+        for one in told(text)
+    )

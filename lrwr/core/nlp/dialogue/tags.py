@@ -134,8 +134,10 @@ def find_last_sentence(masked: str, span: Span) -> Span:
 _SKIPPED = frozenset({*",—–-*", "--", "and", "but", "then", "so", "thus"})
 _BEHIND_VERB = "out in up on off away forth back aloud again"
 _PARTICLES = frozenset(_BEHIND_VERB.split())
-_NO_SPEECH = "nothing no not to of at the a it this that"
+_NO_SPEECH = "nothing no not to of at the a it this that with"
 _SAYS_NOTHING = frozenset(_NO_SPEECH.split())
+_INDIRECT = frozenset({"whether", "if", "how", "what", "why", "who", "when", "where"})
+"""Words after a name that is asked: "and asked Nell whether"."""
 _FARTHEST_VERB = 4
 _IN_LONG_SUBJECT = 28
 
@@ -156,6 +158,8 @@ def parse_tag_after(
     if start >= len(tokens):
         return None
     tokens = tokens[start:]
+    if tokens[0] == "as":  # "the monster," as Nell called him
+        return None
     tag = (
         _parse_inverted_tag(tokens, page.who)
         or _parse_reply_tag(tokens, page.who)
@@ -202,6 +206,8 @@ def _parse_inverted_tag(
     if person_mention is None:
         return None
     person, end = person_mention
+    if verb == "asked" and end < len(tokens) and tokens[end] in _INDIRECT:
+        return None
     sure = is_known_verb and (
         verb in SURE_VERBS or person.kind is not PersonMentionKind.STRANGER
     )
