@@ -7,86 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.bible.index import BibleParts
-from lrwr.core.bible.projection import project_bible
-from lrwr.core.bible.values import CharacterRelation, format_relation
+from lrwr.core.bible.values import format_relation
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import (
     ALONE_DETAIL,
-    FAR_DETAIL,
-    RELATION_CUE_FIELD,
-    RULES_KEEPER,
     WRITER_KEEPER,
-    Certainty,
-    CharacterField,
     CueParty,
-    FactAbout,
 )
-from tests.fakes.stories import Book, Stories
 from tests.fakes.suite import examples
-
-VERIFIED, PROBABLE = Certainty.VERIFIED, Certainty.PROBABLE
-PEOPLE = {
-    "Nell Tallow": Gender.FEMALE,
-    "Mags Tallow": Gender.FEMALE,
-    "Hob Tallow": Gender.MALE,
-    "Mr. Tallow": Gender.MALE,
-    "Mrs. Tallow": Gender.FEMALE,
-    "Miss Vale": Gender.FEMALE,
-    "Mr. Vale": Gender.MALE,
-    "Mrs. Gannet": Gender.FEMALE,
-}
-WORDS = [f"word{n}" for n in range(40)]
-HALF = len(WORDS) // 2
-
-
-class Family:
-    """A book of numbered words, and facts about the people in it."""
-
-    def __init__(self, *names: str, swapped: bool = False) -> None:
-        pages = {
-            "book/1.md": "# Chapter 1\n\n" + ". ".join([*names, *WORDS[:HALF]]),
-            "book/2.md": "# Chapter 2\n\n" + ". ".join(WORDS[HALF:]),
-        }
-        self.stories = Stories(
-            Book(dict(reversed(pages.items())) if swapped else pages)
-        )
-        for name in names:
-            self.stories.name(name, gender=PEOPLE[name])
-        self.count = 0
-
-    def states(
-        self, target: str, kind: str, source: str, *, sure: Certainty = VERIFIED,
-        keeper: str = RULES_KEEPER,
-    ) -> None:  # fmt: skip
-        self._add(
-            FactAbout.CHARACTER, CharacterField.RELATIONSHIP, source, sure,
-            (("target", target), ("kind", kind)), keeper,
-        )  # fmt: skip
-
-    def hints(
-        self, sign: str, target: str, kind: str, source: str = "", *more: tuple[str, str],
-        sure: Certainty = PROBABLE,
-    ) -> None:  # fmt: skip
-        details = (("target", target), ("kind", kind), ("sign", sign), *more)
-        self._add(FactAbout.RELATION_CUE, RELATION_CUE_FIELD, source, sure, details)
-
-    def _add(
-        self, about: FactAbout, field: str, source: str, sure: Certainty,
-        details: tuple[tuple[str, str], ...], keeper: str = RULES_KEEPER,
-    ) -> None:  # fmt: skip
-        word = WORDS[self.count % len(WORDS)]
-        page = "book/1.md" if self.count % len(WORDS) < HALF else "book/2.md"
-        self.count += 1
-        self.stories.fact(
-            page, word, about, field, "", source,
-            keeper=keeper, certainty=sure, details=details,
-        )  # fmt: skip
-
-    def relations(self) -> tuple[CharacterRelation, ...]:
-        return project_bible(self.stories.knowledge()).relations
-
-    def shown(self) -> list[tuple[str, str, str]]:
-        return [(r.target, r.kind, r.source) for r in self.relations()]
+from tests.unit.bible.family import PEOPLE, PROBABLE, VERIFIED, Family
 
 
 def test_one_weak_cue_is_not_enough_and_two_are() -> None:
@@ -330,115 +259,6 @@ def test_nothing_follows_against_a_stated_relation() -> None:
     family.states("Mags Tallow", "sister", "Mrs. Gannet")
     family.states("Mags Tallow", "cousin", "Miss Vale")
     assert len(family.shown()) == 3
-
-
-def test_cues_for_the_father_of_two_sisters_count_together() -> None:
-    family = Family("Nell Tallow", "Mags Tallow", "Mr. Tallow")
-    for name in ("Nell Tallow", "Mags Tallow"):
-        family.hints("tag", "Mr. Tallow", "father", name)
-        family.hints("unnamed", "", "father", name)
-    assert family.shown() == []
-    family.states("Nell Tallow", "sister", "Mags Tallow")
-    assert ("Mr. Tallow", "father", "Nell Tallow") in family.shown()
-    assert ("Mr. Tallow", "father", "Mags Tallow") in family.shown()
-
-
-def test_cues_for_an_uncle_and_his_wife_count_together() -> None:
-    family = Family("Miss Vale", "Mr. Tallow", "Mrs. Tallow")
-    for name, kind in (("Mr. Tallow", "uncle"), ("Mrs. Tallow", "aunt")):
-        for _ in range(2):
-            family.hints("tag", name, kind, "Miss Vale")
-    assert family.shown() == []
-    family.states("Mrs. Tallow", "wife", "Mr. Tallow")
-    assert ("Mr. Tallow", "uncle", "Miss Vale") in family.shown()
-    assert ("Mrs. Tallow", "aunt", "Miss Vale") in family.shown()
-
-
-def test_a_sister_named_once_is_believed_if_an_aunt_follows() -> None:
-    family = Family("Miss Vale", "Mrs. Gannet", "Mrs. Tallow")
-    family.states("Mrs. Tallow", "aunt", "Miss Vale")
-    family.hints("named", "Mrs. Tallow", "sister", "Mrs. Gannet")
-    assert len(family.shown()) == 1
-    family.states("Mrs. Gannet", "mother", "Miss Vale")
-    assert ("Mrs. Tallow", "sister", "Mrs. Gannet") in family.shown()
-
-
-def test_a_sister_by_better_evidence_is_no_mother() -> None:
-    family = Family("Nell Tallow", "Mags Tallow", "Hob Tallow")
-    for _ in range(3):
-        family.hints("address", "Nell Tallow", "mother", "Mags Tallow")
-    assert family.shown() == [("Nell Tallow", "mother", "Mags Tallow")]
-    family.states("Nell Tallow", "sister", "Hob Tallow")
-    family.states("Mags Tallow", "sister", "Hob Tallow")
-    assert ("Nell Tallow", "mother", "Mags Tallow") not in family.shown()
-    assert ("Nell Tallow", "sister", "Mags Tallow") in family.shown()
-
-
-def test_a_wife_with_a_maiden_name_is_no_sister_of_another_family() -> None:
-    family = Family("Mr. Vale")
-    family.stories.name("Nell", "Nell Tallow", "Mrs. Gannet", gender=Gender.FEMALE)
-    for _ in range(3):
-        family.hints("address", "Nell", "sister", "Mr. Vale", sure=VERIFIED)
-    assert family.shown() == []
-
-
-def test_all_children_of_a_man_are_siblings_in_several_steps() -> None:
-    family = Family("Nell Tallow", "Mags Tallow", "Hob Tallow", "Mr. Tallow")
-    family.states("Mr. Tallow", "father", "Nell Tallow")
-    family.states("Nell Tallow", "sister", "Mags Tallow")
-    family.states("Mags Tallow", "sister", "Hob Tallow")
-    derived = {(r.target, r.kind, r.source) for r in family.relations() if r.derived}
-    assert ("Mr. Tallow", "father", "Mags Tallow") in derived
-    assert ("Mr. Tallow", "father", "Hob Tallow") in derived
-    assert ("Nell Tallow", "sister", "Hob Tallow") in derived
-
-
-def test_a_brother_who_follows_is_not_listed_as_a_friend() -> None:
-    family = Family("Nell Tallow", "Hob Tallow", "Mr. Tallow")
-    family.states("Hob Tallow", "friend", "Nell Tallow")
-    assert len(family.shown()) == 1
-    for name in ("Nell Tallow", "Hob Tallow"):
-        family.states("Mr. Tallow", "father", name)
-    kinds = {kind for _, kind, _ in family.shown()}
-    assert kinds == {"father", "brother"} or kinds == {"father", "sister"}
-
-
-def test_an_aunt_with_a_surname_is_the_only_mrs_of_that_name() -> None:
-    family = Family("Miss Vale", "Mrs. Gannet", "Hob Tallow")
-    family.states("Gannet", "aunt", "Miss Vale")
-    family.states("Tallow", "uncle", "Miss Vale")
-    assert ("Mrs. Gannet", "aunt", "Miss Vale") in family.shown()
-    assert ("Hob Tallow", "uncle", "Miss Vale") not in family.shown()
-
-
-def test_a_name_after_a_pronoun_for_somebody_far_needs_more() -> None:
-    family = Family("Miss Vale", "Hob Tallow")
-    far = (("possible", "Miss Vale"), ("pronoun", "her"), FAR_DETAIL)
-    family.hints("named", "Hob Tallow", "cousin", "", *far)
-    family.hints("named", "Hob Tallow", "cousin", "", *far)
-    assert family.shown() == []
-    family.hints("named", "Hob Tallow", "cousin", "", *far)
-    assert family.shown() == [("Hob Tallow", "cousin", "Miss Vale")]
-
-
-def test_kin_without_a_name_of_a_wife_are_those_of_her_maiden_name() -> None:
-    family = Family("Mrs. Tallow", "Mr. Tallow", "Mrs. Gannet")
-    forms = "Nell Tallow", "Mrs. Vale"
-    family.stories.name("Nell", *forms, gender=Gender.FEMALE)
-    for kind in ("mother", "father"):
-        for _ in range(4):
-            family.hints("unnamed", "", kind, "Nell")
-    assert ("Mrs. Tallow", "mother", "Nell") in family.shown()
-    assert ("Mr. Tallow", "father", "Nell") in family.shown()
-
-
-def test_a_friend_who_becomes_a_father_in_law_stays_a_friend() -> None:
-    family = Family("Mr. Tallow", "Mr. Vale", "Nell Tallow")
-    family.states("Mr. Vale", "friend", "Mr. Tallow")
-    family.states("Mr. Tallow", "father", "Nell Tallow")
-    family.states("Nell Tallow", "wife", "Mr. Vale")
-    assert ("Mr. Vale", "friend", "Mr. Tallow") in family.shown()
-    assert ("Mr. Tallow", "father-in-law", "Mr. Vale") in family.shown()
 
 
 NAMES = list(PEOPLE)

@@ -1,0 +1,114 @@
+"""Relations of a family that support and exclude each other."""
+
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.facts import FAR_DETAIL
+from tests.unit.bible.family import VERIFIED, Family
+
+
+def test_cues_for_the_father_of_two_sisters_count_together() -> None:
+    family = Family("Nell Tallow", "Mags Tallow", "Mr. Tallow")
+    for name in ("Nell Tallow", "Mags Tallow"):
+        family.hints("tag", "Mr. Tallow", "father", name)
+        family.hints("unnamed", "", "father", name)
+    assert family.shown() == []
+    family.states("Nell Tallow", "sister", "Mags Tallow")
+    assert ("Mr. Tallow", "father", "Nell Tallow") in family.shown()
+    assert ("Mr. Tallow", "father", "Mags Tallow") in family.shown()
+
+
+def test_cues_for_an_uncle_and_his_wife_count_together() -> None:
+    family = Family("Miss Vale", "Mr. Tallow", "Mrs. Tallow")
+    for name, kind in (("Mr. Tallow", "uncle"), ("Mrs. Tallow", "aunt")):
+        for _ in range(2):
+            family.hints("tag", name, kind, "Miss Vale")
+    assert family.shown() == []
+    family.states("Mrs. Tallow", "wife", "Mr. Tallow")
+    assert ("Mr. Tallow", "uncle", "Miss Vale") in family.shown()
+    assert ("Mrs. Tallow", "aunt", "Miss Vale") in family.shown()
+
+
+def test_a_sister_named_once_is_believed_if_an_aunt_follows() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Mrs. Tallow")
+    family.states("Mrs. Tallow", "aunt", "Miss Vale")
+    family.hints("named", "Mrs. Tallow", "sister", "Mrs. Gannet")
+    assert len(family.shown()) == 1
+    family.states("Mrs. Gannet", "mother", "Miss Vale")
+    assert ("Mrs. Tallow", "sister", "Mrs. Gannet") in family.shown()
+
+
+def test_a_sister_by_better_evidence_is_no_mother() -> None:
+    family = Family("Nell Tallow", "Mags Tallow", "Hob Tallow")
+    for _ in range(3):
+        family.hints("address", "Nell Tallow", "mother", "Mags Tallow")
+    assert family.shown() == [("Nell Tallow", "mother", "Mags Tallow")]
+    family.states("Nell Tallow", "sister", "Hob Tallow")
+    family.states("Mags Tallow", "sister", "Hob Tallow")
+    assert ("Nell Tallow", "mother", "Mags Tallow") not in family.shown()
+    assert ("Nell Tallow", "sister", "Mags Tallow") in family.shown()
+
+
+def test_a_wife_with_a_maiden_name_is_no_sister_of_another_family() -> None:
+    family = Family("Mr. Vale")
+    family.stories.name("Nell", "Nell Tallow", "Mrs. Gannet", gender=Gender.FEMALE)
+    for _ in range(3):
+        family.hints("address", "Nell", "sister", "Mr. Vale", sure=VERIFIED)
+    assert family.shown() == []
+
+
+def test_all_children_of_a_man_are_siblings_in_several_steps() -> None:
+    family = Family("Nell Tallow", "Mags Tallow", "Hob Tallow", "Mr. Tallow")
+    family.states("Mr. Tallow", "father", "Nell Tallow")
+    family.states("Nell Tallow", "sister", "Mags Tallow")
+    family.states("Mags Tallow", "sister", "Hob Tallow")
+    derived = {(r.target, r.kind, r.source) for r in family.relations() if r.derived}
+    assert ("Mr. Tallow", "father", "Mags Tallow") in derived
+    assert ("Mr. Tallow", "father", "Hob Tallow") in derived
+    assert ("Nell Tallow", "sister", "Hob Tallow") in derived
+
+
+def test_a_brother_who_follows_is_not_listed_as_a_friend() -> None:
+    family = Family("Nell Tallow", "Hob Tallow", "Mr. Tallow")
+    family.states("Hob Tallow", "friend", "Nell Tallow")
+    assert len(family.shown()) == 1
+    for name in ("Nell Tallow", "Hob Tallow"):
+        family.states("Mr. Tallow", "father", name)
+    kinds = {kind for _, kind, _ in family.shown()}
+    assert kinds == {"father", "brother"} or kinds == {"father", "sister"}
+
+
+def test_an_aunt_with_a_surname_is_the_only_mrs_of_that_name() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Hob Tallow")
+    family.states("Gannet", "aunt", "Miss Vale")
+    family.states("Tallow", "uncle", "Miss Vale")
+    assert ("Mrs. Gannet", "aunt", "Miss Vale") in family.shown()
+    assert ("Hob Tallow", "uncle", "Miss Vale") not in family.shown()
+
+
+def test_a_name_after_a_pronoun_for_somebody_far_needs_more() -> None:
+    family = Family("Miss Vale", "Hob Tallow")
+    far = (("possible", "Miss Vale"), ("pronoun", "her"), FAR_DETAIL)
+    family.hints("named", "Hob Tallow", "cousin", "", *far)
+    family.hints("named", "Hob Tallow", "cousin", "", *far)
+    assert family.shown() == []
+    family.hints("named", "Hob Tallow", "cousin", "", *far)
+    assert family.shown() == [("Hob Tallow", "cousin", "Miss Vale")]
+
+
+def test_kin_without_a_name_of_a_wife_are_those_of_her_maiden_name() -> None:
+    family = Family("Mrs. Tallow", "Mr. Tallow", "Mrs. Gannet")
+    forms = "Nell Tallow", "Mrs. Vale"
+    family.stories.name("Nell", *forms, gender=Gender.FEMALE)
+    for kind in ("mother", "father"):
+        for _ in range(4):
+            family.hints("unnamed", "", kind, "Nell")
+    assert ("Mrs. Tallow", "mother", "Nell") in family.shown()
+    assert ("Mr. Tallow", "father", "Nell") in family.shown()
+
+
+def test_a_friend_who_becomes_a_father_in_law_stays_a_friend() -> None:
+    family = Family("Mr. Tallow", "Mr. Vale", "Nell Tallow")
+    family.states("Mr. Vale", "friend", "Mr. Tallow")
+    family.states("Mr. Tallow", "father", "Nell Tallow")
+    family.states("Nell Tallow", "wife", "Mr. Vale")
+    assert ("Mr. Vale", "friend", "Mr. Tallow") in family.shown()
+    assert ("Mr. Tallow", "father-in-law", "Mr. Vale") in family.shown()
