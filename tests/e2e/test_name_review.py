@@ -173,6 +173,34 @@ def test_a_review_asks_what_names_alone_leave_open(
     assert all(proposal["lines"] for proposal in found.values())
 
 
+def test_a_review_asks_about_a_full_name_far_from_its_given_name(library: Path) -> None:
+    often = "“Yes,” said Orla. She sat. Orla smiled. "
+    seldom = "“I am late,” said Miss Vale. She sat down, and Orla Vale took her hat.\n"
+    library.joinpath("1.md").write_text(f"# One\n\n{often * 12}\n", encoding="utf-8")
+    for number in (2, 3):
+        library.joinpath(f"{number}.md").write_text(
+            f"# Part {number}\n\n{seldom}", encoding="utf-8"
+        )
+    run("ingest", ".")
+
+    splits = [p for p in proposed() if p["kind"] == "split"]
+
+    assert [p["reason"] for p in splits] == [
+        "“Orla” and “Miss Vale” are seldom in one file"
+    ]
+
+
+def test_a_review_asks_once_about_two_given_names(library: Path) -> None:
+    text = (
+        "# One\n\n“I,” said Corin Vale, otherwise Bram Pell. He sat. “No,” said Mr. Corin "
+        "Vale. “So,” said Mr. Bram Pell. “Well,” said Corin Vale. “Yes,” said Bram Pell.\n"
+    )
+    library.joinpath("1.md").write_text(text, encoding="utf-8")
+    run("ingest", ".")
+
+    assert len([p for p in proposed() if "two given names" in str(p["reason"])]) == 1
+
+
 def test_a_name_in_capitals_is_no_name_of_its_own(library: Path) -> None:
     library.joinpath("2.md").write_text(
         FILES["2.md"] + "\n“DEAR NELL, come.”\n\n“NELL!” said Mrs. Croft.\n",

@@ -11,6 +11,8 @@ from lrwr.core.model.cast import Cast, Gender, Mention
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lexicon import (
+    FEMALE_NAMES,
+    MALE_NAMES,
     SURNAME_TITLES,
     infer_title_gender,
     is_same_given_name,
@@ -29,6 +31,10 @@ _EXCERPT = 120
 """Characters of a line around a name."""
 _MIN_FULL = 3
 """Mentions of "Mr. Corin Vale" from which "Mr. Vale" may be another man."""
+_MIN_BARE = 20
+"""Mentions of "Mary" from which a "Miss King" in other chapters is hardly she."""
+_MOSTLY = 3
+"""Ratio of these mentions to those of the full name."""
 _MAX_EXCERPT = 240
 """Characters of a line that shows two names."""
 
@@ -141,6 +147,17 @@ def find_married_names(person: CharacterProfile) -> set[str]:
     }
 
 
+def guess_gender(person: CharacterProfile) -> Gender:
+    """Return the gender of a character, or that of the given name, if it has one."""
+    names = {form.name.split(" ")[0].lower() for form in person.aliases}
+    if person.gender is not Gender.UNKNOWN or not names:
+        return person.gender
+    is_woman, is_man = bool(names & FEMALE_NAMES), bool(names & MALE_NAMES)
+    if is_woman is is_man:
+        return Gender.UNKNOWN
+    return Gender.FEMALE if is_woman else Gender.MALE
+
+
 def find_contradicting_names(person: CharacterProfile) -> Iterator[tuple[str, str]]:
     """Yield names that are probably somebody else's, and why."""
     forms = parse_forms(person)
@@ -153,11 +170,50 @@ def find_contradicting_names(person: CharacterProfile) -> Iterator[tuple[str, st
             reason = f"“{form.name}” and {person.name} are of different gender"
             yield form.name, reason
     mentions = {form.name: form.mentions for form in person.aliases}
+    conflicts: set[frozenset[str]] = set()
     for first, second in combinations(forms, 2):
         reason = _explain_conflict(first, second)
-        if reason and not (reason == _TWO_SURNAMES and person.gender is Gender.FEMALE):
+        words = frozenset((first.given_name or first.name, second.given_name, reason))
+        is_wife = reason == _TWO_SURNAMES and person.gender is Gender.FEMALE
+        if reason and not is_wife and words not in conflicts:
+            conflicts.add(words)
             rarer = min(first, second, key=lambda f: mentions[f.name])
             yield rarer.name, f"“{first.name}” and “{second.name}” {reason}"
+
+
+def find_distant_names(
+    person: CharacterProfile, texts: Mapping[DocumentId, DocumentText]
+) -> Iterator[tuple[str, str]]:
+    """Yield the full name of a character who is mostly called by the given name, but
+    hardly in the documents with the full name: Miss King may not be Mary.
+    """
+    mentions = {form.name: form.mentions for form in person.aliases}
+    surnames = find_surnames(person)
+    bare = [n for n in mentions if " " not in n and n.lower() not in surnames]
+    full = [f.name for f in parse_forms(person) if f.words and f.name not in bare]
+    full = [name for name in full if _is_full(name, bare[:1])]
+    rarer = sum(mentions[name] for name in full)
+    if not rarer or mentions[bare[0]] < max(_MIN_BARE, _MOSTLY * rarer):
+        return
+    names, alone = [compile_name(name) for name in full], compile_name(bare[0])
+    documents = beside = 0
+    for document in texts.values():
+        found = [match.span() for p in names for match in p.finditer(document.text)]
+        places = (match.start() for match in alone.finditer(document.text))
+        documents += bool(found)
+        beside += bool(found) and any(
+            not any(start <= at < end for start, end in found) for at in places
+        )
+    if documents > 1 and beside * 2 < documents:
+        yield full[0], f"“{bare[0]}” and “{full[0]}” are seldom in one file"
+
+
+def _is_full(name: str, bare: Sequence[str]) -> bool:
+    """Return whether `name` has a surname: "Mary King" or "Miss King", not "Miss Mary"
+    if `bare` is Mary.
+    """
+    title, words, _ = parse_name_form(name)
+    return bool(bare) and words[-1] != bare[0] and (len(words) > 1 or bool(title))
 
 
 def find_father_names(

@@ -15,11 +15,13 @@ from lrwr.core.bible.name_evidence import (
     NamingSentence,
     compile_name,
     find_contradicting_names,
+    find_distant_names,
     find_father_names,
     find_married_names,
     find_name_lines,
     find_naming_sentences,
     find_surnames,
+    guess_gender,
     is_only_married,
     parse_forms,
     shorten_line,
@@ -69,6 +71,7 @@ _RARE = 0.1
 _RANKS = frozenset({"lady", "lord", "sir"})
 """Titles of people whom hardly anybody calls by the given name alone."""
 _SPOUSES = frozenset({"wife", "husband", "spouse"})
+_CHILDREN = frozenset({"son", "daughter", "child"})
 
 
 class NameProposalKind(StrEnum):
@@ -140,7 +143,7 @@ def propose_name_changes(
         *_propose_by_names(people),
         *_propose_wives(bible),
         *_propose_brides(people, sentences),
-        *_propose_splits(people, sentences),
+        *_propose_splits(people, sentences, texts),
         *_propose_bearers(people, shared, texts),
     ]
     found = [
@@ -341,6 +344,8 @@ def _full_forms(person: CharacterProfile) -> list[NameForm]:
 def _propose_wives(bible: Bible) -> Iterator[NameProposal]:
     """Propose the wife of a man and the woman who is called after him."""
     people = {person.name: person for person in bible.characters}
+    mothers = {r.target for r in bible.relations if r.kind == "mother"}
+    mothers |= {r.source for r in bible.relations if r.kind in _CHILDREN}
     for relation in bible.relations:
         pair = [people.get(name) for name in (relation.source, relation.target)]
         wife = next((p for p in pair if p and p.gender is Gender.FEMALE), None)
@@ -348,7 +353,8 @@ def _propose_wives(bible: Bible) -> Iterator[NameProposal]:
         if relation.kind not in _SPOUSES or wife is None or man is None:
             continue
         for other in people.values():
-            if other is not wife and _is_called_after(other, man):
+            is_mother = other.name in mothers
+            if other is not wife and not is_mother and _is_called_after(other, man):
                 reason = f"{wife.name} is the wife of {man.name}"
                 lines = (_make_line(evidence) for evidence in relation.evidence)
                 yield _merge(wife, other, reason, lines, is_strong=True)
@@ -420,13 +426,16 @@ def _propose_bearers(
 
 
 def _propose_splits(
-    people: Sequence[CharacterProfile], sentences: Sequence[NamingSentence]
+    people: Sequence[CharacterProfile],
+    sentences: Sequence[NamingSentence],
+    texts: Mapping[DocumentId, DocumentText],
 ) -> Iterator[NameProposal]:
     """Propose names that contradict the other names of their character."""
     married = set().union(*map(find_married_names, people))
     for person in people:
         mentions = {form.name: form.mentions for form in person.aliases}
-        for name, reason in find_contradicting_names(person):
+        contradicting = find_contradicting_names(person)
+        for name, reason in (*contradicting, *find_distant_names(person, texts)):
             yield NameProposal(
                 NameProposalKind.SPLIT, person.name, name, reason, mentions[name],
                 is_strong=True,
@@ -443,7 +452,7 @@ def _propose_splits(
 
 def _may_be_one(first: CharacterProfile, second: CharacterProfile) -> bool:
     """Return whether gender, given names and surnames of two people agree."""
-    genders = {first.gender, second.gender} - {Gender.UNKNOWN}
+    genders = {guess_gender(first), guess_gender(second)} - {Gender.UNKNOWN}
     if len(genders) > 1 or {first.certainty, second.certainty} == {Certainty.CONFIRMED}:
         return False
     givens = [
