@@ -335,10 +335,10 @@ class _KnownFamily:
             juniors = {second, *self._siblings.get(second, ())}
             yield from ((a, b, base) for a in seniors for b in juniors if a != b)
         elif base in ("~sibling", "~cousin"):
-            ones = {first, *self._siblings.get(first, ())} - {second}
-            others = {second, *self._siblings.get(second, ())} - {first}
-            for a, b in ((a, b) for a in ones for b in others if a != b):
-                yield (*sorted((a, b)), base)
+            for person, other in permutations((first, second)):
+                for relative in self._siblings.get(person, set()) - {other}:
+                    low, high = sorted((relative, other))
+                    yield low, high, base
 
     def explains(self, key: FamilyKey) -> bool:
         """Return whether a known aunt or cousin follows from the relation of `key`."""

@@ -198,11 +198,11 @@ def find_distant_names(
     names, alone = [compile_name(name) for name in full], compile_name(bare[0])
     documents = beside = 0
     for document in texts.values():
-        found = [match.span() for p in names for match in p.finditer(document.text)]
+        spans = [match.span() for p in names for match in p.finditer(document.text)]
         places = (match.start() for match in alone.finditer(document.text))
-        documents += bool(found)
-        beside += bool(found) and any(
-            not any(start <= at < end for start, end in found) for at in places
+        documents += bool(spans)
+        beside += bool(spans) and any(
+            not any(start <= at < end for start, end in spans) for at in places
         )
     if documents > 1 and beside * 2 < documents:
         yield full[0], f"“{bare[0]}” and “{full[0]}” are seldom in one file"

@@ -49,7 +49,9 @@ from lrwr.core.model.facts import (
 ENOUGH = 1.0
 """Total weight from which cues show a relation that no sentence states."""
 OTHER_SURNAME = 1.5
-"""Weight from which somebody is a parent of a child with another surname."""
+"""Weight from which somebody is a parent of a child with another surname; for a father a
+sentence must state it, too.
+"""
 COUPLE_PLACES = 4
 """Number of places with "Mr. and Mrs. Vale" from which they are a couple anyway."""
 _ROUNDS = 3
@@ -282,7 +284,9 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         return True
     is_close = base in ("sibling", "parent")
     if is_close and people.differ_in_surname(senior, junior):
-        return base == "parent" and group.weight >= OTHER_SURNAME
+        is_stated = any(tie.stated for tie in group.ties)
+        may_differ = is_stated or people.gender(senior) is not Gender.MALE
+        return base == "parent" and may_differ and group.weight >= OTHER_SURNAME
     if any(tie.stated for tie in group.ties) or _is_known_couple(group):
         return True
     is_mother = base == "parent" and people.gender(senior) is Gender.FEMALE

@@ -112,3 +112,23 @@ def test_a_friend_who_becomes_a_father_in_law_stays_a_friend() -> None:
     family.states("Nell Tallow", "wife", "Mr. Vale")
     assert ("Mr. Vale", "friend", "Mr. Tallow") in family.shown()
     assert ("Mr. Tallow", "father-in-law", "Mr. Vale") in family.shown()
+
+
+def test_a_father_has_the_surname_of_his_children_unless_the_text_states_another() -> (
+    None
+):
+    family = Family("Nell Tallow", "Mr. Vale", "Mrs. Gannet")
+    for _ in range(5):
+        family.hints("address", "Mr. Vale", "father", "Nell Tallow", sure=VERIFIED)
+    assert family.shown() == []
+    family.states("Mr. Vale", "father", "Nell Tallow")
+    assert family.shown() == [("Mr. Vale", "father", "Nell Tallow")]
+
+
+def test_cousins_of_two_families_do_not_support_each_other() -> None:
+    family = Family("Nell Tallow", "Hob Tallow", "Miss Vale", "Mr. Vale")
+    family.states("Nell Tallow", "sister", "Hob Tallow")
+    family.states("Miss Vale", "sister", "Mr. Vale")
+    family.hints("named", "Nell Tallow", "cousin", "Miss Vale")
+    family.hints("named", "Hob Tallow", "cousin", "Mr. Vale")
+    assert not [kind for _, kind, _ in family.shown() if kind == "cousin"]
