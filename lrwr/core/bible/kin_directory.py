@@ -10,7 +10,6 @@ from lrwr.core.model.facts import CharacterField, CueParty, Fact, FactAbout
 from lrwr.core.nlp.facts.clauses import FEMALE_TITLE_WORDS, MALE_TITLE_WORDS
 
 SENIOR, JUNIOR, EQUAL = 1, -1, 0
-
 _F, _M, _U = Gender.FEMALE, Gender.MALE, Gender.UNKNOWN
 
 
@@ -93,22 +92,8 @@ def _iter_terms() -> Iterator[tuple[str, KinTerm]]:
 
 
 EXCLUSIVE = frozenset(
-    [
-        "parent",
-        "stepparent",
-        "adoptiveparent",
-        "grandparent",
-        "auntuncle",
-        "greataunt",
-        "parentinlaw",
-        "sibling",
-        "halfsibling",
-        "stepsibling",
-        "siblinginlaw",
-        "spouse",
-        "widowed",
-        "engaged",
-    ]
+    """parent stepparent adoptiveparent grandparent auntuncle greataunt parentinlaw sibling
+    halfsibling stepsibling siblinginlaw spouse widowed engaged""".split()
 )
 """Relations of which one pair has only one, apart from "spouse" beside "engaged"."""
 FAMILY = EXCLUSIVE | {"cousin"}
@@ -204,7 +189,9 @@ def _may_be_wife(person: NamedPerson, other: NamedPerson) -> bool:
 
 
 def _may_be_husband(person: NamedPerson, other: NamedPerson) -> bool:
-    return person.married and other.gender is Gender.MALE
+    names = person.surnames - person.born or person.surnames
+    is_man = other.gender is Gender.MALE
+    return person.married and is_man and not names.isdisjoint(other.surnames)
 
 
 def _may_be_sister(person: NamedPerson, other: NamedPerson) -> bool:
@@ -306,7 +293,8 @@ class KinDirectory:
         """Return whether two of a surname can only be a couple; see above."""
         if self.gender(first) is Gender.FEMALE:
             first, second = second, first
-        return self.are_sure_couple(first, second)
+        is_married = self.has_married(second, first)
+        return is_married or self.are_sure_couple(first, second)
 
     def may_be_wife(self, mother: str, child: str) -> bool:
         """Return whether `child` is a man, and `mother` may as well be his wife."""
@@ -327,6 +315,19 @@ class KinDirectory:
         """Return whether a name of the character has the title of a married woman."""
         person = self._people.get(name) or _read_stranger(name)
         return person.married
+
+    def has_married(self, wife: str, husband: str) -> bool:
+        """Return whether a woman with another name has that of `husband` by marriage,
+        and no other man has it.
+        """
+        woman = self._people.get(wife) or NamedPerson(wife, Gender.UNKNOWN)
+        men = {
+            other.name
+            for surname in (woman.surnames - woman.born if woman.born else ())
+            for other in self._by_surname.get(surname, ())
+            if other.gender is Gender.MALE
+        }
+        return men == {husband}
 
     def differ_in_surname(self, first: str, second: str) -> bool:
         """Return whether two have different surnames by birth, as far as these are

@@ -48,6 +48,8 @@ from lrwr.core.model.facts import (
 
 ENOUGH = 1.0
 """Total weight from which cues show a relation that no sentence states."""
+MARRIED_NAME = 0.6
+"""Weight from which a man is the husband of a woman who has his name by marriage."""
 OTHER_SURNAME = 1.5
 """Weight from which somebody is a parent of a child with another surname; for a father a
 sentence must state it, too.
@@ -298,7 +300,10 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         kinds = {tie.kind for tie in group.ties if tie.sign}
         if is_unsure and len(kinds) < 2 and not _has_wife(group):
             return False
-    return group.weight >= ENOUGH
+    is_married = people.has_married(senior, junior) or people.has_married(
+        junior, senior
+    )
+    return group.weight >= (MARRIED_NAME if base == "spouse" and is_married else ENOUGH)
 
 
 def _has_wife(group: RelationGroup) -> bool:
@@ -430,6 +435,11 @@ def _build_relations(
     if lead.ruled and term and term.gender is Gender.UNKNOWN:
         kind = choose_noun(term.base, term.side, people.gender(lead.target))
         kind = lead.kind if " or " in kind else kind
+    if lead.ruled and term and term.base == "engaged":
+        if people.has_married(lead.target, lead.source):
+            kind = "wife"
+        elif people.has_married(lead.source, lead.target):
+            kind = "husband"
     valences = list(dict.fromkeys(f.fact.value for f in facts if f.fact.value)) or [""]
     for valence in valences:
         agree = {valence, ""} if valence == valences[0] else {valence}

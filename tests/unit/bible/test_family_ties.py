@@ -132,3 +132,20 @@ def test_cousins_of_two_families_do_not_support_each_other() -> None:
     family.hints("named", "Nell Tallow", "cousin", "Miss Vale")
     family.hints("named", "Hob Tallow", "cousin", "Mr. Vale")
     assert not [kind for _, kind, _ in family.shown() if kind == "cousin"]
+
+
+def test_a_woman_who_has_a_mans_name_by_marriage_is_his_wife() -> None:
+    family = Family("Mr. Vale", "Mr. Tallow")
+    family.stories.name("Nell", "Nell Tallow", "Mrs. Vale", gender=Gender.FEMALE)
+    family.hints("unnamed", "", "husband", "Nell")
+    assert family.shown() == []
+    family.hints("unnamed", "", "husband", "Nell")
+    assert family.shown() == [("Mr. Vale", "husband", "Nell")]
+
+
+def test_a_betrothed_with_the_married_name_is_a_wife() -> None:
+    family = Family("Mr. Vale", "Hob Tallow")
+    family.stories.name("Nell", "Nell Tallow", "Mrs. Vale", gender=Gender.FEMALE)
+    family.states("Nell", "betrothed", "Mr. Vale")
+    family.states("Nell", "sister", "Hob Tallow")
+    assert ("Nell", "wife", "Mr. Vale") in family.shown()

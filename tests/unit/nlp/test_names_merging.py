@@ -256,6 +256,23 @@ def test_a_woman_named_beside_a_man_has_his_full_name_after_mrs() -> None:
     assert is_one_person(cast, "Orla", "Mrs. Charles Vale")
 
 
+LATE = (
+    "“I,” said Orla. She sat. “So,” said Mr. Tallow. He sat. “Well,” said Nell. She sat. ",
+    "Orla was engaged to Mr. Tallow. In came Mr. Tallow and Orla. ",
+    "“No,” said Mrs. Tallow. She sat. “Yes,” said Tom. ",
+)
+
+
+def test_a_rare_married_name_at_the_end_is_that_of_the_only_bride() -> None:
+    story = LATE[0] * 4, LATE[1] * 3, LATE[2]
+    rival = (story[0], story[1] + story[1].replace("Orla", "Nell"), story[2])
+
+    assert is_one_person(cast_from(*story), "Orla", "Mrs. Tallow")
+    assert "Mrs. Tallow" not in {
+        alias.name for alias in who(cast_from(*rival), "Orla").aliases
+    }
+
+
 PAIR = (
     "“I,” said Mr. Vale. He sat. “No,” said Mr. Tallow. He sat. “So,” said Mr. Vale. "
     "“Well,” said Mr. Tallow. “Good day,” said Miss Orla. She sat. “Yes,” said Miss "

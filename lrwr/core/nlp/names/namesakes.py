@@ -182,6 +182,8 @@ _CLEAR_LEAD = 2
 """Minimum ratio of the sentences on a marriage to those with any other woman."""
 _TOGETHER = 2
 """Places with "Corin and Nell" from which they may be a couple."""
+_LATE_COUPLE = 4
+"""Places with a man and his bride from which a rare "Mrs. Vale" is the bride."""
 _OFTEN = 5
 """Mentions of a "Mrs. Vale" from which such places suffice for a bride."""
 _REASON = "marries in the text"
@@ -285,6 +287,9 @@ def _find_bride(
     surname, and the places where both names are coordinated.
     """
     often = wife.n >= _OFTEN
+    late = _find_late_bride(counts, by_id, wife)
+    if late is not None:
+        return [late]
     after_husband = any(form.given_name for form in wife.forms.values())
     women = [
         (n + m, by_id[key])
@@ -306,6 +311,40 @@ def _find_bride(
     if not women or (len(women) > 1 and women[0][0] < _CLEAR_LEAD * women[1][0]):
         return []
     return [women[0][1]]
+
+
+def _find_late_bride(
+    counts: Mapping[int, tuple[int, int]],
+    by_id: Mapping[int, PersonCluster],
+    wife: PersonCluster,
+) -> PersonCluster | None:
+    """Return the woman who has a married name a few times at the end of the story: far
+    more than any other, she is named with a man of that name, also as his bride.
+    """
+    women = [
+        (n + m, n, by_id[key])
+        for key, (n, m) in counts.items()
+        if key in by_id
+        and by_id[key] is not wife
+        and by_id[key].gender()[0] is Gender.FEMALE
+    ]
+    women.sort(key=lambda item: (-item[0], min(item[2].forms)))
+    if wife.n >= _OFTEN or not women:
+        return None
+    total, marriages, woman = women[0]
+    second = women[1][0] if len(women) > 1 else 0
+    if not marriages or total < max(_LATE_COUPLE, _CLEAR_LEAD * second):
+        return None
+    first = min(form.first[0] for form in wife.forms.values())
+    known = min(form.first[0] for form in woman.forms.values() if form.n)
+    miss = sum(
+        n
+        for form in woman.forms.values()
+        if form.title == "miss"
+        for document, (n, _) in form.by_document.items()
+        if document > first + 1
+    )
+    return woman if first > known and miss <= 1 and not woman.noted else None
 
 
 def _is_wife(clusters: NameClusters, woman: PersonCluster, wife: PersonCluster) -> bool:
