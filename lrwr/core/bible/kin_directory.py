@@ -92,8 +92,22 @@ def _iter_terms() -> Iterator[tuple[str, KinTerm]]:
 
 
 EXCLUSIVE = frozenset(
-    """parent stepparent adoptiveparent grandparent auntuncle greataunt parentinlaw sibling
-    halfsibling stepsibling siblinginlaw spouse widowed engaged""".split()
+    [
+        "parent",
+        "stepparent",
+        "adoptiveparent",
+        "grandparent",
+        "auntuncle",
+        "greataunt",
+        "parentinlaw",
+        "sibling",
+        "halfsibling",
+        "stepsibling",
+        "siblinginlaw",
+        "spouse",
+        "widowed",
+        "engaged",
+    ]
 )
 """Relations of which one pair has only one, apart from "spouse" beside "engaged"."""
 FAMILY = EXCLUSIVE | {"cousin"}
