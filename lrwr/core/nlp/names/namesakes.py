@@ -336,7 +336,7 @@ def _find_late_bride(
     if not marriages or total < max(_LATE_COUPLE, _CLEAR_LEAD * second):
         return None
     first = min(form.first[0] for form in wife.forms.values())
-    known = min(form.first[0] for form in woman.forms.values() if form.n)
+    introduced = min(form.first[0] for form in woman.forms.values() if form.n)
     miss = sum(
         n
         for form in woman.forms.values()
@@ -344,7 +344,8 @@ def _find_late_bride(
         for document, (n, _) in form.by_document.items()
         if document > first + 1
     )
-    return woman if first > known and miss <= 1 and not woman.noted else None
+    is_later = first > introduced and miss <= 1
+    return woman if is_later and not woman.noted else None
 
 
 def _is_wife(clusters: NameClusters, woman: PersonCluster, wife: PersonCluster) -> bool:
