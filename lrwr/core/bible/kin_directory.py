@@ -91,24 +91,11 @@ def _iter_terms() -> Iterator[tuple[str, KinTerm]]:
                 )
 
 
-EXCLUSIVE = frozenset(
-    [
-        "parent",
-        "stepparent",
-        "adoptiveparent",
-        "grandparent",
-        "auntuncle",
-        "greataunt",
-        "parentinlaw",
-        "sibling",
-        "halfsibling",
-        "stepsibling",
-        "siblinginlaw",
-        "spouse",
-        "widowed",
-        "engaged",
-    ]
+_EXCLUSIVE_BASES = (
+    "parent stepparent adoptiveparent grandparent auntuncle greataunt parentinlaw sibling "
+    "halfsibling stepsibling siblinginlaw spouse widowed engaged"
 )
+EXCLUSIVE = frozenset(_EXCLUSIVE_BASES.split())
 """Relations of which one pair has only one, apart from "spouse" beside "engaged"."""
 FAMILY = EXCLUSIVE | {"cousin"}
 TRANSIENT = frozenset({"companion", "partner", "neighbour", "neighbor"})
@@ -307,8 +294,7 @@ class KinDirectory:
         """Return whether two of a surname can only be a couple; see above."""
         if self.gender(first) is Gender.FEMALE:
             first, second = second, first
-        is_married = self.has_married(second, first)
-        return is_married or self.are_sure_couple(first, second)
+        return self.has_married(second, first) or self.are_sure_couple(first, second)
 
     def may_be_wife(self, mother: str, child: str) -> bool:
         """Return whether `child` is a man, and `mother` may as well be his wife."""
