@@ -2,6 +2,7 @@
 decided about it.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -244,3 +245,76 @@ def _key(question: UndefinedAttribute, material: VisibleFacts) -> GapKey:
     person = material.cast.resolve_name(question.about)
     about = normalize_value(person or question.about) if question.about else ""
     return about, normalize_attribute(question.attribute)
+
+
+_THING = r"(?P<thing>[a-z][\w-]*(?: [a-z][\w-]*){0,3}?)"
+_NO_ATTRIBUTES = frozenset(
+    [
+        "thing",
+        "things",
+        "way",
+        "part",
+        "plan",
+        "idea",
+        "idea",
+        "opinion",
+        "reaction",
+        "answer",
+        "reason",
+        "role",
+        "fault",
+        "life",
+        "point",
+        "problem",
+        "matter",
+        "relation",
+        "relationship",
+        "feeling",
+        "feelings",
+    ]
+)
+"""Nouns after "Nell's" that are no attribute which a story defines once."""
+_FORMS = tuple(
+    (re.compile(pattern, re.I), attribute)
+    for pattern, attribute in (
+        (r"\bhow old\b|\b(?:what|which) age\b", "age"),
+        (r"\bhow tall\b", "height"),
+        (r"\b(?:when|what (?:day|year)) (?:is|was)\b.*\bborn\b", "birth"),
+        (r"\bwhere (?:is|was)\b.*\bborn\b", "place of birth"),
+        (r"\bwhere (?:do|does|did)\b.*\b(?:live|dwell|lodge|reside)\b", "home"),
+        (
+            rf"\bwhat (?:(?:is|was) the )?(?P<kind>colou?r|name) (?:of|is|are|was|were)\b"
+            rf".*?(?:['’]s?|\bhis|\bher|\btheir) {_THING}\W*$",
+            "",
+        ),
+        (rf"\b(?:what|who)(?:['’]s| is| are| was| were)\b.*?['’]s? {_THING}\W*$", ""),
+        (rf"\bwhat(?:['’]s| is| are| was| were) the {_THING} of\b", ""),
+        (rf"\b(?:has|have|had)\b.*? (?:an?|any) {_THING}\W*$", ""),
+        (
+            rf"\b(?:do|does|did)\b.*? (?:have|own|keep) (?:an?|any) {_THING}\W*$",
+            "",
+        ),
+    )
+)
+"""Questions for an attribute; without a fixed name, it is the group `thing`."""
+
+
+def find_asked_attribute(text: str) -> str:
+    """Return the attribute that an English question asks for, such as "age" or
+    "favourite song"; "" if it asks for something else, such as a reason.
+    """
+    words = " ".join(text.split())
+    for pattern, attribute in _FORMS:
+        if match := pattern.search(words):
+            groups = match.groupdict()
+            thing = (groups.get("thing") or "").casefold()
+            if thing and thing.split()[-1] in _NO_ATTRIBUTES:
+                return ""
+            match (groups.get("kind") or "").casefold():
+                case "":
+                    return attribute or thing
+                case "name":
+                    return f"name of {thing}"
+                case colour:
+                    return f"{thing.removesuffix('s')} {colour}"
+    return ""

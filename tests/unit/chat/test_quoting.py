@@ -7,9 +7,9 @@ import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.claims import check_citations
+from lrwr.core.bible.gaps import find_asked_attribute
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
-from lrwr.core.chat.extractive.question_gaps import find_asked_attribute
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import TextHash

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from lrwr.core.attribution.citations import CitationNumbering
-from lrwr.core.bible.values import Gap, GapState
+from lrwr.core.bible.gaps import find_asked_attribute
+from lrwr.core.bible.values import Gap, GapState, list_gap_implications
 from lrwr.core.chat.context.items import (
     ContextItem,
     StoryFacet,
@@ -26,10 +27,6 @@ from lrwr.core.chat.extractive.answer_types import (
     select_kin,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
-from lrwr.core.chat.extractive.question_gaps import (
-    build_gap_from_ledger,
-    find_question_gap,
-)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     asks_for_list,
@@ -77,7 +74,7 @@ from lrwr.core.retrieval.excerpts import (
     weigh_question_words,
 )
 
-__all__ = ["stream_extractive_answer"]
+__all__ = ["find_question_gap", "stream_extractive_answer"]
 MIN_ANSWERED_COVERAGE = 0.9
 """Share of the part's term weight that a fact must cover to answer it completely."""
 
@@ -422,3 +419,31 @@ def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
         for fact in facts
         if fact.facet not in (StoryFacet.HAPPENED, StoryFacet.LINE)
     )
+
+
+def find_question_gap(
+    question: TurnQuestion, result: RetrievalResult, plan: QuestionPlan | None = None
+) -> GapFlag | None:
+    """Return a gap for the attribute of a character that `question` asks for; None if
+    it asks for something else, about nobody or several, or up to a horizon.
+
+    The character is the one who is talked to, else the only one of `result`, else the
+    only entity of `plan`.
+    """
+    names = [profile.name for profile in result.character_profiles]
+    if not names and plan is not None:
+        names = [entity.name for entity in plan.entities]
+    about = question.character or (names[0] if len(names) == 1 else "")
+    attribute = find_asked_attribute(question.text)
+    if not about or not attribute or question.horizon is not None:
+        return None
+    return GapFlag(about, attribute)
+
+
+def build_gap_from_ledger(gap: Gap) -> GapFlag:
+    """Return `gap`, of the story bible, in the form that answers use.
+
+    Of its suggestions only the first is included.
+    """
+    implied = "; ".join(list_gap_implications(gap))
+    return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))

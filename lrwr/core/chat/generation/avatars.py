@@ -23,8 +23,10 @@ from lrwr.core.chat.context.material import (
     NumberedMaterial,
     number_material,
 )
-from lrwr.core.chat.extractive.answerer import stream_extractive_answer
-from lrwr.core.chat.extractive.question_gaps import find_question_gap
+from lrwr.core.chat.extractive.answerer import (
+    find_question_gap,
+    stream_extractive_answer,
+)
 from lrwr.core.chat.extractive.writer import quote_web_pages
 from lrwr.core.chat.generation.prompts import (
     build_avatar_messages,
