@@ -107,7 +107,7 @@ class IngestProgress:
         )
         count_knowledge(self._report, knowledge, stored_hashes)
         self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
-        self.emit(DocumentFinished(document.id))
+        self.emit(DocumentFinished(document.id, words=document.words))
 
     def count_unchanged(self, document: DocumentId) -> None:
         """Count a document that was already up to date."""

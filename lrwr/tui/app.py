@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 DARK, LIGHT = "little-red-dark", "little-red-light"
 
+WHAT_STAYS = "What has been read stays in the library."
+"""Said before an ingestion is stopped."""
+
 PROBLEM_SECONDS = 20.0
 """How long a message about an invalid setting stays on the screen."""
 
@@ -107,7 +110,7 @@ class WritingRoom(RoomApp, inherit_bindings=False):
     CSS_PATH = "room.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in ROOM_ACTIONS if action.id == "room.quit"),
-        Binding("ctrl+c", "help_quit", show=False, system=True),
+        Binding("ctrl+c", "interrupt", show=False, system=True),
     ]
     ENABLE_COMMAND_PALETTE = False  # the room has its own, with keys of its own
 
@@ -140,11 +143,36 @@ class WritingRoom(RoomApp, inherit_bindings=False):
         """Return the name of a binding's key for the footer, as the help writes it."""
         return format_key(binding.key)
 
-    def action_help_quit(self) -> None:
-        """Say which key closes lrwr, because Ctrl+C does not."""
+    def action_interrupt(self) -> None:
+        """Stop a running ingestion if pressed twice; else say which key closes lrwr."""
+        screen = self.ingesting_screen
+        if screen is None:
+            self.notify(f"{self._quit_key} closes lrwr.", markup=False)
+        elif self.confirm_key(
+            "interrupt", f"Press Ctrl+C again to stop reading. {WHAT_STAYS}"
+        ):
+            screen.action_do("stop_ingestion")
+
+    async def action_quit(self) -> None:
+        """Close lrwr; while an ingestion runs, only if pressed twice."""
+        screen = self.ingesting_screen
+        if screen is None:
+            self.exit()
+        elif self.confirm_key(
+            "quit",
+            f"lrwr is still reading. Press {self._quit_key} again to stop reading and"
+            f" close lrwr. {WHAT_STAYS}",
+        ):
+            self.exit(
+                message=f"Stopped reading. {screen.ingestion.stored} To go on, run"
+                " `lrwr ingest`."
+            )
+
+    @property
+    def _quit_key(self) -> str:
+        """The key that closes lrwr, as shown to the user."""
         action = next(action for action in ROOM_ACTIONS if action.id == "room.quit")
-        key = resolve_keys(action, self.keymap)[0]
-        self.notify(f"{format_key(key)} closes lrwr.", markup=False)
+        return format_key(resolve_keys(action, self.keymap)[0])
 
     def refresh_css(self, animate: bool = True) -> None:
         """Update styles; parse the stylesheet again only if theme colours changed."""

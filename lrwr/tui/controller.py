@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 from lrwr.app.egress import pending_consents, record_consent
 from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.text import format_count, sanitize_text
-from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.turns import (
     AnswerToken,
     Citation,
@@ -28,6 +28,7 @@ from lrwr.core.model.turns import (
     WebPageCited,
 )
 from lrwr.tui.actions.citations import copy_answer, open_cited_passage
+from lrwr.tui.actions.ingestion import start_ingestion, stop_ingestion
 from lrwr.tui.actions.scope import (
     choose_character,
     choose_horizon,
@@ -106,6 +107,8 @@ ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
         "reader": open_reader,
         "read_passage": read_cited_passage,
         "library": open_library_screen,
+        "ingest": start_ingestion,
+        "stop_ingestion": stop_ingestion,
         "watch": toggle_watch,
         "settings": open_settings_screen,
         "copy": copy_answer,
@@ -207,7 +210,8 @@ class ChatController:
         The answer is shown as it arrives. An error is shown in `view` instead of being
         raised.
         """
-        scope = self._screen.scope
+        scope, ingestion = self._screen.scope, self._screen.ingestion
+        progress = ingestion.progress if ingestion.is_running else ""
         turn = self._services.stream(
             lambda workspace: stream_answer(workspace, scope, question),
             keeps=STOPPED_ANSWER,
@@ -217,9 +221,24 @@ class ChatController:
                 async for event in events:
                     await self._show_event(event, view)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            problem = self._screen.room.describe_error(error)
+            problem = self._describe_problem(error)
             await view.fail(str(problem), problem.hint)
             await self._screen.query_one(SplitView).show_sources_of(view)
+        else:
+            if progress:
+                await view.add_remark(
+                    f"When this was asked, the manuscript was still being read: {progress}."
+                    " Ask again when it is done."
+                )
+
+    def _describe_problem(self, error: Exception) -> LrwrError:
+        """Return an error that can be shown, or what to do while nothing is stored."""
+        if self._screen.ingestion.is_running and isinstance(error, NotFound):
+            return NotFound(
+                "Nothing has been read yet; the manuscript is being read now",
+                hint="Ask again in a moment: Up brings the question back.",
+            )
+        return self._screen.room.describe_error(error)
 
     async def show_stopped_turn(self, question: str, view: TurnView) -> None:
         """Show in `view` what was saved of a stopped answer to `question`.

@@ -5,13 +5,15 @@ use.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, cast
 
 from textual.app import App
 from textual.reactive import reactive
 from textual.screen import Screen
 
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.model import Settings
 from lrwr.tui.scope import ChatScope
@@ -24,8 +26,49 @@ if TYPE_CHECKING:
 
 CrashReporter = Callable[[Exception], LrwrError]
 """Turns an unexpected error into one that can be shown."""
+CONFIRM_SECONDS = 6.0
+"""Seconds in which a key that ends work must be pressed a second time."""
 MAX_INGEST_NOTICES = 100
 """Maximum number of changes that the library screen shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestStatus:
+    """Progress of the ingestion that runs in the background, or result of the last one.
+
+    `finished` of `total` documents are done, and `words` words are stored; `total` is
+    None until the files are listed. `lines` are the report after the end, or the error
+    and its hint if `is_error`.
+    """
+
+    is_running: bool = False
+    total: int | None = None
+    finished: int = 0
+    words: int = 0
+    lines: tuple[str, ...] = ()
+    is_error: bool = False
+
+    @property
+    def progress(self) -> str:
+        """How much has been read, such as "9,400 words, 4 of 27 documents"."""
+        if self.total is None:
+            return "looking for files"
+        if self.finished >= self.total:
+            return "finding characters and speakers"
+        return (
+            f"{format_count(self.words, 'word')},"
+            f" {self.finished:,} of {format_count(self.total, 'document')}"
+        )
+
+    @property
+    def stored(self) -> str:
+        """What stays in the library if the ingestion is stopped, as a sentence."""
+        if not self.finished or self.total is None:
+            return "Nothing new has been read."
+        return (
+            f"{self.finished:,} of {format_count(self.total, 'document')}"
+            f" ({format_count(self.words, 'word')}) are read and stay in the library."
+        )
 
 
 class RoomApp(App[None], inherit_bindings=False):
@@ -47,6 +90,7 @@ class RoomApp(App[None], inherit_bindings=False):
         self.settings = settings
         self.report_crash = report_crash
         self.keymap: Mapping[str, str] = {}
+        self._unconfirmed = "", 0.0
 
     def describe_error(self, error: Exception) -> LrwrError:
         """Return an error that can be shown to the user.
@@ -56,14 +100,38 @@ class RoomApp(App[None], inherit_bindings=False):
         """
         return error if isinstance(error, LrwrError) else self.report_crash(error)
 
+    @property
+    def ingesting_screen(self) -> "RoomScreen | None":
+        """The chat screen if an ingestion runs in its background, else None."""
+        for screen in self.screen_stack:
+            if isinstance(screen, RoomScreen) and screen.ingestion.is_running:
+                return screen
+        return None
+
+    def confirm_key(self, name: str, message: str) -> bool:
+        """Return whether the key `name` was pressed before, in the last seconds.
+
+        If not, `message` is shown, which says what a second press does.
+        """
+        now = monotonic()
+        last_name, last_time = self._unconfirmed
+        if last_name == name and now - last_time < CONFIRM_SECONDS:
+            self._unconfirmed = "", 0.0
+            return True
+        self._unconfirmed = name, now
+        self.notify(message, markup=False, timeout=CONFIRM_SECONDS)
+        return False
+
 
 class RoomScreen(Screen[None]):
     """Base class of the chat screen, with what actions and other screens use of it.
 
-    `scope` has the thread, character, mode and horizon of the next question.
+    `scope` has the thread, character, mode and horizon of the next question,
+    `ingestion` the state of the ingestion in the background.
     """
 
     scope: reactive[ChatScope] = reactive(ChatScope)
+    ingestion: reactive[IngestStatus] = reactive(IngestStatus)
 
     def __init__(self) -> None:
         super().__init__()

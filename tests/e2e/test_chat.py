@@ -9,6 +9,7 @@ import pytest
 
 from tests.fakes.model_server import ModelServer, Refuse, Say
 from tests.fakes.pty_terminal import PtyTerminal
+from tests.fakes.read_books import copy_sample
 from tests.fakes.room import with_model
 from tests.fakes.terminal import LRWR, Terminal
 
@@ -53,6 +54,30 @@ def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
     assert opened.read_text().startswith("+")
     with open_room(book, "--thread", "1") as room:
         room.expect("Who keeps the ledger?")
+        room.press("ctrl+q")
+        assert room.leave() == 0
+
+
+def test_the_first_day_reads_in_the_background_stops_and_goes_on(
+    empty: Terminal,
+) -> None:
+    copy_sample(empty.folder / "draft")
+    with open_room(empty) as room:
+        room.expect("Press Ctrl+L")
+        room.press("ctrl+l")
+        room.expect("Folder of your manuscript")
+        room.press(*"draft", "enter")
+        room.expect("of 27 documents")
+        room.press("escape")
+        room.expect("You can ask already")
+        room.press("ctrl+c")
+        room.expect("Press Ctrl+C again to stop reading")
+        room.press("ctrl+c")
+        room.expect("Stopped reading.")
+        room.press("ctrl+l")
+        room.expect("To go on, press r")
+        room.press("r")
+        room.expect("documents processed")
         room.press("ctrl+q")
         assert room.leave() == 0
 

@@ -30,6 +30,8 @@ KEYS: Mapping[str, str] = {
     "f3": "\x1bOR",
     "f4": "\x1bOS",
     "f5": "\x1b[15~",
+    "ctrl+c": "\x03",
+    "ctrl+l": "\x0c",
     "ctrl+q": "\x11",
     "ctrl+n": "\x0e",
     "alt+1": "\x1b1",

@@ -125,12 +125,13 @@ class DocumentFinished:
     """Event: a document is done.
 
     `problem` says why it could not be read, `hint` what to do; both are empty on
-    success.
+    success. `words` counts the words of a document that was processed and stored.
     """
 
     document: DocumentId
     problem: str = ""
     hint: str = ""
+    words: int = 0
 
 
 IngestEvent: TypeAlias = (

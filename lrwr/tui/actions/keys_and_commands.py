@@ -25,7 +25,7 @@ class Action:
     string. `slash` is the prompt command without its slash, empty for none; `argument`
     is the placeholder shown after the command, in brackets if it is optional. `section`
     is the title of its help section. An `is_priority` action takes precedence over
-    bindings of the focused widget.
+    bindings of the focused widget. The footer shows `short_title` unless it is empty.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Action:
     is_shown_in_footer: bool = False
     section: str = ""
     is_priority: bool = True
+    short_title: str = ""
 
     @property
     def handler_name(self) -> str:
@@ -51,7 +52,7 @@ class Action:
         return Binding(
             self.keys,
             self.action,
-            self.title,
+            self.short_title or self.title,
             show=self.is_shown_in_footer,
             tooltip=self.help,
             id=self.id,
@@ -64,6 +65,11 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         "room.help", "f1", "Help", "Show all keys and commands", "do('help')", "help",
         is_shown_in_footer=True,
         section=APPLICATION,
+    ),
+    Action(
+        "room.palette", "ctrl+p", "All commands", "Search all commands and themes",
+        "do('palette')", is_shown_in_footer=True,
+        section=APPLICATION, short_title="More",
     ),
     Action(
         "room.characters", "f2", "Character",
@@ -90,12 +96,12 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         "room.gaps", "f6", "Open questions",
         "See and answer what your text leaves undefined",
         "do('gaps')", "gaps", is_shown_in_footer=True,
-        section=STORY,
+        section=STORY, short_title="Questions",
     ),
     Action(
         "room.people", "f7", "Characters", "Show every character with facts and quotes",
         "do('people')", "characters", "[NAME]", is_shown_in_footer=True,
-        section=STORY,
+        section=STORY, short_title="People",
     ),
     Action(
         "room.world", "f8", "World", "Show settings, objects and rules of the world",
@@ -150,6 +156,12 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
+        "room.ingest", "alt+l", "Read changes",
+        "Read new and changed files in the background; Ctrl+C twice stops it",
+        "do('ingest')", "ingest", "[FOLDER]",
+        section=STORY,
+    ),
+    Action(
         "room.settings", "ctrl+t", "Settings",
         "Show all settings and where each is set",
         "do('settings')", "settings",
@@ -198,11 +210,6 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "room.quit", "ctrl+q", "Quit", "Close lrwr", "quit", "quit", is_shown_in_footer=True,
-        section=APPLICATION,
-    ),
-    Action(
-        "room.palette", "ctrl+p", "Command palette", "Search all commands and themes",
-        "do('palette')",
         section=APPLICATION,
     ),
 )  # fmt: skip

@@ -46,14 +46,9 @@ async def open_palette(screen: RoomScreen, words: str) -> None:
 
 
 async def open_library_screen(screen: RoomScreen, words: str) -> None:
-    """Show the library screen; load the chat screen again if files were ingested there.
-
-    `words` is ignored.
-    """
+    """Show the library screen; `words` is ignored."""
     del words
-    library = LibraryScreen(screen.room.service_thread, screen.ingest_notices)
-    if await screen.app.push_screen_wait(library):
-        screen.load()
+    await screen.app.push_screen_wait(LibraryScreen(screen))
 
 
 async def open_settings_screen(screen: RoomScreen, words: str) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import Footer
 
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.prompt import list_commands
-from lrwr.tui.room import RoomScreen
+from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.scope import ChatOptions, ChatScope
 from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
 from lrwr.tui.widgets.status import RoomHeader, StatusLine
@@ -125,6 +125,12 @@ class ChatScreen(RoomScreen):
         if self.is_mounted:
             self.query_one(RoomHeader).show_scope(scope)
             self.call_after_refresh(self.show_spending)
+
+    def watch_ingestion(self, status: IngestStatus) -> None:
+        """Show the progress of the ingestion in the status line."""
+        if status.is_running:
+            text = f"reading: {status.progress}"
+            self.query_one(StatusLine).update_fields(index=text)
 
     def show_spending(self) -> None:
         """Show tokens and price of the last turn and of the thread."""
@@ -239,8 +245,8 @@ class ChatScreen(RoomScreen):
         self.query_one(PromptInputArea).insert(text)
 
     async def action_quit(self) -> None:
-        """Close the application."""
-        self.app.exit()
+        """Close the application; see `WritingRoom.action_quit`."""
+        await self.app.action_quit()
 
 
 def _import_split_view() -> "type[SplitView]":

@@ -1,39 +1,23 @@
 """The library screen: ingested documents, jobs, and changes that watching found."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.message import Message
 from textual.widgets import Footer, Input, ProgressBar, Static
 
-from lrwr.app.ingestion import (
-    check_named_targets,
-    ingest_manuscript,
-)
-from lrwr.app.pending_changes import select_targets
-from lrwr.app.presenters.ingestion import (
-    describe_document_problem,
-    describe_ingest_report,
-)
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.jobs import (
-    DocumentFinished,
-    IngestEvent,
-    IngestPlanned,
-    Job,
-    JobState,
-)
+from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION, LIBRARY_ACTIONS
+from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.screens.dialogs import ModalSheet
-from lrwr.tui.service_thread import ServiceThread
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
@@ -43,6 +27,9 @@ MAX_JOBS = 100
 
 REFRESH_SECONDS = 2.0
 """Seconds between two updates of the screen."""
+
+FOLDER_HINT = "Folder of your manuscript, then Enter (a dot is this folder)"
+BACKGROUND_HINT = "Reading goes on when you close this; Ctrl+C twice stops it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +61,11 @@ async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
     return LibraryOverview(counts, folders, tuple(jobs), root)
 
 
-class LibraryScreen(ModalSheet[bool]):
-    """Shows the library and ingests changed files on request.
+class LibraryScreen(ModalSheet[None]):
+    """Shows the library and the ingestion in the background, and starts one.
 
-    `changes` are sentences about what watched saves changed, oldest first. The result
-    is True if files were ingested from this screen, else False.
+    `room` is the chat screen below, in whose background the ingestion runs: closing
+    this screen does not stop it.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -97,20 +84,11 @@ class LibraryScreen(ModalSheet[bool]):
         *(action.binding for action in (*LIBRARY_ACTIONS, CLOSE_ACTION)),
     ]
 
-    class Progressed(Message):
-        """Posted for each event of an ingestion, from any thread."""
-
-        def __init__(self, event: IngestEvent) -> None:
-            super().__init__()
-            self.event = event
-
-    def __init__(
-        self, services: "ServiceThread[Workspace]", changes: Sequence[str]
-    ) -> None:
+    def __init__(self, room: RoomScreen) -> None:
         super().__init__()
-        self._services = services
-        self._changes = changes
-        self._has_ingested = False
+        self._room = room
+        self._early_keys = ""
+        self._is_loaded = False
 
     def compose(self) -> ComposeResult:
         """Lay out counts, progress, jobs and changes."""
@@ -118,10 +96,9 @@ class LibraryScreen(ModalSheet[bool]):
             yield Static("Library", classes="title")
             with VerticalScroll():
                 yield Static(markup=False, classes="text", id="counts")
-                yield Input(
-                    placeholder="Folder of your manuscript, then Enter", id="folder"
-                )
+                yield Input(placeholder=FOLDER_HINT, select_on_focus=False, id="folder")
                 yield ProgressBar(show_eta=False)
+                yield Static(markup=False, classes="text", id="progress")
                 yield Static(markup=False, classes="text warning", id="error")
                 yield Static(markup=False, classes="text", id="report")
                 yield Static("In progress", classes="heading")
@@ -132,16 +109,15 @@ class LibraryScreen(ModalSheet[bool]):
 
     def on_mount(self) -> None:
         """Show the library's state, and update it every `REFRESH_SECONDS`."""
-        self.query_one(ProgressBar).display = False
-        self._show_message()
         self.query_one("#folder").display = False
         self._show_changes()
-        self._refresh()
+        self.watch(self._room, "ingestion", self._show_ingestion)
         self.set_interval(REFRESH_SECONDS, self._refresh)
 
     @work(exclusive=True, group="look", exit_on_error=False)
     async def _refresh(self) -> None:
-        overview = await self._services.run(load_library_overview)
+        services = self._room.room.service_thread
+        overview = await services.run(load_library_overview)
         self.query_one("#counts", Static).update(
             sanitize_text(_describe_counts(overview))
         )
@@ -150,12 +126,32 @@ class LibraryScreen(ModalSheet[bool]):
         )
         folder = self.query_one("#folder", Input)
         if not overview.folders and not folder.display:
-            folder.display = True
             folder.focus()
+        folder.display = not overview.folders
+        self._is_loaded = True
+        self._replay_early_keys()
         self._show_changes()
 
+    def on_key(self, event: events.Key) -> None:
+        """Handle a character that no widget received, because it was typed too early."""
+        if event.is_printable and event.character:
+            event.stop()
+            self._early_keys += event.character
+            self._replay_early_keys()
+
+    def _replay_early_keys(self) -> None:
+        """Type the early characters once it is known whether a folder is asked for."""
+        if not self._is_loaded:
+            return
+        typed, self._early_keys = self._early_keys, ""
+        folder = self.query_one("#folder", Input)
+        if folder.display and typed:
+            folder.insert_text_at_cursor(typed)
+        elif "r" in typed:
+            self.action_ingest()
+
     def _show_changes(self) -> None:
-        lines = [sanitize_line(line) for line in reversed(self._changes)]
+        lines = [sanitize_line(line) for line in reversed(self._room.ingest_notices)]
         notices = "\n".join(lines) or (
             "No saves processed yet. /watch starts or stops watching."
         )
@@ -163,78 +159,37 @@ class LibraryScreen(ModalSheet[bool]):
 
     @on(Input.Submitted, "#folder")
     def _folder_entered(self, event: Input.Submitted) -> None:
-        self._ingest(event.value.strip())
+        if folder := event.value.strip():
+            self._room.action_do("ingest", folder)
 
     def action_ingest(self) -> None:
-        """Ingest the files that were changed, added or deleted."""
-        self._ingest("")
+        """Ingest the files that were changed, added or deleted, in the background."""
+        if self._is_loaded:
+            self._room.action_do("ingest")
+        else:
+            self._early_keys += "r"
 
     def action_close(self) -> None:
-        """Stop a running ingestion; without one, close the screen."""
-        reading = [w for w in self.workers if w.group == "read" and w.is_running]
-        if reading:
-            self.workers.cancel_group(self, "read")
-        else:
-            self.dismiss(self._has_ingested)
+        """Close the screen; a running ingestion goes on."""
+        self.dismiss(None)
 
-    @work(exclusive=True, group="read", exit_on_error=False)
-    async def _ingest(self, folder: str) -> None:
-        """Ingest `folder`, or the configured folders if empty, and show the report."""
+    def _show_ingestion(self, status: IngestStatus) -> None:
+        """Show progress, and the report or error of the last ingestion."""
         bar = self.query_one(ProgressBar)
-        bar.update(total=None, progress=0)
-        bar.display = True
-        self._show_message()
-
-        def report_event(event: IngestEvent) -> None:
-            self.post_message(self.Progressed(event))
-
-        try:
-            report = await self._services.run(
-                lambda workspace: _run_ingest(workspace, folder, report_event)
-            )
-            self._has_ingested = True
-            self._show_message(*report)
-        except LrwrError as error:
-            self._show_message(f"{error}\n{error.hint}".strip(), is_error=True)
-        finally:
-            bar.display = False
+        bar.display = status.is_running
+        bar.update(total=status.total or None, progress=status.finished)
+        progress = f"Reading: {status.progress}. {BACKGROUND_HINT}"
+        self._show_text("#progress", progress if status.is_running else "")
+        report = "" if status.is_running else "\n".join(status.lines)
+        self._show_text("#error", report if status.is_error else "")
+        self._show_text("#report", "" if status.is_error else report)
+        if not status.is_running or status.total is None:
             self._refresh()
 
-    def _show_message(self, *lines: str, is_error: bool = False) -> None:
-        text = sanitize_text("\n".join(lines))
-        for part, is_used in (("#error", is_error), ("#report", not is_error)):
-            shown = self.query_one(part, Static)
-            shown.update(text if is_used else "")
-            shown.display = is_used and bool(text)
-
-    @on(Progressed)
-    def _advance(self, message: Progressed) -> None:
-        bar = self.query_one(ProgressBar)
-        match message.event:
-            case IngestPlanned(process, forget):
-                bar.update(total=max(1, process + forget), progress=0)
-            case DocumentFinished():
-                bar.advance(1)
-            case _:
-                pass
-
-
-async def _run_ingest(
-    workspace: "Workspace", folder: str, report_event: Callable[[IngestEvent], None]
-) -> list[str]:
-    paths = _resolve_targets(workspace.library.root, folder)
-    targets = await check_named_targets(workspace, select_targets(workspace, paths))
-    report = await ingest_manuscript(workspace, targets, report_event)
-    counts = await workspace.passages.counts(workspace.settings.pipeline)
-    return [
-        *describe_ingest_report(report, counts, workspace.settings),
-        *(f"{describe_document_problem(p)}. {p.hint}" for p in report.problems),
-        *report.remarks,
-    ]
-
-
-def _resolve_targets(root: Path, folder: str) -> list[Path]:
-    return [root / Path(folder).expanduser()] if folder else []
+    def _show_text(self, part: str, text: str) -> None:
+        shown = self.query_one(part, Static)
+        shown.update(sanitize_text(text))
+        shown.display = bool(text)
 
 
 def _describe_counts(overview: LibraryOverview) -> str:

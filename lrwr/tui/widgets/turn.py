@@ -130,6 +130,10 @@ class TurnView(Vertical):
             notes.append(Static(sanitize_text(hint), markup=False, classes="note"))
         await self.mount_all(notes)
 
+    async def add_remark(self, text: str) -> None:
+        """Show the remark `text` below the answer."""
+        await self.mount(_note(AnswerNote(text)))
+
     async def stop(self) -> None:
         """End the turn and show that it was stopped; the saved text is shown later."""
         self.is_stopped = True

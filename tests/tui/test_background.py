@@ -1,0 +1,176 @@
+"""Reading goes on in the background; only Ctrl+C or Ctrl+Q, pressed twice, end it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.widgets import Input, Static
+
+from lrwr.tui.screens.chat import ChatScreen
+from lrwr.tui.screens.library import LibraryScreen
+from lrwr.tui.widgets.prompt import PromptInputArea
+from lrwr.tui.widgets.status import StatusLine
+from tests.fakes.room import Room, a_room, breathe
+
+
+@asynccontextmanager
+async def reading_room(folder: Path) -> AsyncIterator[Room]:
+    """Open a room, and start to read the folder from its library screen."""
+    async with a_room(folder) as room:
+        await room.press("ctrl+l")
+        await room.type(".")
+        await room.pilot.press("enter")
+        while not room.screen.ingestion.total:
+            await room.pilot.pause(0.01)
+        yield room
+
+
+def index(room: Room) -> str:
+    return room.screen.query_one(StatusLine).status.index
+
+
+def part(room: Room, name: str) -> str:
+    return str(room.app.screen.query_one(f"#{name}", Static).render())
+
+
+def notices(room: Room) -> list[str]:
+    return [notification.message for notification in room.app._notifications]
+
+
+async def until_read(room: Room) -> None:
+    while room.screen.ingestion.is_running:
+        await room.pilot.pause(0.02)
+    await room.settle()
+
+
+async def test_escape_closes_the_library_and_reading_goes_on(unread: Path) -> None:
+    async with reading_room(unread) as room:
+        assert isinstance(room.app.screen, LibraryScreen)
+        assert "Reading goes on" in part(room, "progress")
+        await room.pilot.press("escape", "escape", "escape")
+        assert isinstance(room.app.screen, ChatScreen)
+        assert room.screen.ingestion.is_running
+        assert index(room).startswith("reading: ")
+        await until_read(room)
+        assert room.screen.ingestion.words > 20_000
+        assert any("documents processed" in notice for notice in notices(room))
+        assert index(room) == "up to date"
+        await room.ask("Who keeps the ledger?")
+        assert room.transcript.last is not None
+        assert room.transcript.last.output.citations
+
+
+async def test_text_typed_while_reading_goes_where_the_cursor_is(unread: Path) -> None:
+    async with reading_room(unread) as room:
+        await room.pilot.press("escape", *"Who?")
+        assert room.screen.query_one(PromptInputArea).text == "Who?"
+        await until_read(room)
+        assert room.screen.query_one(PromptInputArea).text == "Who?"
+
+
+async def test_a_question_while_reading_is_answered_and_says_so(unread: Path) -> None:
+    async with reading_room(unread) as room:
+        while not room.screen.ingestion.finished:
+            await room.pilot.pause(0.01)
+        await room.pilot.press("escape")
+        await room.ask("Who keeps the ledger?")
+        await until_read(room)
+        notes = [str(note.render()) for note in room.transcript.query(".note")]
+        assert any("was still being read" in note for note in notes)
+
+
+async def test_a_question_before_anything_is_stored_says_to_ask_again(
+    unread: Path,
+) -> None:
+    async with a_room(unread) as room:
+        prompt = room.screen.query_one(PromptInputArea)
+        room.screen.action_do("ingest", ".")
+        prompt.insert("Who keeps the ledger?")
+        prompt.action_send()
+        await until_read(room)
+        notes = [str(note.render()) for note in room.transcript.query(".note")]
+        assert any("gain" in note for note in notes)
+
+
+async def test_reading_stops_at_the_second_ctrl_c_and_goes_on_later(
+    unread: Path,
+) -> None:
+    async with reading_room(unread) as room:
+        while not room.screen.ingestion.finished:
+            await room.pilot.pause(0.01)
+        await room.pilot.press("escape", "ctrl+c")
+        assert room.screen.ingestion.is_running
+        assert any("Ctrl+C again" in notice for notice in notices(room))
+        await room.pilot.press("ctrl+c")
+        await until_read(room)
+        (line,) = room.screen.ingestion.lines
+        assert line.startswith("Stopped reading.")
+        assert "stay in the library" in line
+        assert line in notices(room)
+        assert "to read (Ctrl+L)" in index(room)
+        stored = room.screen.ingestion.finished
+        await room.press("ctrl+l")
+        assert line in part(room, "report")
+        await room.pilot.press("r")
+        await until_read(room)
+        assert "processed" in part(room, "report")
+        assert room.screen.ingestion.total is not None
+        assert room.screen.ingestion.total <= 27 - stored
+
+
+async def test_closing_the_room_while_reading_needs_the_key_twice(unread: Path) -> None:
+    async with reading_room(unread) as room:
+        await room.pilot.press("ctrl+q")
+        assert room.screen.ingestion.is_running
+        assert room.app.is_running
+        assert any("Ctrl+Q again" in notice for notice in notices(room))
+        await room.pilot.press("ctrl+q")
+        assert room.app._exit
+
+
+async def test_a_second_reading_is_not_begun(unread: Path) -> None:
+    async with reading_room(unread) as room:
+        await room.pilot.press("escape", "alt+l")
+        assert any("Already reading" in notice for notice in notices(room))
+        await until_read(room)
+
+
+async def test_an_empty_folder_is_named_and_can_be_corrected(
+    unread: Path,
+) -> None:
+    (unread / "drafts").mkdir()
+    async with a_room(unread) as room:
+        await room.press("ctrl+l")
+        await room.type("drafts")
+        await room.press("enter")
+        assert "No .md, .docx or .txt files found in" in part(room, "error")
+        folder = room.app.screen.query_one("#folder", Input)
+        assert room.app.screen.focused is folder
+        folder.value = "chapters"
+        await room.press("enter")
+        assert "documents processed" in part(room, "report")
+
+
+async def test_a_folder_that_is_gone_is_named_and_the_library_stays(
+    book: Path,
+) -> None:
+    (book / "chapters").rename(book.parent / "away")
+    (book / "notes").rename(book.parent / "notes")
+    async with a_room(book) as room:
+        await room.press("ctrl+l", "r")
+        assert "were not deleted" in part(room, "report")
+        await room.press("escape")
+        await room.ask("Who keeps the ledger?")
+        assert room.transcript.last is not None
+        assert room.transcript.last.output.citations
+
+
+async def test_keys_typed_before_the_folder_is_asked_for_are_not_lost(
+    unread: Path,
+) -> None:
+    async with a_room(unread) as room:
+        room.screen.action_do("library")
+        while not isinstance(room.app.screen, LibraryScreen):
+            await breathe()
+        await room.hit("c", "r", "y")
+        assert room.app.screen.query_one("#folder", Input).value == "cry"
