@@ -38,13 +38,14 @@ class Shot:
 
     `name` is its file name without the ending. `types` are questions to enter one after
     another, `keys` the keys to press after them, in Textual's notation. `theme` is
-    "dark" or "light".
+    "dark" or "light". `edit` is a sentence to add to a chapter after it was read.
     """
 
     name: str
     types: Sequence[str] = ()
     keys: Sequence[str] = ()
     theme: str = "dark"
+    edit: str = ""
 
 
 WHO = "Who is OchraMags, and what does PurpleFrog value?"
@@ -58,6 +59,15 @@ SHOTS = (
     Shot("people", [], ["f7"]),
     Shot("world", [], ["f8"]),
     Shot("timeline", [], ["f9"]),
+    Shot("reader", [], ["alt+m"]),
+    Shot("search", [], ["ctrl+f", *"lantern", "enter"]),
+    Shot("check", [], ["alt+c", "down"]),
+    Shot("changes", [], ["alt+d"], edit="Hob's beard was white."),
+    Shot("names", [], ["alt+n"]),
+    Shot("relations", [], ["alt+k"]),
+    Shot("quotes", [], ["alt+q", *"nell"], theme="light"),
+    Shot("recap", [], ["alt+y"]),
+    Shot("commands", [], ["ctrl+p"]),
     Shot("library", [], ["ctrl+l"]),
     Shot("settings", [], ["ctrl+t"], theme="light"),
     Shot("help", [], ["f1"]),
@@ -75,6 +85,10 @@ async def main() -> None:
             folder = Path(place) / shot.name
             shutil.copytree(read, folder)
             await ingest(folder)  # the copies count as changed files until then
+            if shot.edit:
+                chapter = folder / "chapters" / "02-the-reeves-offer.md"
+                text = chapter.read_text(encoding="utf-8")
+                chapter.write_text(f"{text}\n\n{shot.edit}\n", encoding="utf-8")
             svg = await take_picture(folder, shot)
             path = PICTURES / f"{shot.name}.svg"
             path.write_text(svg, encoding="utf-8")

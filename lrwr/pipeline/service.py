@@ -11,6 +11,7 @@ from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.jobs import (
+    STOPPED_ERROR,
     ChunksEmbedded,
     DocumentsPending,
     IngestPlanned,
@@ -356,7 +357,7 @@ class DocumentProcessingService:
                 await self._jobs.fail(claim, str(error), error.hint)
                 progress.record_failure(claim.order.document, error)
             except asyncio.CancelledError:
-                await self._jobs.fail(claim, "Processing was stopped.", INGEST_AGAIN)
+                await self._jobs.fail(claim, STOPPED_ERROR, INGEST_AGAIN)
                 raise
             except Exception as error:  # noqa: BLE001 - one bad file must not stop the others
                 fault = wrap_unexpected_error(claim.order.document, error)

@@ -15,6 +15,7 @@ from lrwr.app.egress import pending_consents, record_consent
 from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.model.text import build_title
 from lrwr.core.model.turns import (
     AnswerToken,
     Citation,
@@ -36,7 +37,9 @@ from lrwr.tui.actions.scope import (
     toggle_witnessed,
 )
 from lrwr.tui.actions.screens import (
+    WATCH_GROUP,
     open_check_screen,
+    open_diff_screen,
     open_gaps_screen,
     open_library_screen,
     open_name_review_screen,
@@ -100,6 +103,7 @@ ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
         "timeline": open_timeline_screen,
         "search": open_search_screen,
         "check": open_check_screen,
+        "diff": open_diff_screen,
         "review": open_name_review_screen,
         "relations": open_relations_screen,
         "quotes": open_quotes_screen,
@@ -295,12 +299,16 @@ class ChatController:
         if self._options.watch:
             screen.action_do("watch", "on")
         else:
-            screen.run_worker(
-                self.show_unread_count(),
-                group="look",
-                exclusive=True,
-                exit_on_error=False,
-            )
+            self._look_for_changes()
+
+    def _look_for_changes(self) -> None:
+        """Update the freshness in the status line, unless something else updates it."""
+        groups = {w.group for w in self._screen.workers if w.is_running}
+        if self._screen.ingestion.is_running or WATCH_GROUP in groups:
+            return
+        self._screen.run_worker(
+            self.show_unread_count(), group="look", exclusive=True, exit_on_error=False
+        )
 
     async def _show_first_turns(self, welcome: Welcome) -> None:
         split_view = self._screen.query_one(SplitView)
@@ -331,9 +339,10 @@ class ChatController:
     async def _finish_turn(self, thread: ThreadId, turn: Turn, view: TurnView) -> None:
         screen = self._screen
         await screen.query_one(SplitView).finish(view, turn)
-        title = screen.scope.title or " ".join(turn.question.split())[:60]
+        title = screen.scope.title or build_title(turn.question)
         screen.scope = replace(screen.scope, thread=thread, title=title)
         screen.show_spending()
+        self._look_for_changes()
 
 
 async def _list_consent_requests(

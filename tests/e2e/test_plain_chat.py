@@ -93,7 +93,7 @@ def test_conversations_are_listed_begun_renamed_written_and_taken_up(
     assert file.read_text(encoding="utf-8").startswith("# The ledger")
     assert f"{file} already exists" in ran.err
     kept = {one["title"]: one["turns"] for one in book.run("threads", "--json").json}
-    assert kept == {"The ledger": 2, "Who is Nell?": 1}
+    assert kept == {"The ledger": 2, "Nell": 1}
 
 
 @pytest.mark.parametrize(
@@ -321,3 +321,29 @@ def test_after_a_stop_the_conversation_goes_on(
         assert typed.end() == 0
     (thread,) = book.run("threads", "--json").json
     assert thread["title"] == "Stopped"
+
+
+def test_the_screens_have_commands_of_the_same_names(book: Terminal) -> None:
+    ran = chat(
+        book,
+        "/check",
+        "/search ledger",
+        "/relations Nell",
+        "/quotes Nell",
+        "/recap ch1",
+        "/review",
+        "/read ch2",
+        "/diff",
+        "/ingest",
+        "/library",
+        "/settings search.limit",
+    )
+    assert "eyes: brown in ch2" in ran.out
+    assert "chapters/" in ran.out
+    assert "to " in ran.out
+    assert "Chapter 1" in ran.out
+    assert "last ingest -> now: no changes." in ran.out
+    assert "0 documents processed" in ran.out
+    assert "The library is up to date" in ran.out
+    assert "search.limit" in ran.out
+    assert "There is no command" not in ran.err

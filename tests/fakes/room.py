@@ -25,15 +25,20 @@ from lrwr.tui.widgets.transcript import Transcript
 from tests.fakes.model_server import MODEL, ModelServer
 
 WIDE, NARROW = (120, 36), (60, 24)
-"""Columns and rows of the two screens that pictures are made of."""
+"""Columns and rows of a usual and of a small terminal."""
+
+MEDIUM, BROAD = (100, 30), (160, 45)
+"""Columns and rows of the other two terminals that pictures are made of."""
 
 LOOKS = [
-    ("wide", WIDE, "dark"),
+    ("medium", MEDIUM, "dark"),
     ("narrow", NARROW, "light"),
-    pytest.param("wide", WIDE, "light", marks=pytest.mark.exhaustive),
+    pytest.param("medium", MEDIUM, "light", marks=pytest.mark.exhaustive),
     pytest.param("narrow", NARROW, "dark", marks=pytest.mark.exhaustive),
+    pytest.param("broad", BROAD, "dark", marks=pytest.mark.exhaustive),
+    pytest.param("broad", BROAD, "light", marks=pytest.mark.exhaustive),
 ]
-"""Both sizes in both themes; the fast suite has each once."""
+"""60, 100 and 160 columns in both themes; the fast suite has two of them."""
 
 
 ENDING = frozenset({"turn", "stopped", "read", "look", "past", "known", "context"})

@@ -165,6 +165,14 @@ async def test_a_folder_that_is_gone_is_named_and_the_library_stays(
         assert room.transcript.last.output.citations
 
 
+async def test_tab_completes_the_folder_and_enter_reads_it(unread: Path) -> None:
+    async with a_room(unread) as room:
+        await room.press("ctrl+l", "c", "h", "tab")
+        folder = room.app.screen.query_one("#folder", Input)
+        assert folder.value == "chapters/"
+        assert room.app.screen.focused is folder
+
+
 async def test_keys_typed_before_the_folder_is_asked_for_are_not_lost(
     unread: Path,
 ) -> None:

@@ -7,6 +7,7 @@ import typer
 from textual.widgets import Input
 from typer.core import TyperGroup
 
+from lrwr.cli.chat.commands import PLAIN_COMMANDS
 from lrwr.cli.main import app as commands
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.screens.check import CheckScreen
@@ -24,6 +25,7 @@ from tests.fakes.paired import (
 )
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS, Room, a_room
+from tools.pictures import SHOTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "chat.md"
 CANON = "lrwr.canon.toml"
@@ -128,11 +130,75 @@ async def test_lists_of_the_story_bible_have_a_key_each(
         assert any(".md:" in line for line in shown_lines(room))
 
 
-@pytest.mark.parametrize("key", ["alt+c", "alt+n", "alt+k", "alt+q", "alt+y"])
+@pytest.mark.parametrize("key", ["alt+c", "alt+d", "alt+n", "alt+k", "alt+q", "alt+y"])
 async def test_without_a_library_each_says_what_to_do(unread: Path, key: str) -> None:
     async with a_room(unread) as room:
         await room.press(key)
         assert "Press Ctrl+L to read your manuscript." in shown_lines(room)
+
+
+async def test_changes_since_the_last_ingest_are_a_screen(book: Path) -> None:
+    chapter = book / "chapters" / "02-the-reeves-offer.md"
+    chapter.write_text(f"{chapter.read_text()}\n\nHob's beard was white.\n")
+    async with a_room(book) as room:
+        await room.press("alt+d")
+        rows = shown_rows(room)
+        assert "Documents" in rows
+        assert any("1 paragraph" in row or "1 new" in row for row in rows)
+        assert "last ingest" in shown_note(room)
+
+
+async def test_without_changes_the_screen_of_changes_says_so(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("alt+d")
+        assert shown_lines(room) == ["last ingest -> now: no changes."]
+
+
+async def test_quotes_are_those_of_the_speaker_in_a_chapter(book: Path) -> None:
+    async with a_room(book) as room:
+        room.screen.action_do("quotes", "Nell ch2")
+        await room.settle()
+        rows = shown_rows(room)
+        assert [row for row in rows if row.startswith("Chapter")] == rows[:1]
+        assert rows[0].startswith("Chapter 2")
+        assert all(row.startswith("Nell Tallow") for row in rows[1:])
+
+
+async def test_characters_are_shown_with_their_last_scene(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f7")
+        assert "last in ch" in shown_rows(room)[0]
+        assert any(line.startswith("acts or speaks in") for line in shown_lines(room))
+
+
+async def test_the_reason_typed_replaces_the_suggested_one(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("alt+c", "i", *"lies")
+        await room.press("enter")
+        canon = (book / CANON).read_text(encoding="utf-8")
+        assert '"lies"' in canon
+        await room.press("s")
+        assert any("intended: lies" in row for row in shown_rows(room))
+
+
+def test_every_picture_of_the_docs_is_made_by_the_tool() -> None:
+    pictures = PAGE.parent / "pictures"
+    names = {path.stem for path in pictures.glob("*.svg")}
+    assert names == {shot.name for shot in SHOTS}
+
+
+NOT_PLAIN = {
+    "copy": "the terminal's own copy takes text that is no screen",
+    "side": "there are no panes",
+    "stop": "Ctrl-C stops an answer",
+    "watch": "`lrwr watch` in another terminal",
+}
+"""Commands of the screen that the line-based chat lacks, with the reason."""
+
+
+def test_the_line_based_chat_has_every_command_of_the_screen() -> None:
+    slashes = {action.slash for action in ROOM_ACTIONS if action.slash}
+    assert slashes - {*PLAIN_COMMANDS, "quit"} == set(NOT_PLAIN)
 
 
 def test_every_command_has_a_screen_or_a_reason() -> None:
@@ -155,6 +221,7 @@ def test_screens_of_the_table_are_one_key_and_one_command_away() -> None:
     for name in (
         "search",
         "check",
+        "diff",
         "review",
         "timeline",
         "relations",

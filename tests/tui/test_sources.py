@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
+from lrwr.app.presenters.answers import strip_markup
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation, WebCitation
@@ -17,12 +18,12 @@ from lrwr.tui.queries.passages import (
     load_citation_contexts,
 )
 from lrwr.tui.widgets.prompt import PromptInputArea
+from lrwr.tui.widgets.source_views import SourceView
 from lrwr.tui.widgets.sources import (
     INTRODUCTION,
     NO_SOURCES,
     WEB_HEADING,
     Sources,
-    SourceView,
 )
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import QUOTED, a_turn
@@ -52,7 +53,7 @@ async def test_a_chosen_passage_stands_in_its_context(book: Path) -> None:
         assert isinstance(chosen, SourceView)
         assert chosen.context is not None
         for part in (chosen.context.before, chosen.context.words, chosen.context.after):
-            assert part.strip()[:20] in told(chosen)
+            assert strip_markup(part).strip("# \n")[:20] in told(chosen)
         assert chosen.context.chapter in told(chosen)
         await room.press("escape")
         assert room.app.focused is room.screen.query_one("#prompt")
@@ -199,7 +200,8 @@ async def test_an_answer_that_rests_on_nothing_says_so() -> None:
 
 
 async def test_passages_come_as_they_are_found_and_stay_if_they_are_cited() -> None:
-    other = replace(QUOTED, number=2, text="Nobody saw it.")
+    later = LineRange(9, 9)
+    other = replace(QUOTED, number=2, text="Nobody saw it.", lines=later)
     async with a_desk() as (app, pilot):
         view = await app.desk.start_turn("Who shut it?")
         await app.desk.add_page(view, PAGE)
@@ -260,3 +262,40 @@ async def test_an_answer_that_fails_ends_the_search(unread: Path) -> None:
         await room.ask(LEDGER)
         sources = room.screen.query_one(Sources)
         assert told(sources.query_one(".source-message", Static)) == NO_SOURCES
+
+
+async def test_citations_of_one_paragraph_are_one_entry_with_their_sentences() -> None:
+    second = replace(
+        QUOTED,
+        number=2,
+        span=Span(60, 74),
+        text="Nobody saw it.",
+        lines=LineRange(4, 4),
+    )
+    elsewhere = replace(QUOTED, number=3, lines=LineRange(30, 31))
+    turn = a_turn("Who shut it?", citations=(QUOTED, second, elsewhere))
+    async with a_desk() as (app, pilot):
+        await app.desk.show([turn])
+        await settle(app, pilot)
+        both, other = app.desk.sources.views
+        assert isinstance(both, SourceView)
+        assert told(both).startswith("[1][2] ")
+        assert "The sluice was shut. … Nobody saw it." in told(both)
+        assert told(other).startswith("[3] ")
+        assert headings(app)[0].startswith("2 passages")
+        app.desk.jump("2")
+        await settle(app, pilot)
+        assert both.citation == second
+        assert both.has_class("chosen")
+
+
+async def test_wiki_links_and_emphasis_of_a_passage_are_rendered() -> None:
+    text = "[[Nell Tallow|The girl]] saw *the lamp* and **nobody** else_where."
+    citation = replace(QUOTED, text=text)
+    async with a_desk() as (app, pilot):
+        await app.desk.show([a_turn(citations=(citation,))])
+        await settle(app, pilot)
+        (view,) = app.desk.sources.views
+        assert "The girl saw the lamp and nobody else_where." in told(view)
+        assert isinstance(view, SourceView)
+        assert view.words == text

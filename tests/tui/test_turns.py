@@ -10,7 +10,8 @@ from textual.widgets import Static
 from lrwr.core.model.turns import TurnState
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.widgets.prompt import PromptInputArea
-from lrwr.tui.widgets.sources import Sources, SourceView
+from lrwr.tui.widgets.source_views import SourceView
+from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.model_server import ModelServer, Refuse, Say
 from tests.fakes.room import Room, a_room
@@ -36,7 +37,9 @@ async def test_a_question_is_answered_and_its_passages_stand_beside(book: Path) 
         assert view.turn is not None
         assert view.turn.question == LEDGER
         shown = list(room.screen.query_one(Sources).query(SourceView))
-        assert [one.citation for one in shown] == list(view.turn.output.citations)
+        assert [c for one in shown for c in one.citations] == list(
+            view.turn.output.citations
+        )
 
 
 async def test_questions_are_one_conversation_and_it_is_there_again(book: Path) -> None:

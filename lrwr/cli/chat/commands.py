@@ -5,30 +5,35 @@ raise `LrwrError`, whose message the chat prints.
 """
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from lrwr.app.container import Workspace
-from lrwr.app.presenters import story
 from lrwr.app.presenters.text import StyledText, format_horizon
 from lrwr.app.presenters.threads import find_thread, format_thread_title, list_threads
-from lrwr.cli.commands.bible import (
-    CHARACTERS,
-    TIMELINE,
-    WORLD,
-    find_world_element,
-    print_not_evaluated,
-    print_nothing_known,
+from lrwr.cli.chat.state import PlainChatState, require_no_arguments
+from lrwr.cli.chat.story_commands import (
+    handle_check,
+    handle_diff,
+    handle_gaps,
+    handle_ingest,
+    handle_library,
+    handle_people,
+    handle_quotes,
+    handle_read,
+    handle_recap,
+    handle_relations,
+    handle_review,
+    handle_search,
+    handle_settings,
+    handle_timeline,
+    handle_world,
 )
 from lrwr.cli.runtime.editor import open_file_location
 from lrwr.cli.runtime.options import parse_choice
-from lrwr.cli.runtime.output import Output
-from lrwr.core.bible.service import find_profile_by_name
-from lrwr.core.bible.values import Bible, GapState
 from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import ThreadId, Turn
+from lrwr.core.model.turns import ThreadId
 from lrwr.tui.queries.passages import locate_citation
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
 from lrwr.tui.queries.targets import find_citation, locate_target
@@ -38,22 +43,6 @@ from lrwr.tui.scope import ChatScope
 NOBODY = "nobody"
 """The argument of /character that removes the chosen character."""
 WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
-
-
-@dataclass(slots=True)
-class PlainChatState:
-    """The state of a line-based chat, which slash commands change.
-
-    `sitting` is the scope of the next question: thread, character and horizon. `model`
-    is the name of the language model, empty without one. `turn` is the last turn of the
-    thread, None before the first.
-    """
-
-    workspace: Workspace
-    output: Output
-    sitting: ChatScope
-    model: str
-    turn: Turn | None = field(default=None)
 
 
 PlainCommandHandler = Callable[[PlainChatState, str], Coroutine[Any, Any, None]]
@@ -166,7 +155,7 @@ async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
         NotFound: No character is chosen.
         SettingsProblem: `arguments` is not empty.
     """
-    _require_no_arguments("witnessed", arguments)
+    require_no_arguments("witnessed", arguments)
     if not chat.sitting.witnessed:
         _require_character(chat)
     chat.sitting = replace(chat.sitting, witnessed=not chat.sitting.witnessed)
@@ -202,7 +191,7 @@ async def handle_new(chat: PlainChatState, arguments: str) -> None:
     Raises:
         SettingsProblem: `arguments` is not empty.
     """
-    _require_no_arguments("new", arguments)
+    require_no_arguments("new", arguments)
     chat.sitting = replace(chat.sitting, thread=None, title="")
     chat.turn = None
     print_chat_scope(chat)
@@ -243,82 +232,6 @@ async def handle_export(chat: PlainChatState, arguments: str) -> None:
     chat.output.answer(f"Wrote {file}.")
 
 
-async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
-    """List open questions, or those about the character named `arguments`.
-
-    Raises:
-        NotFound: There is no such character.
-    """
-    bible = await load_story(chat.workspace, chat.sitting.as_of)
-    character = find_profile_by_name(arguments, bible).name if arguments else ""
-    gaps = [
-        gap
-        for gap in bible.gaps
-        if gap.state is GapState.OPEN and (not character or gap.about == character)
-    ]
-    for gap in gaps:
-        chat.output.show(story.render_gap(gap))
-    if not gaps:
-        _print_nothing_known(chat, bible, "No open questions found")
-    print_not_evaluated(
-        chat.output,
-        bible,
-        "Open questions without a marker (TODO, TK, ???) in your text",
-    )
-
-
-async def handle_people(chat: PlainChatState, arguments: str) -> None:
-    """Show the character named `arguments`; if it is empty, list all characters.
-
-    Raises:
-        NotFound: There is no such character.
-    """
-    bible = await load_story(chat.workspace, chat.sitting.as_of)
-    if arguments:
-        profile = find_profile_by_name(arguments, bible)
-        chat.output.show(story.render_character(profile, bible))
-    elif bible.characters:
-        chat.output.show(story.list_characters(bible.characters))
-    else:
-        _print_nothing_known(chat, bible, CHARACTERS.empty)
-
-
-async def handle_world(chat: PlainChatState, arguments: str) -> None:
-    """Show the world element named `arguments`; if it is empty, list all.
-
-    World elements are settings, objects, groups, rules and the like.
-
-    Raises:
-        NotFound: There is no such element.
-    """
-    bible = await load_story(chat.workspace, chat.sitting.as_of)
-    if arguments:
-        element = find_world_element(arguments, bible)
-        chat.output.show(story.render_element(element))
-    elif bible.world:
-        chat.output.show(story.list_world(bible.world))
-    else:
-        _print_nothing_known(chat, bible, WORLD.empty)
-
-
-async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
-    """List events in story order up to the horizon.
-
-    If `arguments` is not empty, list only those with the character of that name.
-
-    Raises:
-        NotFound: There is no such character.
-    """
-    bible = await load_story(chat.workspace, chat.sitting.as_of)
-    moments = bible.timeline
-    if arguments:
-        name = find_profile_by_name(arguments, bible).name
-        moments = tuple(moment for moment in moments if name in moment.characters)
-    chat.output.show(story.render_timeline(moments))
-    if not moments:
-        _print_nothing_known(chat, bible, TIMELINE.empty)
-
-
 async def handle_open(chat: PlainChatState, arguments: str) -> None:
     """Print a location; on a terminal, also open it in the editor.
 
@@ -344,7 +257,7 @@ async def handle_help(chat: PlainChatState, arguments: str) -> None:
     Raises:
         SettingsProblem: `arguments` is not empty.
     """
-    _require_no_arguments("help", arguments)
+    require_no_arguments("help", arguments)
     chat.output.answer(
         "Each line is a question. A backslash at the end continues it on"
     )
@@ -389,19 +302,6 @@ def _require_character(chat: PlainChatState) -> None:
         )
 
 
-def _require_no_arguments(name: str, arguments: str) -> None:
-    if arguments:
-        raise SettingsProblem(
-            f"/{name} takes no argument",
-            hint="To ask a question that begins with a slash, put a space before it.",
-        )
-
-
-def _print_nothing_known(chat: PlainChatState, bible: Bible, statement: str) -> None:
-    remedy = story.explain_model_setup(bible, chat.workspace.settings)
-    print_nothing_known(chat.output, statement, chat.sitting.as_of or None, remedy)
-
-
 PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
     {
         "help": PlainCommand("", "List the commands", handle_help),
@@ -429,6 +329,9 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
         "export": PlainCommand(
             "[FILE.md]", "Export this thread as Markdown", handle_export
         ),
+        "open": PlainCommand(
+            "NUMBER|NAME", "Open a passage in your editor", handle_open
+        ),
         "gaps": PlainCommand("[NAME]", "List open questions", handle_gaps),
         "characters": PlainCommand(
             "[NAME]", "List the characters, or show one", handle_people
@@ -439,9 +342,27 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
         "timeline": PlainCommand(
             "[NAME]", "List what happens, in story order", handle_timeline
         ),
-        "open": PlainCommand(
-            "NUMBER|NAME", "Open a passage in your editor", handle_open
+        "relations": PlainCommand(
+            "[NAME]", "List who is related to whom", handle_relations
         ),
+        "quotes": PlainCommand("[NAME]", "List who says what", handle_quotes),
+        "recap": PlainCommand(
+            "[POINT]", "Print the story so far, scene by scene", handle_recap
+        ),
+        "check": PlainCommand("", "List contradictions", handle_check),
+        "diff": PlainCommand(
+            "[REV]", "List changes since the last ingest or a revision", handle_diff
+        ),
+        "review": PlainCommand(
+            "", "List names that may be one character, or two", handle_review
+        ),
+        "search": PlainCommand("WORDS", "Find passages", handle_search),
+        "read": PlainCommand("[CHAPTER]", "Print a chapter or note", handle_read),
+        "library": PlainCommand(
+            "", "Show what is read and what has changed", handle_library
+        ),
+        "ingest": PlainCommand("[FOLDER]", "Read new and changed files", handle_ingest),
+        "settings": PlainCommand("[WORDS]", "List the settings", handle_settings),
     }
 )
 """Slash commands by name; the loop handles /quit itself."""

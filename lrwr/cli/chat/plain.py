@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from lrwr.app.container import open_workspace
 from lrwr.app.presenters.answers import describe_answering_model
 from lrwr.app.presenters.text import LONGEST
-from lrwr.cli.chat.commands import PLAIN_COMMANDS, PlainChatState
+from lrwr.cli.chat.commands import PLAIN_COMMANDS
 from lrwr.cli.chat.live_answer import LiveAnswer
+from lrwr.cli.chat.state import PlainChatState
 from lrwr.cli.runtime.failures import report_crash
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
@@ -23,6 +24,7 @@ from lrwr.cli.runtime.services import (
     run_async,
 )
 from lrwr.core.model.errors import LrwrError, SettingsProblem
+from lrwr.core.model.text import build_title
 from lrwr.core.model.turns import TurnDone
 from lrwr.core.settings.model import Settings
 from lrwr.tui.input.prompt import (
@@ -260,9 +262,7 @@ class PlainChat:
 
     def _update_scope(self, turn_done: TurnDone) -> None:
         self._chat.turn = turn_done.turn
-        title = (
-            self._chat.sitting.title or " ".join(turn_done.turn.question.split())[:60]
-        )
+        title = self._chat.sitting.title or build_title(turn_done.turn.question)
         self._chat.sitting = replace(
             self._chat.sitting, thread=turn_done.thread, title=title
         )

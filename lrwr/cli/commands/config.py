@@ -85,7 +85,7 @@ def config_show_command(context: typer.Context, as_json: JsonOption = False) -> 
         folders = {"root": library.root, "state_dir": library.state_dir}
         output.json({**folders, "settings": setting_rows})
         return
-    rows = [_row(key, settings) for key in index_settings()]
+    rows = list_setting_rows(settings)
     with output.paged():
         output.answer(f"Library: {library.root}")
         output.answer(f"State:   {library.state_dir}")
@@ -224,6 +224,12 @@ def _shown_value(key: str, settings: Settings) -> object:
     """Return the value of a setting; an address without its user name and password."""
     value = settings.value(key)
     return mask_credentials(str(value)) if key.endswith("url") else value
+
+
+def list_setting_rows(settings: Settings, words: str = "") -> list[list[LinePiece]]:
+    """Return name, value and origin of the settings whose names contain `words`."""
+    names = (key for key in index_settings() if words.casefold() in key)
+    return [_row(key, settings) for key in names]
 
 
 def _row(key: str, settings: Settings) -> list[LinePiece]:

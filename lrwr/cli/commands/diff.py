@@ -1,6 +1,6 @@
 """`lrwr diff`: what changed in the story between two states of the manuscript."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,35 +13,27 @@ from lrwr.app.diff import DiffPoint, DiffRequest, ManuscriptDiff, diff_manuscrip
 from lrwr.app.ingestion import resolve_manuscript
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
-    render_contradictions,
+)
+from lrwr.app.presenters.diff import (
+    is_changed_fact,
+    render_manuscript_diff,
 )
 from lrwr.app.presenters.story_json import evidence_as_json
-from lrwr.app.presenters.text import StyledText, sanitize_line
+from lrwr.app.presenters.text import sanitize_line
 from lrwr.app.presenters.watch import (
-    describe_passage_changes,
-    describe_shift,
     document_delta_as_json,
 )
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import create_progress_listener, run_with_cleanup
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
-from lrwr.core.bible.later_scenes import AffectedScene
-from lrwr.core.bible.values import TextEvidence, format_evidence_location
+from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.model.text import format_chapter_title
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.diff import filter_story_diff
-from lrwr.pipeline.watch.events import DocumentDelta
-
-SCENES = 3
-"""Maximum number of later scenes listed for one change."""
-
-PLACES = 3
-"""Maximum number of locations listed for one value."""
 
 EPILOG = (
     "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
@@ -118,39 +110,11 @@ def diff_command(
 def _show_story_diff(manuscript_diff: ManuscriptDiff, output: Output) -> None:
     for remark in manuscript_diff.remarks:
         output.notice_warning(sanitize_line(remark))
-    _show_differences(manuscript_diff, output)
+    output.show(render_manuscript_diff(manuscript_diff))
     for skipped in manuscript_diff.left_out:
         output.notice_warning(
             sanitize_line(f"{skipped.document} was not compared: {skipped.reason}")
         )
-
-
-def _show_differences(manuscript_diff: ManuscriptDiff, output: Output) -> None:
-    difference, before_name = (
-        manuscript_diff.difference,
-        _name_revision(manuscript_diff.before),
-    )
-    head = f"{before_name} -> {_name_revision(manuscript_diff.after)}"
-    if difference.same:
-        others = " in the other documents" if manuscript_diff.missing else ""
-        output.answer(f"{head}: no changes{others}.")
-        return
-    output.answer(StyledText(head, "strong"))
-    for document in difference.documents:
-        output.answer(sanitize_line(_document(document)))
-    if not (difference.changes or difference.appeared or difference.vanished):
-        output.answer("No facts changed.")
-    for title, changes in _groups(difference.changes):
-        _title(title, output)
-        for change in changes:
-            _show_change(change, before_name, output)
-    for title, group in (
-        ("New contradictions", difference.appeared),
-        ("Resolved contradictions", difference.vanished),
-    ):
-        if group:
-            _title(title, output)
-            output.show(render_contradictions(group))
 
 
 def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
@@ -179,7 +143,7 @@ def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
             for document in difference.documents
         ],
         "gained": [_change(fact) for fact in facts if not fact.shift.before],
-        "changed": [_change(fact) for fact in facts if _is_changed(fact)],
+        "changed": [_change(fact) for fact in facts if is_changed_fact(fact)],
         "lost": [_change(fact) for fact in facts if not fact.shift.after],
         "gaps": {
             "opened": [
@@ -213,93 +177,8 @@ def _exclusions_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
     }
 
 
-def _name_revision(point: DiffPoint) -> str:
-    name = sanitize_line(point.name)
-    return f"{name} ({point.commit[:7]})" if point.commit else name
-
-
 def _point(point: DiffPoint) -> dict[str, object]:
     return {"name": point.name, "commit": point.commit or None}
-
-
-def _title(title: str, output: Output) -> None:
-    output.answer()
-    output.answer(StyledText(title, "strong"))
-
-
-def _document(document_delta: DocumentDelta) -> str:
-    name = (
-        f"{document_delta.was} -> {document_delta.document}"
-        if document_delta.was
-        else document_delta.document
-    )
-    if document_delta.gone:
-        return f"{name}: deleted"
-    return f"{name}{describe_passage_changes([document_delta], 'paragraph') or ': renamed'}"
-
-
-def _groups(changes: Sequence[StoryChange]) -> Iterator[tuple[str, list[StoryChange]]]:
-
-    facts = [change for change in changes if change.kind is not StoryChangeKind.GAP]
-    gaps = [change for change in changes if change.kind is StoryChangeKind.GAP]
-    for title, group in (
-        ("Changed", [fact for fact in facts if _is_changed(fact)]),
-        ("Gained", [fact for fact in facts if not fact.shift.before]),
-        ("Lost", [fact for fact in facts if not fact.shift.after]),
-        ("New open questions", [gap for gap in gaps if gap.shift.after]),
-        ("Closed questions", [gap for gap in gaps if gap.shift.before]),
-    ):
-        if group:
-            yield title, group
-
-
-def _is_changed(story_change: StoryChange) -> bool:
-    return bool(story_change.shift.before and story_change.shift.after)
-
-
-def _show_change(story_change: StoryChange, before_name: str, output: Output) -> None:
-    output.answer(sanitize_line(describe_shift(story_change.shift)), indent=2)
-    for places, state_text in (
-        (story_change.was, f" at {before_name}"),
-        (story_change.now, ""),
-    ):
-        if places:
-            place = sanitize_line(_places(places))
-            output.answer(
-                StyledText(place, "place"), StyledText(state_text, "faint"), indent=6
-            )
-    if story_change.later:
-        output.answer(
-            StyledText("later: ", "faint"),
-            sanitize_line(_scenes(story_change.later)),
-            indent=6,
-        )
-
-
-def _places(places: Sequence[TextEvidence]) -> str:
-    locations = list(dict.fromkeys(map(format_evidence_location, places)))
-    return _some(locations, PLACES)
-
-
-def _scenes(scenes: Sequence[AffectedScene]) -> str:
-    # Scenes that still state the old value come first: they need an edit.
-    ordered = sorted(scenes, key=lambda affected_scene: not affected_scene.says)
-    return _some(list(map(_scene, ordered)), SCENES)
-
-
-def _scene(affected_scene: AffectedScene) -> str:
-    still = ", still has the old value" if affected_scene.says else ""
-    chapter = affected_scene.chapter
-    title = format_chapter_title(chapter, affected_scene.chapter_title)
-    location = f"{affected_scene.document}:{affected_scene.line}"
-    return f"ch{chapter}{title} scene {affected_scene.scene} ({location}{still})"
-
-
-def _some(names: Sequence[str], limit: int) -> str:
-    left_out = len(names) - limit
-    return ", ".join(names[:limit]) + (
-        f" and {left_out:,} more" if left_out > 0 else ""
-    )
 
 
 def _change(story_change: StoryChange) -> dict[str, object]:

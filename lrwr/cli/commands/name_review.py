@@ -39,7 +39,7 @@ def characters_review_command(
         _review(proposals, settings, output)
     else:
         for proposal in proposals:
-            _show(proposal, output)
+            print_proposal(proposal, output)
 
 
 async def _load_proposals(settings: Settings, output: Output) -> list[NameProposal]:
@@ -59,7 +59,7 @@ def _review(
         proposal = proposals[len(decided)]
         count = f"{len(decided) + 1} of {len(proposals)}"
         output.answer(StyledText(f"{count}  ({_KEYS})", "faint"))
-        _show(proposal, output)
+        print_proposal(proposal, output)
         key = getchar().lower()
         if key in ("q", "\x03", "\x04", ""):
             return
@@ -98,7 +98,8 @@ def _proposal_as_json(proposal: NameProposal) -> dict[str, object]:
     }
 
 
-def _show(proposal: NameProposal, output: Output) -> None:
+def print_proposal(proposal: NameProposal, output: Output) -> None:
+    """Print the question of a proposal, its reason and lines of the text."""
     output.answer(StyledText(sanitize_line(proposal.question), "strong"))
     output.answer(f"{sanitize_line(proposal.reason)}.", indent=2)
     for line in proposal.lines:

@@ -30,7 +30,8 @@ def open_command(
             metavar="TARGET",
             help="A location as lrwr prints it; a chapter or scene; the number of a"
             " citation in your last answer; a character; an open question or a"
-            " contradiction, by its id or its words.",
+            " contradiction, by its id or its words; a fact about a character, such as"
+            " “Nell hair”.",
         ),
     ],
     print_only: Annotated[

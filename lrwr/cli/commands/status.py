@@ -34,7 +34,7 @@ from lrwr.core.model.chunks import describe_missing_vectors
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout, list_reader_models
-from lrwr.core.model.jobs import Job, JobState
+from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
 from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
@@ -243,7 +243,8 @@ async def _count_unreadable(
     jobs = await workspace.jobs.jobs(limit=_MAX_JOBS, state=JobState.FAILED)
     failed_at: dict[DocumentId, float] = {}
     for job in jobs:  # newest first
-        failed_at.setdefault(job.order.document, job.updated)
+        if job.error != STOPPED_ERROR:
+            failed_at.setdefault(job.order.document, job.updated)
     files = {document: workspace.library.resolve(document) for document in changed}
     return sum(
         document in failed_at

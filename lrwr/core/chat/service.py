@@ -52,6 +52,7 @@ from lrwr.core.model.choices import AnswerMode, Pipeline
 from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.language_model import Usage
+from lrwr.core.model.text import build_title
 from lrwr.core.model.turns import (
     AnswerSpeaker,
     AnswerToken,
@@ -72,9 +73,6 @@ from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import ChapterReader, StoryOrder
 from lrwr.core.web.search import WebLookup, look_up_web
-
-MAX_THREAD_TITLE_CHARS = 60
-"""Characters of the first question that become the title of its thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +350,7 @@ class AvatarSessionService:
     async def _store_turn(self, thread: ThreadId, turn: Turn) -> Turn:
         state = turn.output.narrative_state_delta
         thread_summary = await self._threads.save_turn(
-            thread, _build_title(turn), turn, state
+            thread, build_title(turn.question), turn, state
         )
         return replace(turn, number=thread_summary.turns)
 
@@ -439,15 +437,6 @@ def _mark_unsaved(turn: Turn, error: StoreProblem) -> Turn:
     remark = f"This turn was not saved. {error}"
     output = replace(turn.output, remarks=(*turn.output.remarks, remark))
     return replace(turn, output=output)
-
-
-def _build_title(turn: Turn) -> str:
-    line = " ".join(turn.question.split())
-    return (
-        line
-        if len(line) <= MAX_THREAD_TITLE_CHARS
-        else f"{line[: MAX_THREAD_TITLE_CHARS - 1].rstrip()}…"
-    )
 
 
 def _list_note_titles(order: StoryOrder) -> tuple[str, ...]:

@@ -83,6 +83,10 @@ class Job:
     updated: float
 
 
+STOPPED_ERROR = "Processing was stopped."
+"""Error of a job that the user stopped: its document can be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class IngestPlanned:
     """Event: ingestion will process, delete (`forget`) and skip (`unchanged`) these

@@ -31,6 +31,21 @@ _ENDINGS = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s")
 _SHORTEST_STEM = 3  # letters; shorter stems would unite unrelated words
 
 
+MAX_TITLE_CHARS = 60
+"""Maximum length of the title that a thread gets from its first question."""
+_LEAD_IN = re.compile(
+    r"^(?:(?:hi|hello|hey|please|so|and|ok|okay|well|now)\b[,!.]?\s+"
+    r"|(?:can|could|would|will) you (?:please )?"
+    r"|(?:please )?(?:tell|remind|show|explain)(?: to)? me (?:again )?(?:about|of)?\s*"
+    r"|i(?:['’]d like| want) to know (?:about )?"
+    r"|do you know )",
+    re.IGNORECASE,
+)
+_WHO_IS = re.compile(
+    r"^(?:[Ww]ho|[Ww]hat)(?:['’]s| is| are| was| were) (?=[A-Z][^,]{1,40}$)"
+)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
     """Half-open character range `[start, end)` in a canonical text."""
@@ -44,6 +59,28 @@ class Span:
     def holds(self, other: "Span") -> bool:
         """Return whether `other` lies entirely within this span; equal spans do."""
         return self.start <= other.start and other.end <= self.end
+
+
+def build_title(question: str) -> str:
+    """Return the topic of `question` as a title of at most `MAX_TITLE_CHARS` characters.
+
+    Polite lead-ins are left out, and "Who is" before a short name; other questions stay
+    as they are. A longer one ends at a word, with an ellipsis.
+    """
+    line = " ".join(question.split())
+    topic = line
+    while shorter := _LEAD_IN.sub("", topic, count=1):
+        if shorter == topic:
+            break
+        topic = shorter
+    topic = _WHO_IS.sub("", topic) or topic
+    is_question = topic[:1].isupper() and topic == line
+    topic = topic if is_question else topic.rstrip(" ?.!")
+    topic = f"{topic[:1].upper()}{topic[1:]}" or line
+    if len(topic) <= MAX_TITLE_CHARS:
+        return topic
+    cut = topic[: MAX_TITLE_CHARS - 1]
+    return f"{cut.rsplit(' ', 1)[0].rstrip(' ,;:')}…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from lrwr.tui.queries.passages import (
     locate_document_line,
 )
 from lrwr.tui.room import RoomApp, RoomScreen
-from lrwr.tui.widgets.sources import PageView, SourceView
+from lrwr.tui.widgets.source_views import PageView, SourceView
 from lrwr.tui.widgets.split_view import SplitView
 
 STARTUP_SECONDS = 2.0

@@ -1,27 +1,16 @@
 """Actions that ingest the manuscript in the background, and stop that."""
 
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lrwr.app.ingestion import check_named_targets, ingest_manuscript
-from lrwr.app.pending_changes import select_targets
-from lrwr.app.presenters.ingestion import (
-    describe_document_problem,
-    describe_ingest_report,
-)
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.jobs import DocumentFinished, IngestEvent, IngestPlanned
+from lrwr.tui.queries.library import ingest_folder
 from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
 from lrwr.tui.widgets.transcript import Transcript
-
-if TYPE_CHECKING:
-    from lrwr.app.container import Workspace
 
 INGEST_GROUP = "ingest"
 """The worker group of the ingestion in the background."""
@@ -76,7 +65,7 @@ async def _ingest(screen: RoomScreen, folder: str) -> None:
         stack.callback(_end, screen)
         try:
             lines = await services.run(
-                lambda workspace: _run_ingest(workspace, folder, report_event)
+                lambda workspace: ingest_folder(workspace, folder, report_event)
             )
             screen.ingestion = replace(screen.ingestion, lines=tuple(lines))
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -116,22 +105,3 @@ def _end(screen: RoomScreen) -> None:
             timeout=12,
         )
     screen.load()
-
-
-async def _run_ingest(
-    workspace: "Workspace", folder: str, report_event: Callable[[IngestEvent], None]
-) -> list[str]:
-    """Ingest, and return the report as lines."""
-    paths = _resolve_targets(workspace.library.root, folder)
-    targets = await check_named_targets(workspace, select_targets(workspace, paths))
-    report = await ingest_manuscript(workspace, targets, report_event)
-    counts = await workspace.passages.counts(workspace.settings.pipeline)
-    return [
-        *describe_ingest_report(report, counts, workspace.settings),
-        *(f"{describe_document_problem(p)}. {p.hint}" for p in report.problems),
-        *report.remarks,
-    ]
-
-
-def _resolve_targets(root: Path, folder: str) -> list[Path]:
-    return [root / Path(folder).expanduser()] if folder else []

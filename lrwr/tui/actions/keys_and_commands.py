@@ -130,6 +130,12 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
+        "room.diff", "alt+d", "Changes",
+        "Show what changed in the story since the last ingest or a git revision",
+        "do('diff')", "diff", "[REV]",
+        section=STORY,
+    ),
+    Action(
         "room.review", "alt+n", "Names to review",
         "Show names that may be one character, or two", "do('review')", "review",
         section=STORY,

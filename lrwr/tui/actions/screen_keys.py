@@ -81,6 +81,10 @@ GAP_ACTIONS: tuple[Action, ...] = (
         "gaps.undo", "u", "Undo", "Undo the last decision made here", "undo",
         is_shown_in_footer=True, is_priority=False,
     ),
+    Action(
+        "gaps.all", "s", "Show all", "Show answered and closed questions too", "show_all",
+        is_shown_in_footer=True, is_priority=False,
+    ),
 )  # fmt: skip
 """Actions of the open questions screen."""
 
@@ -115,6 +119,10 @@ CHECK_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "check.undo", "u", "Undo", "Undo the last decision made here", "undo",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "check.all", "s", "Show all", "Show intended contradictions too", "show_all",
         is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
@@ -218,6 +226,10 @@ CHARACTER_CHOICE_ACTIONS: tuple[Action, ...] = (
 """Actions of the dialog that chooses a character."""
 
 LIBRARY_ACTIONS: tuple[Action, ...] = (
+    Action(
+        "library.complete", "tab", "Complete", "Complete the path of the folder",
+        "complete",
+    ),
     Action(
         "library.read", "r", "Read", "Read files that have changed", "ingest",
         is_shown_in_footer=True, is_priority=False,

@@ -14,6 +14,7 @@ from lrwr.tui.queries.reader import locate_cited_position
 from lrwr.tui.queries.threads import load_threads
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.check import CheckScreen
+from lrwr.tui.screens.diff import DiffScreen
 from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
@@ -29,7 +30,7 @@ from lrwr.tui.screens.story import (
     TimelineScreen,
     WorldScreen,
 )
-from lrwr.tui.widgets.sources import SourceView
+from lrwr.tui.widgets.source_views import SourceView
 from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
 
@@ -103,6 +104,11 @@ async def open_check_screen(screen: RoomScreen, words: str) -> None:
     """Show contradictions with both passages; `words` is ignored."""
     del words
     await screen.app.push_screen_wait(CheckScreen(screen))
+
+
+async def open_diff_screen(screen: RoomScreen, words: str) -> None:
+    """Show what changed since the last ingest, or since the state `words` names."""
+    await screen.app.push_screen_wait(DiffScreen(screen, words))
 
 
 async def open_name_review_screen(screen: RoomScreen, words: str) -> None:

@@ -93,10 +93,12 @@ class FindingsWithTexts:
     texts: Mapping[DocumentId, DocumentText]
 
 
-async def load_findings(workspace: "Workspace", as_of: str) -> FindingsWithTexts:
-    """Return what `lrwr check` reports up to `as_of`, without intended contradictions.
+async def load_findings(
+    workspace: "Workspace", as_of: str, *, with_intended: bool = False
+) -> FindingsWithTexts:
+    """Return what `lrwr check` reports up to `as_of`, empty for the whole story.
 
-    An empty `as_of` means the whole story.
+    Intended contradictions are left out unless `with_intended`.
 
     Raises:
         NotFound: No manuscript was ingested, or the horizon does not exist.
@@ -104,7 +106,7 @@ async def load_findings(workspace: "Workspace", as_of: str) -> FindingsWithTexts
     require_ingested(workspace)
     await workspace.require_text()
     found = await list_findings(workspace, as_of)
-    shown = tuple(c for c in found if not c.intended)
+    shown = tuple(c for c in found if with_intended or not c.intended)
     documents = _list_documents(shown)
     return FindingsWithTexts(shown, await workspace.passages.texts(documents))
 

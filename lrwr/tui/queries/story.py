@@ -227,13 +227,15 @@ async def load_completion_context(
 class OpenGaps:
     """The open questions (gaps) up to a horizon, with the story bible up to it.
 
-    `open` has them in the order of the story bible. `flagged` holds the ids of those
+    `open` has them in the order of the story bible, `others` the answered, declined and
+    closed ones. `flagged` holds the ids of those
     that answers of the current thread reported. `questions` has by id, for gaps
     found only while answering, what the user asked: "You asked Nell: Where were you?".
     """
 
     bible: Bible
     open: "tuple[Gap, ...]"
+    others: "tuple[Gap, ...]"
     flagged: frozenset[str]
     questions: Mapping[str, str]
 
@@ -251,12 +253,13 @@ async def load_open_gaps(
     """
     bible = await load_story(workspace, as_of)
     open_gaps = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
+    others = tuple(gap for gap in bible.gaps if gap.state is not GapState.OPEN)
     turns = await workspace.threads.turns(thread) if thread else []
     flags = [flag for turn in turns for flag in turn.output.gap_flags]
     flagged = {(_normalize(f.about), _normalize(f.undefined_attribute)) for f in flags}
     flagged_ids = (gap.id for gap in open_gaps if _gap_key(gap) in flagged)
     questions = await _load_questions(workspace, open_gaps)
-    return OpenGaps(bible, open_gaps, frozenset(flagged_ids), questions)
+    return OpenGaps(bible, open_gaps, others, frozenset(flagged_ids), questions)
 
 
 async def _load_questions(

@@ -44,8 +44,8 @@ async def locate_target(workspace: "Workspace", text: str) -> FileLocation:
     That is, in this order: a file with or without a line, as citations are printed; a
     chapter or scene such as `ch4:s2`; a citation of the last answer of the newest
     thread, by its number; a character, where the text first names it; an open question
-    or a contradiction, by its id or some of its words. Of a contradiction, it is the
-    passage that contradicts.
+    or a contradiction, by its id or some of its words; a fact about a character, such
+    as "Nell eyes". Of a contradiction, it is the passage that contradicts.
 
     Raises:
         NotFound: Nothing, or more than one thing, is named so; or the file is gone.
@@ -137,10 +137,27 @@ async def _find_finding(
     findings = await list_findings(workspace)
     if finding := _find_named(words, findings, describe_contradiction):
         return _locate_contradiction(finding)
+    if passage := _find_fact(words, bible):
+        return passage
     raise NotFound(
-        f"{problem}, and no open question or contradiction has these words",
+        f"{problem}, and no open question, contradiction or fact has these words",
         hint=problem.hint,
     )
+
+
+def _find_fact(words: str, bible: Bible) -> TextEvidence | None:
+    """Return where the text states a fact that `words` name with its character."""
+    wanted = _split_words(words.casefold())
+    for profile in bible.characters:
+        names = _split_words(" ".join(form.name for form in profile.aliases).casefold())
+        topic = wanted - names
+        if not topic or not wanted & names:
+            continue
+        for claim in profile.attributes:
+            described = _split_words(f"{claim.label} {claim.value}".casefold())
+            if topic <= described and claim.evidence:
+                return claim.evidence[0]
+    return None
 
 
 def _locate_character(profile: CharacterProfile, bible: Bible) -> TextEvidence:

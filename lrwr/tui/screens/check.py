@@ -64,6 +64,7 @@ class CheckScreen(MasterDetailScreen[None]):
         self._findings = FindingsWithTexts((), {})
         self._decided: list[Decision] = []
         self._has_message = False
+        self._with_intended = False
 
     def compose_details(self) -> ComposeResult:
         """Lay out the passages of both sides beside each other."""
@@ -77,15 +78,21 @@ class CheckScreen(MasterDetailScreen[None]):
         Raises:
             NotFound: No manuscript was ingested, or the horizon does not exist.
         """
-        as_of = self.room.scope.as_of
+        as_of, with_intended = self.room.scope.as_of, self._with_intended
         self._findings = await self.room.room.service_thread.run(
-            lambda workspace: load_findings(workspace, as_of)
+            lambda workspace: load_findings(
+                workspace, as_of, with_intended=with_intended
+            )
         )
         if not self._has_message:
             topics = f"Not analysed (needs a language model): {UNCHECKED_TOPICS}."
             self.set_note(topics)
         return [
-            ListRow(contradiction.id, describe_contradiction(contradiction))
+            ListRow(
+                contradiction.id,
+                describe_contradiction(contradiction),
+                f"intended: {contradiction.because}" if contradiction.intended else "",
+            )
             for contradiction in self._findings.contradictions
         ]
 
@@ -115,6 +122,11 @@ class CheckScreen(MasterDetailScreen[None]):
         found = self._findings.contradictions
         return next((one for one in found if one.id == key), None)
 
+    def action_show_all(self) -> None:
+        """Show intended contradictions too, or hide them again."""
+        self._with_intended = not self._with_intended
+        self.fill(at=self.key)
+
     async def action_side(self, number: int) -> None:
         """Open the first passage of a side in the editor; 1 is the left one."""
         name = "#master-detail-lines" if number == 1 else "#check-found"
@@ -130,7 +142,8 @@ class CheckScreen(MasterDetailScreen[None]):
         line = TextInputScreen(
             f"Intended: {describe_contradiction(finding)}. Why?",
             value="on purpose",
-            note="The reason is saved in lrwr.canon.toml.",
+            is_selected=True,
+            note="The reason is saved in lrwr.canon.toml; typing replaces this one.",
         )
         because = await self.app.push_screen_wait(line)
         if because:

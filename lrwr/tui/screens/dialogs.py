@@ -41,7 +41,7 @@ class TextInputScreen(ModalScreen[str | None]):
     """Asks `question` and reads one line of text at the bottom of the screen.
 
     `value` is the text to edit, `note` a sentence below the input, `placeholder` the
-    text of an empty input. The result is the stripped text; None if the user cancels or
+    text of an empty input. If `is_selected`, typing replaces `value`. The result is the stripped text; None if the user cancels or
     enters nothing.
     """
 
@@ -68,9 +68,16 @@ class TextInputScreen(ModalScreen[str | None]):
     ]
 
     def __init__(
-        self, question: str, *, value: str = "", note: str = "", placeholder: str = ""
+        self,
+        question: str,
+        *,
+        value: str = "",
+        note: str = "",
+        placeholder: str = "",
+        is_selected: bool = False,
     ) -> None:
         super().__init__()
+        self._is_selected = is_selected
         self._question = question
         self._value = value
         self._note = note
@@ -85,7 +92,7 @@ class TextInputScreen(ModalScreen[str | None]):
             yield Input(
                 " ".join(sanitize_text(self._value).split()),
                 placeholder=self._placeholder,
-                select_on_focus=False,
+                select_on_focus=self._is_selected,
                 compact=True,
             )
             if self._note:

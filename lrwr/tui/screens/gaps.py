@@ -18,7 +18,7 @@ from lrwr.app.presenters.text import (
     format_horizon,
     shorten_excerpt,
 )
-from lrwr.core.bible.values import Gap
+from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.decision import Decision
 from lrwr.tui.actions.screen_keys import ANSWER_GAP_ACTION, FIND_ACTION, GAP_ACTIONS
 from lrwr.tui.queries.story import (
@@ -34,6 +34,9 @@ from lrwr.tui.widgets.lists import ListRow, RowList
 
 MODEL_ONLY_TOPIC = "Open questions without a marker (TODO, TK, ???) in your text"
 """What only a language model finds; named in the note under the list."""
+
+
+SAVE_NOTE = "Your answer will be saved in lrwr.canon.toml."
 
 
 class GapsScreen(MasterDetailScreen[None]):
@@ -60,6 +63,7 @@ class GapsScreen(MasterDetailScreen[None]):
         self._postponed: list[str] = []
         self._decided: list[Decision] = []
         self._message = ""
+        self._show_all = False
 
     async def rows(self) -> Sequence[ListRow]:
         """Return the open gaps in three groups, each under a heading.
@@ -99,6 +103,7 @@ class GapsScreen(MasterDetailScreen[None]):
                 [gap for gap in current_gaps if gap.id not in flagged_ids],
             ),
             ("Later", [gap for gap in self._open_gaps.open if gap.id in postponed]),
+            ("Answered and closed", self._open_gaps.others if self._show_all else ()),
         )
         rows: list[ListRow] = []
         for heading, gaps in parts:
@@ -108,18 +113,18 @@ class GapsScreen(MasterDetailScreen[None]):
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return the hints and suggestions on the gap with the id `key`."""
-        gap = self._gap(key)
+        gap = self._shown_gap(key)
         if gap is None:
             return ()
+        is_open = gap.state is GapState.OPEN
+        note = SAVE_NOTE if is_open else f"State: {gap.state}."
         question = self._gap_question(gap)
         heading = [StyledLine((StyledText(question, "strong"),))] if question else []
         return [
             *heading,
             *render_gap(gap),
             StyledLine(()),
-            StyledLine(
-                (StyledText("Your answer will be saved in lrwr.canon.toml.", "faint"),)
-            ),
+            StyledLine((StyledText(note, "faint"),)),
         ]
 
     def select(self, key: str) -> None:
@@ -150,6 +155,11 @@ class GapsScreen(MasterDetailScreen[None]):
         """Record in the canon that the highlighted gap stays open on purpose."""
         if (gap := self._gap(self.key)) is not None:
             await self.run_guarded(self._decide(gap, None))
+
+    def action_show_all(self) -> None:
+        """Show answered and closed questions too, or hide them again."""
+        self._show_all = not self._show_all
+        self.fill(at=self.key)
 
     def action_postpone(self) -> None:
         """Move the highlighted gap to the end of the list, until the screen is closed.
@@ -234,3 +244,9 @@ class GapsScreen(MasterDetailScreen[None]):
     def _gap(self, key: str) -> "Gap | None":
         gaps = self._open_gaps.open if self._open_gaps else ()
         return next((gap for gap in gaps if gap.id == key), None)
+
+    def _shown_gap(self, key: str) -> "Gap | None":
+        """Return the gap with the id `key`, open or not."""
+        others = self._open_gaps.others if self._open_gaps else ()
+        closed = next((gap for gap in others if gap.id == key), None)
+        return self._gap(key) or closed

@@ -1,9 +1,8 @@
 """The library screen: ingested documents, jobs, and changes that watching found."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -13,52 +12,23 @@ from textual.widgets import Footer, Input, ProgressBar, Static
 
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.jobs import Job, JobState
-from lrwr.core.ports.stores import LibraryCounts
+from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION, LIBRARY_ACTIONS
+from lrwr.tui.queries.library import (
+    LibraryOverview,
+    complete_folder,
+    load_library_overview,
+)
 from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.screens.dialogs import ModalSheet
-
-if TYPE_CHECKING:
-    from lrwr.app.container import Workspace
-
-MAX_JOBS = 100
-"""Maximum number of jobs loaded."""
 
 REFRESH_SECONDS = 2.0
 """Seconds between two updates of the screen."""
 
-FOLDER_HINT = "Folder of your manuscript, then Enter (a dot is this folder)"
+FOLDER_HINT = (
+    "Folder of your manuscript, then Enter (a dot is this folder; Tab completes)"
+)
 BACKGROUND_HINT = "Reading goes on when you close this; Ctrl+C twice stops it."
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryOverview:
-    """The state of the library of the folder `root`.
-
-    `counts` is None if no manuscript was ingested. `folders` are those of the
-    manuscript, empty if none is configured; `jobs` are the newest `MAX_JOBS`, newest
-    first.
-    """
-
-    counts: "LibraryCounts | None"
-    folders: tuple[Path, ...]
-    jobs: tuple[Job, ...]
-    root: Path
-
-
-async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
-    """Return the library's counts, the manuscript's folders, and the newest jobs.
-
-    Raises:
-        LrwrError: The library cannot be read.
-    """
-    root, folders = workspace.library.root, workspace.manuscript()
-    if not workspace.is_ingested:
-        return LibraryOverview(None, folders, (), root)
-    counts = await workspace.passages.counts(workspace.settings.pipeline)
-    jobs = await workspace.jobs.jobs(limit=MAX_JOBS)
-    return LibraryOverview(counts, folders, tuple(jobs), root)
 
 
 class LibraryScreen(ModalSheet[None]):
@@ -89,6 +59,7 @@ class LibraryScreen(ModalSheet[None]):
         self._room = room
         self._early_keys = ""
         self._is_loaded = False
+        self._root = Path()
 
     def compose(self) -> ComposeResult:
         """Lay out counts, progress, jobs and changes."""
@@ -128,7 +99,7 @@ class LibraryScreen(ModalSheet[None]):
         if not overview.folders and not folder.display:
             folder.focus()
         folder.display = not overview.folders
-        self._is_loaded = True
+        self._is_loaded, self._root = True, overview.root
         self._replay_early_keys()
         self._show_changes()
 
@@ -168,6 +139,15 @@ class LibraryScreen(ModalSheet[None]):
             self._room.action_do("ingest")
         else:
             self._early_keys += "r"
+
+    def action_complete(self) -> None:
+        """Complete the path in the folder field; elsewhere, move the focus."""
+        folder = self.query_one("#folder", Input)
+        if self.focused is not folder:
+            self.focus_next()
+            return
+        folder.value = complete_folder(self._root, folder.value)
+        folder.cursor_position = len(folder.value)
 
     def action_close(self) -> None:
         """Close the screen; a running ingestion goes on."""
@@ -222,7 +202,11 @@ def _describe_jobs(jobs: Sequence[Job]) -> str:
     """Return running, waiting and failed jobs as lines."""
     waiting = sum(job.state is JobState.PENDING for job in jobs)
     running = [job for job in jobs if job.state is JobState.RUNNING]
-    failed = [job for job in jobs if job.state is JobState.FAILED]
+    failed = [
+        job
+        for job in jobs
+        if job.state is JobState.FAILED and job.error != STOPPED_ERROR
+    ]
     lines = [f"{job.order.document}: {job.stage}" for job in running]
     lines += [f"{format_count(waiting, 'document')} waiting"] if waiting else []
     lines += [

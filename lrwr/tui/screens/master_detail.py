@@ -93,6 +93,9 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     RANKED: ClassVar[bool] = False
     """Whether the best match comes first; else the rows keep their order."""
 
+    NAMES_FIRST: ClassVar[bool] = False
+    """Whether a word of a row's name is not looked for in the details of others."""
+
     EXTRA_DELAY: ClassVar[float] = SEARCH_DELAY
     """Seconds without a key before `extra_rows` is called."""
 
@@ -105,6 +108,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self._rows = SearchableRows(())
         self.hint = "Type to search…"
         self.nothing = "The list is empty."
+        self.loading_text = "Loading…"
 
     async def rows(self) -> Sequence[ListRow]:
         """Load and return all rows in display order; the screen applies the filter."""
@@ -156,7 +160,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.set_note("")
         focus_filter = self.FOCUS_FILTER or self._words
         self.query_one(Input if focus_filter else RowList).focus()
-        self.query_one(LineList).show([StyledLine(("Loading…",))])
+        self.query_one(LineList).show([StyledLine((self.loading_text,))])
         self.fill()
 
     @property
@@ -192,8 +196,11 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         is not shown, the first row is highlighted.
         """
         text = self.query_one(Input).value
-        search = self._rows.rank if self.RANKED else self._rows.filter
-        matches = search(text)
+        matches = (
+            self._rows.rank(text)
+            if self.RANKED
+            else self._rows.filter(text, names_first=self.NAMES_FIRST)
+        )
         keys = {row.key for row in matches}
         matches += [row for row in extra if row.key not in keys]
         self.query_one(RowList).show(matches, at=at or self._first_match(text))
@@ -274,13 +281,18 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted, "#master-detail-find")
     def _entered(self) -> None:
-        """Select the row, or open the file at the highlighted line's evidence."""
+        """Select the row, or open the file at the evidence of the highlighted line.
+
+        If the line has none, it is that of the next line with evidence.
+        """
         if not isinstance(self.focused, LineList):
             self.submit()
             return
-        line = self.focused.line
-        if line is not None and line.evidence is not None:
-            self._open(line.evidence.document, line.evidence.lines.first)
+        evidence = self.focused.evidence_below
+        if evidence is None:
+            self.notify("These lines have no location to open.")
+        else:
+            self._open(evidence.document, evidence.lines.first)
 
     def submit(self) -> None:
         """Handle Enter outside the details; by default, select the highlighted row."""

@@ -26,7 +26,12 @@ from lrwr.app.presenters.text import (
     format_horizon,
     shorten_excerpt,
 )
-from lrwr.core.bible.values import Bible, format_chapter_name, format_relation
+from lrwr.core.bible.values import (
+    Bible,
+    SceneSummary,
+    format_chapter_name,
+    format_relation,
+)
 from lrwr.core.model.text import format_chapter_title
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
@@ -102,6 +107,7 @@ class PeopleScreen(StoryScreen):
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each character of `bible`, most mentioned first."""
+        last_scenes = _last_scenes(bible)
         return [
             ListRow(
                 str(number),
@@ -109,6 +115,7 @@ class PeopleScreen(StoryScreen):
                 ", ".join(
                     (
                         format_mention_count(profile),
+                        *_describe_last_scene(last_scenes.get(profile.name)),
                         *(
                             form.name
                             for form in profile.aliases
@@ -126,7 +133,27 @@ class PeopleScreen(StoryScreen):
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return the profile of character `number`, from 0: facts and quotations."""
-        return render_character(bible.characters[number], bible)
+        profile = bible.characters[number]
+        scenes = [scene for scene in bible.scenes if profile.name in scene.present]
+        first, *others = render_character(profile, bible)
+        yield first
+        if scenes:
+            yield StyledLine((_describe_scenes(scenes),), 2)
+        yield from others
+
+
+def _describe_last_scene(place: str | None) -> tuple[str, ...]:
+    return (f"last in {place}",) if place else ()
+
+
+def _describe_scenes(scenes: Sequence[SceneSummary]) -> str:
+    """Return in which chapters somebody acts or speaks, and the last scene."""
+    chapters = ", ".join(f"ch{n}" for n in dict.fromkeys(s.chapter for s in scenes))
+    last = scenes[-1]
+    return (
+        f"acts or speaks in {chapters}; last in ch{last.chapter} scene {last.scene},"
+        f" {last.document}:{last.lines.first}"
+    )
 
 
 class WorldScreen(StoryScreen):
@@ -209,10 +236,11 @@ class QuotesScreen(StoryScreen):
     QuotesScreen.-beside #master-detail-rows { width: 56%; }
     """
     EMPTY_STATEMENT: ClassVar[str] = "No dialogue found"
+    NAMES_FIRST: ClassVar[bool] = True
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Quotes", words=words)
-        self.hint = "Type a speaker's name or words of the dialogue…"
+        self.hint = "Type a speaker, a chapter (ch3) or words of the dialogue…"
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each utterance, in story order."""
@@ -223,6 +251,7 @@ class QuotesScreen(StoryScreen):
                     str(number),
                     quote.speaker or UNKNOWN_SPEAKER,
                     f"“{shorten_excerpt(quote.evidence.text)}”",
+                    _name_point(quote.evidence.chapter),
                 ),
             )
             for number, quote in enumerate(bible.quotes)
@@ -247,7 +276,12 @@ class RecapScreen(StoryScreen):
         return _group_rows(
             (
                 _name_chapter(scene.chapter, scene.chapter_title),
-                ListRow(str(number), f"scene {scene.scene}", ", ".join(scene.present)),
+                ListRow(
+                    str(number),
+                    f"scene {scene.scene}",
+                    ", ".join(scene.present),
+                    _name_point(scene.chapter),
+                ),
             )
             for number, scene in enumerate(bible.scenes)
         )
@@ -255,6 +289,20 @@ class RecapScreen(StoryScreen):
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return the summary of scene `number`, from 0."""
         return render_recap([bible.scenes[number]])
+
+
+def _name_point(chapter: int | None) -> tuple[str, ...]:
+    """Return how the user may type a chapter; empty outside the story."""
+    return (f"ch{chapter}", f"chapter {chapter}") if chapter else ()
+
+
+def _last_scenes(bible: "Bible") -> dict[str, str]:
+    """Return for each character the last scene in which it acts or speaks."""
+    return {
+        name: f"ch{scene.chapter} scene {scene.scene}"
+        for scene in bible.scenes
+        for name in scene.present
+    }
 
 
 def _name_chapter(number: int, title: str) -> str:

@@ -15,6 +15,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
+from lrwr.tui.widgets.reply import render_prose
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import TextEvidence
@@ -81,15 +82,18 @@ class SearchableRows:
         matches = [pair for pair in scored if pair[0] > 0]
         return [row for _, row in sorted(matches, key=lambda pair: -pair[0])]
 
-    def filter(self, query: str) -> list[ListRow]:
+    def filter(self, query: str, *, names_first: bool = False) -> list[ListRow]:
         """Return the rows that contain every word of `query`, under their headings.
 
         A part of a word matches, too. The order is unchanged; headings without rows are
-        left out. An empty query returns all rows.
+        left out. An empty query returns all rows. With `names_first`, a word of any
+        row's name or search terms is not looked for in the details.
         """
         words = _normalize(query).split()
         if not words:
             return list(self.all)
+        if names_first:
+            return self._filter_by_names(words)
         matches: list[ListRow] = []
         heading: ListRow | None = None
         for row, names in zip(self.all, self._normalized_names(), strict=True):
@@ -101,6 +105,28 @@ class SearchableRows:
                 matches.append(row)
         return matches
 
+    def _filter_by_names(self, words: Sequence[str]) -> list[ListRow]:
+        """Return the rows with all `words`; see `filter` with `names_first`."""
+        rows = list(zip(self.all, self._normalized_names(), strict=True))
+        name_words = {
+            word
+            for row, names in rows
+            if not row.heading
+            for name in names[:-1]
+            for word in name.split()
+        }
+        matches: list[ListRow] = []
+        heading: ListRow | None = None
+        for row, names in rows:
+            if row.heading:
+                heading = row
+                continue
+            called = {word for name in names[:-1] for word in name.split()}
+            if all(w in called if w in name_words else _is_in(w, names) for w in words):
+                matches += [heading, row] if heading else [row]
+                heading = None
+        return matches
+
     def _normalized_names(self) -> list[tuple[str, ...]]:
         """Return for each row its normalized names, then its detail."""
         if self._names is None:
@@ -109,6 +135,10 @@ class SearchableRows:
                 for row in self.all
             ]
         return self._names
+
+
+def _is_in(word: str, names: Sequence[str]) -> bool:
+    return any(word in name for name in names)
 
 
 def _score(query: str, names: Sequence[str]) -> float:
@@ -282,6 +312,13 @@ class LineList(BrowseList):
         return None if at is None else self._shown[at]
 
     @property
+    def evidence_below(self) -> "TextEvidence | None":
+        """The quotation of the highlighted line, or else of the next line with one."""
+        at = self.highlighted or 0
+        following = (line.evidence for line in self._shown[at:] if line.evidence)
+        return next(following, None) or self.evidence
+
+    @property
     def evidence(self) -> "TextEvidence | None":
         """The quotation of the highlighted line, else the first one of all lines."""
         highlighted = self.line
@@ -329,7 +366,7 @@ def _line(line: StyledLine) -> Visual:
                 sanitize_text(piece.text), tones.get(piece.tone, "")
             )
         else:
-            content += Content(sanitize_text(piece))
+            content += render_prose(sanitize_text(piece))
     return Padding(content, Spacing(0, 0, 0, line.indent))
 
 

@@ -18,6 +18,15 @@ from lrwr.core.model.text import Span
 CITATION_MARK = re.compile(r"\[(w?\d{1,3})\]")
 """A citation mark in an answer: the number of a passage or of a web page."""
 
+_PROSE_MARKUP = re.compile(
+    r"\[\[(?:[^\[\]|]*\|)?(?P<label>[^\[\]|]+)\]\]"
+    r"|(?P<strong>\*\*|__)(?=\S)(?P<bold>.+?)(?<=\S)(?P=strong)"
+    r"|(?<![\w*])(?P<em>[*_])(?=[^\s*_])(?P<italic>[^*_]+?)(?<=\S)(?P=em)(?![\w*])"
+    r"|^(?P<hashes>#{1,6}) (?P<heading>[^\n]+)$",
+    re.DOTALL | re.MULTILINE,
+)
+"""Wiki links, emphasis and headings of Markdown, as far as passages show them."""
+
 FRAME_SECONDS = 1 / 15
 """Seconds between two updates while words are streamed.
 
@@ -116,6 +125,27 @@ class VerbatimReply(Static):
             self._timer.stop()
             self._timer = None
         self.update(render_citation_marks(self._text))
+
+
+def render_prose(text: str, style: str = "") -> Content:
+    """Return a passage of the manuscript with wiki links and Markdown rendered.
+
+    Links are shown by their labels; `style` applies to all of it.
+    """
+    content, at = Content(""), 0
+    for match in _PROSE_MARKUP.finditer(text):
+        content += Content(text[at : match.start()])
+        at = match.end()
+        if label := match["label"]:
+            content += Content.styled(label, "underline")
+        elif bold := match["bold"]:
+            content += render_prose(bold, "bold")
+        elif italic := match["italic"]:
+            content += render_prose(italic, "italic")
+        else:
+            content += render_prose(match["heading"], "bold")
+    content += Content(text[at:])
+    return content.stylize_before(style) if style else content
 
 
 def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -12,160 +11,19 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.turns import Citation, Turn, TurnState, WebCitation
 from lrwr.tui.actions.keys_and_commands import SOURCE_ACTIONS
 from lrwr.tui.input.keymap import format_key, resolve_keys
+from lrwr.tui.widgets.source_views import (
+    PageView,
+    SourceItem,
+    SourceView,
+    group_citations,
+)
 
 if TYPE_CHECKING:
     from lrwr.tui.queries.passages import CitationContext
-
-LABEL, MUTED, CHANGED = "bold $accent", "$foreground 60%", "$warning"
-MAX_SHOWN_CHARS = 4_000
-"""Maximum number of characters shown of a passage."""
-
-
-def shorten_place(place: str, width: int) -> str:
-    """Return a location that fits `width` columns, as far as possible.
-
-    Folders are left out first, then the middle of the file name. A width of 0 or less
-    is unknown, and nothing is shortened.
-    """
-    if width <= 0 or cell_len(place) <= width:
-        return place
-    bare = f"…/{place.rpartition('/')[2]}" if "/" in place else place
-    excess = cell_len(bare) - width
-    if excess <= 0:
-        return bare
-    name, colon, lines = bare.rpartition(":")
-    middle = len(name) // 2
-    start = max(0, middle - excess // 2 - 1)
-    return f"{name[:start]}…{name[start + excess + 1 :]}{colon}{lines}"
-
-
-class SourceView(Static):
-    """One cited passage with its location; if selected, with the text around it."""
-
-    ALLOW_SELECT = True
-
-    def __init__(self, citation: Citation) -> None:
-        super().__init__(markup=False, classes="source")
-        self.citation = citation
-        self.context: CitationContext | None = None
-        self._chosen = False
-        self._width = 0
-        self._draw()
-
-    @property
-    def number(self) -> str:
-        """The citation number as text, without brackets."""
-        return str(self.citation.number)
-
-    @property
-    def place(self) -> str:
-        """The passage's location as text; the current one after `fill`."""
-        if self.context is not None:
-            return self.context.place
-        return sanitize_text(format_place(self.citation.document, self.citation.lines))
-
-    @property
-    def words(self) -> str:
-        """The passage's text; the current one after `fill`."""
-        return self.context.words if self.context else sanitize_text(self.citation.text)
-
-    def fill(self, context: "CitationContext") -> None:
-        """Show location, text and surroundings of the passage from `context`."""
-        self.context = context
-        self._draw()
-
-    def choose(self, *, chosen: bool) -> None:
-        """Show the passage as selected, or not."""
-        if chosen != self._chosen:
-            self._chosen = chosen
-            self.set_class(chosen, "chosen")
-            self._draw()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Shorten the location to the new width."""
-        del event
-        if self._width != self.content_size.width:
-            self._width = self.content_size.width
-            self._draw()
-
-    def on_click(self, event: events.Click) -> None:
-        """Stop a double click from selecting all text; it opens the passage instead."""
-        if event.chain == 2:
-            event.prevent_default()
-
-    def _draw(self) -> None:
-        context = self.context
-        label = f"[{self.number}] "
-        parts: list[tuple[str, str]] = [
-            (label, LABEL),
-            (shorten_place(self.place, self._width - len(label)), "bold"),
-        ]
-        if context and context.chapter:
-            parts.append((f"\n{context.chapter}", f"italic {MUTED}"))
-        if context and context.change:
-            parts.append((f"\n{context.change}", CHANGED if context.stale else MUTED))
-        parts.append(("\n", ""))
-        around = context if self._chosen else None
-        if around and around.before.strip():
-            parts.append((around.before, MUTED))
-        words = self.words
-        cut = words if len(words) <= MAX_SHOWN_CHARS else f"{words[:MAX_SHOWN_CHARS]} …"
-        best = self.citation.best
-        marked = "" if best is None else self.citation.text[best.start : best.end]
-        before, best_words, after = cut.partition(sanitize_text(marked) or cut)
-        parts += [(before, ""), (best_words, "bold" if marked else ""), (after, "")]
-        if around and around.after.strip():
-            parts.append((around.after, MUTED))
-        self.update(Content.assemble(*parts))
-
-
-class PageView(Static):
-    """One cited web page; lrwr shows its address but never opens it."""
-
-    def __init__(self, page: WebCitation) -> None:
-        super().__init__(markup=False, classes="source web")
-        self.page = page
-        self._chosen = False
-        self._draw()
-
-    @property
-    def number(self) -> str:
-        """The page's citation number as text, such as "w1"."""
-        return f"w{self.page.number}"
-
-    @property
-    def place(self) -> str:
-        """The page's address."""
-        return sanitize_text(self.page.url)
-
-    @property
-    def words(self) -> str:
-        """The page's text."""
-        return sanitize_text(self.page.text)
-
-    def choose(self, *, chosen: bool) -> None:
-        """Show the page as selected or not; if selected, with its full text."""
-        if chosen != self._chosen:
-            self._chosen = chosen
-            self.set_class(chosen, "chosen")
-            self._draw()
-
-    def _draw(self) -> None:
-        words = self.words if self._chosen else " ".join(self.words.split())[:200]
-        self.update(
-            Content.assemble(
-                (f"[{self.number}] ", LABEL),
-                (" ".join(sanitize_text(self.page.title).split()), "bold"),
-                (f"\n{self.place}", MUTED),
-                (f"\n{words[:MAX_SHOWN_CHARS]}" if words else "", ""),
-            )
-        )
-
 
 INTRODUCTION = (
     "The passages that an answer cites appear here, each with its file and line."
@@ -178,7 +36,6 @@ NO_SOURCES = "No passage to show."
 STOPPED = "Stopped before any passage was cited."
 WEB_HEADING = "From the web, not from your manuscript"
 KEY_HINT = "{} open · {} read · {} copy · {} back"
-SourceItem = SourceView | PageView
 
 
 class Sources(VerticalScroll):
@@ -258,14 +115,15 @@ class Sources(VerticalScroll):
         sources at all. The selected citation number stays selected if it is present,
         else the first is.
         """
-        views: list[Static] = [SourceView(citation) for citation in citations]
+        views: list[Static] = [*group_citations(citations)]
         page_views = [PageView(page) for page in pages]
+        passages = len(views)
         if page_views:
             views += [_heading(WEB_HEADING, "web"), *page_views]
         if not citations and not page_views:
             views.append(_message(without if is_final else SEARCHING))
         if citations and is_final:
-            count = format_count(len(citations), "passage")
+            count = format_count(passages, "passage")
             label = (
                 f" · “{' '.join(sanitize_text(question).split())}”" if question else ""
             )
@@ -275,13 +133,18 @@ class Sources(VerticalScroll):
     async def add(self, citation: Citation) -> None:
         """Append a cited passage, above the web pages.
 
-        It is selected if no other source is.
+        One of a paragraph that is shown is added to its entry. It is selected if no
+        other source is.
         """
         async with self._changing:
             await self.query(".source-message").remove()
             apart = self.query(".source-web")
             before = apart.first() if apart else None
-            await self.mount(SourceView(citation), before=before or ".source-hint")
+            shown = [v for v in self.query_children(SourceView) if v.accepts(citation)]
+            if shown:
+                shown[0].add(citation)
+            else:
+                await self.mount(SourceView(citation), before=before or ".source-hint")
         self._choose_first()
 
     async def add_page(self, page: WebCitation) -> None:
@@ -301,10 +164,10 @@ class Sources(VerticalScroll):
 
         Items of `contexts` for passages that are not shown are ignored.
         """
-        by_number = {context.number: context for context in contexts}
         for view in self.query_children(SourceView):
-            if view.citation.number in by_number:
-                view.fill(by_number[view.citation.number])
+            for context in contexts:
+                if view.has(str(context.number)):
+                    view.fill(context)
         # A layout that is under way may have measured the shorter text.
         self.call_after_refresh(self._lay_out_again)
 
@@ -314,7 +177,8 @@ class Sources(VerticalScroll):
 
     def reload_contexts(self) -> None:
         """Ask for the current text of all passages again; it may have changed."""
-        if citations := [view.citation for view in self.query_children(SourceView)]:
+        views = self.query_children(SourceView)
+        if citations := [citation for view in views for citation in view.citations]:
             self.post_message(self.ContextsNeeded(citations))
 
     def jump(self, number: str) -> bool:
@@ -326,6 +190,8 @@ class Sources(VerticalScroll):
         if view is None:
             self.notify(f"This answer has no passage [{number}].", markup=False)
             return False
+        if isinstance(view, SourceView):
+            view.select(number)
         self._choose(view)
         self.call_after_refresh(view.scroll_visible, animate=False, top=True)
         return True
@@ -342,9 +208,7 @@ class Sources(VerticalScroll):
         views = self.views
         if not views:
             return
-        now = next(
-            (n for n, view in enumerate(views) if view.number == self._chosen), -1
-        )
+        now = next((n for n, view in enumerate(views) if view is self.chosen), -1)
         view = views[max(0, min(len(views) - 1, now + by))]
         self._choose(view)
         self.call_after_refresh(view.scroll_visible, animate=False)
@@ -374,6 +238,13 @@ class Sources(VerticalScroll):
         """Move the focus to the prompt."""
         await self.run_action("screen.back")
 
+    async def on_key(self, event: events.Key) -> None:
+        """Pass typed characters that are no keys of the sources to the prompt."""
+        is_bound = event.key in self.screen.active_bindings
+        if event.is_printable and event.character and not is_bound:
+            event.stop()
+            await self.run_action(f"screen.type({event.character!r})")
+
     async def on_click(self, event: events.Click) -> None:
         """Select the clicked source; a double click opens it."""
         view = event.widget
@@ -391,7 +262,7 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     def _find(self, number: str) -> SourceItem | None:
-        return next((view for view in self.views if view.number == number), None)
+        return next((view for view in self.views if view.has(number)), None)
 
     def _choose(self, source_item: SourceItem) -> None:
         self._chosen = source_item.number

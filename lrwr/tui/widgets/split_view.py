@@ -189,6 +189,7 @@ class SplitView(Horizontal):
         self.sources.fill(await self._load_contexts(citations))
 
     def _arrange(self, width: int) -> None:
+        self.set_class(width < MIN_WIDE_COLUMNS, "-narrow")
         is_over = width < MIN_WIDE_COLUMNS and self._is_over
         self.sources.display = is_over if width < MIN_WIDE_COLUMNS else self._is_beside
         self.transcript.display = not is_over

@@ -7,8 +7,13 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
-from lrwr.app.presenters.answers import AnswerNote, describe_answer_notes
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.answers import (
+    AnswerNote,
+    describe_answer_notes,
+    strip_markup,
+)
+from lrwr.app.presenters.citations import format_place
+from lrwr.app.presenters.text import sanitize_text, shorten_excerpt
 from lrwr.app.presenters.threads import ANALYST, describe_speaker
 from lrwr.core.model.turns import AnswerSpeaker, Citation, Turn, WebCitation
 from lrwr.tui.widgets.reply import CitationClicked, VerbatimReply
@@ -159,8 +164,21 @@ class TurnView(Vertical):
             await self._reply.finish()
 
     def _build_notes(self, turn: Turn) -> ComposeResult:
+        quoted = [c for c in turn.output.citations if c.best is not None]
+        if quoted:
+            excerpts = VerbatimReply("\n".join(map(_describe_passage, quoted)))
+            excerpts.add_class("excerpts")
+            yield excerpts
         for note in describe_answer_notes(turn):
             yield _note(note)
+
+
+def _describe_passage(citation: Citation) -> str:
+    """Return number, location and best sentence of a passage, for narrow screens."""
+    best = citation.best
+    words = citation.text[best.start : best.end] if best else citation.text
+    place = format_place(citation.document, citation.lines)
+    return f"[{citation.number}] {place}\n    {shorten_excerpt(strip_markup(words))}"
 
 
 def _note(note: AnswerNote) -> Static:

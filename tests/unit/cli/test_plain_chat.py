@@ -3,8 +3,8 @@ from io import StringIO
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lrwr.cli.chat.commands import PlainChatState
 from lrwr.cli.chat.plain import LEAVING, LineReader, PlainChat
+from lrwr.cli.chat.state import PlainChatState
 from lrwr.cli.runtime.output import Output
 
 

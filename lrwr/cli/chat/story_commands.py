@@ -1,0 +1,289 @@
+"""The slash commands of `lrwr chat --plain` that show the story and the library.
+
+Handlers get the text after the command's name as `arguments`, which may be empty. They
+raise `LrwrError`, whose message the chat prints.
+"""
+
+from collections.abc import Iterator
+
+from lrwr.app.presenters import story
+from lrwr.app.presenters.citations import describe_passage_chapter, format_place
+from lrwr.app.presenters.contradictions import render_contradictions
+from lrwr.app.presenters.diff import render_manuscript_diff
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledText,
+    sanitize_line,
+    shorten_excerpt,
+    styled_line,
+)
+from lrwr.cli.chat.state import PlainChatState, require_no_arguments
+from lrwr.cli.commands.bible import (
+    CHARACTERS,
+    TIMELINE,
+    WORLD,
+    find_world_element,
+    print_not_evaluated,
+    print_nothing_known,
+)
+from lrwr.cli.commands.config import list_setting_rows
+from lrwr.cli.commands.name_review import print_proposal
+from lrwr.cli.commands.status import collect_status, print_status
+from lrwr.cli.runtime.services import create_progress_listener
+from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.bible.values import Bible, GapState
+from lrwr.core.model.chunks import Passage
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.tui.queries.library import (
+    compare_manuscript,
+    ingest_folder,
+    parse_diff_request,
+)
+from lrwr.tui.queries.reader import load_reader_contents, load_reader_text
+from lrwr.tui.queries.search import SearchChoice, load_findings, search_passages
+from lrwr.tui.queries.story import load_name_proposals, load_story
+
+SEARCH_RESULTS = 8
+"""Number of passages that /search shows."""
+
+
+async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
+    """List open questions, or those about the character named `arguments`.
+
+    Raises:
+        NotFound: There is no such character.
+    """
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    character = find_profile_by_name(arguments, bible).name if arguments else ""
+    gaps = [
+        gap
+        for gap in bible.gaps
+        if gap.state is GapState.OPEN and (not character or gap.about == character)
+    ]
+    for gap in gaps:
+        chat.output.show(story.render_gap(gap))
+    if not gaps:
+        print_nothing_in_story(chat, bible, "No open questions found")
+    print_not_evaluated(
+        chat.output,
+        bible,
+        "Open questions without a marker (TODO, TK, ???) in your text",
+    )
+
+
+async def handle_people(chat: PlainChatState, arguments: str) -> None:
+    """Show the character named `arguments`; if it is empty, list all characters.
+
+    Raises:
+        NotFound: There is no such character.
+    """
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    if arguments:
+        profile = find_profile_by_name(arguments, bible)
+        chat.output.show(story.render_character(profile, bible))
+    elif bible.characters:
+        chat.output.show(story.list_characters(bible.characters))
+    else:
+        print_nothing_in_story(chat, bible, CHARACTERS.empty)
+
+
+async def handle_world(chat: PlainChatState, arguments: str) -> None:
+    """Show the world element named `arguments`; if it is empty, list all.
+
+    World elements are settings, objects, groups, rules and the like.
+
+    Raises:
+        NotFound: There is no such element.
+    """
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    if arguments:
+        element = find_world_element(arguments, bible)
+        chat.output.show(story.render_element(element))
+    elif bible.world:
+        chat.output.show(story.list_world(bible.world))
+    else:
+        print_nothing_in_story(chat, bible, WORLD.empty)
+
+
+async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
+    """List events in story order up to the horizon.
+
+    If `arguments` is not empty, list only those with the character of that name.
+
+    Raises:
+        NotFound: There is no such character.
+    """
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    moments = bible.timeline
+    if arguments:
+        name = find_profile_by_name(arguments, bible).name
+        moments = tuple(moment for moment in moments if name in moment.characters)
+    chat.output.show(story.render_timeline(moments))
+    if not moments:
+        print_nothing_in_story(chat, bible, TIMELINE.empty)
+
+
+async def handle_relations(chat: PlainChatState, arguments: str) -> None:
+    """List relationships, or those of the character named `arguments`.
+
+    Raises:
+        NotFound: There is no such character.
+    """
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    relations = bible.relations
+    if arguments:
+        name = find_profile_by_name(arguments, bible).name
+        relations = tuple(r for r in relations if name in (r.source, r.target))
+    chat.output.show(story.render_relations(relations))
+    if not relations:
+        print_nothing_in_story(chat, bible, "No relationships found")
+
+
+async def handle_quotes(chat: PlainChatState, arguments: str) -> None:
+    """List quoted dialogue, or what the character named `arguments` says.
+
+    Raises:
+        NotFound: There is no such character.
+    """
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    quotes = bible.quotes
+    if arguments:
+        name = find_profile_by_name(arguments, bible).name
+        quotes = tuple(quote for quote in quotes if quote.speaker == name)
+    chat.output.show(story.render_quotes(quotes))
+    if not quotes:
+        print_nothing_in_story(chat, bible, "No dialogue found")
+
+
+async def handle_recap(chat: PlainChatState, arguments: str) -> None:
+    """Print what happens in each scene, up to the point `arguments` if it is not empty.
+
+    Raises:
+        NotFound: There is no such point.
+    """
+    bible = await load_story(chat.workspace, arguments or chat.sitting.as_of)
+    chat.output.show(story.render_recap(bible.scenes))
+    if not bible.scenes:
+        print_nothing_in_story(chat, bible, "No scenes found")
+
+
+async def handle_check(chat: PlainChatState, arguments: str) -> None:
+    """List contradictions that are not intended.
+
+    Raises:
+        SettingsProblem: `arguments` is not empty.
+    """
+    require_no_arguments("check", arguments)
+    findings = await load_findings(chat.workspace, chat.sitting.as_of)
+    chat.output.show(render_contradictions(findings.contradictions))
+    if not findings.contradictions:
+        chat.output.answer("No contradictions found.")
+
+
+async def handle_diff(chat: PlainChatState, arguments: str) -> None:
+    """List what changed since the last ingest, or since the state `arguments`.
+
+    Raises:
+        NotFound: There is no such revision.
+        LrwrError: git failed.
+    """
+    compared = await compare_manuscript(chat.workspace, parse_diff_request(arguments))
+    chat.output.show(render_manuscript_diff(compared))
+
+
+async def handle_review(chat: PlainChatState, arguments: str) -> None:
+    """List names that may be one character, or two.
+
+    Raises:
+        SettingsProblem: `arguments` is not empty.
+    """
+    require_no_arguments("review", arguments)
+    proposals = await load_name_proposals(chat.workspace)
+    for proposal in proposals:
+        print_proposal(proposal, chat.output)
+    chat.output.info(
+        "To decide: `lrwr characters review`."
+        if proposals
+        else "There are no names to review."
+    )
+
+
+async def handle_search(chat: PlainChatState, arguments: str) -> None:
+    """List the passages that match the words `arguments`.
+
+    Raises:
+        SettingsProblem: `arguments` is empty.
+    """
+    if not arguments:
+        raise SettingsProblem("No words to search", hint="Type them after /search.")
+    choice = SearchChoice(as_of=chat.sitting.as_of)
+    result = await search_passages(chat.workspace, arguments, choice, full=True)
+    for number, passage in enumerate(result.passages[:SEARCH_RESULTS], start=1):
+        chat.output.show(_render_passage(number, passage))
+    if not result.passages:
+        chat.output.answer(f"No passage found for “{arguments}”.")
+
+
+def _render_passage(number: int, passage: Passage) -> Iterator[StyledLine]:
+    chunk = passage.chunk
+    place = StyledText(
+        sanitize_line(format_place(chunk.document, chunk.lines)), "place"
+    )
+    yield styled_line(f"{number:2}  ", place, f"  {describe_passage_chapter(passage)}")
+    yield styled_line(shorten_excerpt(chunk.text), indent=4)
+
+
+async def handle_read(chat: PlainChatState, arguments: str) -> None:
+    """Print the chapter, scene or document `arguments`; the first chapter if empty.
+
+    Raises:
+        NotFound: There is no such chapter or document.
+    """
+    contents = await load_reader_contents(chat.workspace, arguments)
+    part = contents.parts[contents.find_part(contents.position)]
+    text = await load_reader_text(chat.workspace, part.document)
+    start = max(part.span.start, contents.position.offset)
+    chat.output.answer(StyledText(sanitize_line(part.name), "strong"))
+    chat.output.answer(text.text[start : part.span.end].strip())
+
+
+async def handle_library(chat: PlainChatState, arguments: str) -> None:
+    """Print what the library holds and what has changed, like `lrwr status`.
+
+    Raises:
+        SettingsProblem: `arguments` is not empty.
+    """
+    require_no_arguments("library", arguments)
+    facts = await collect_status(chat.workspace.settings, chat.output.info)
+    print_status(facts, chat.output)
+
+
+async def handle_ingest(chat: PlainChatState, arguments: str) -> None:
+    """Read new and changed files, or the folder `arguments`; Ctrl-C stops it.
+
+    Raises:
+        NotFound: There is no such folder.
+    """
+    with chat.output.progress("Reading", None) as advance:
+        emit = create_progress_listener(advance, chat.output)
+        lines = await ingest_folder(chat.workspace, arguments, emit)
+    for line in lines:
+        chat.output.answer(sanitize_line(line))
+
+
+async def handle_settings(chat: PlainChatState, arguments: str) -> None:
+    """List the settings whose names contain `arguments`; all if it is empty.
+
+    Raises:
+        NotFound: No setting matches.
+    """
+    rows = list_setting_rows(chat.workspace.settings, arguments)
+    if not rows:
+        raise NotFound(f"No setting matches “{arguments}”", hint="/settings lists all.")
+    chat.output.table(["Setting", "Value", "From"], rows)
+
+
+def print_nothing_in_story(chat: PlainChatState, bible: Bible, statement: str) -> None:
+    """Print that the story bible has nothing of a kind, and what would find it."""
+    remedy = story.explain_model_setup(bible, chat.workspace.settings)
+    print_nothing_known(chat.output, statement, chat.sitting.as_of or None, remedy)

@@ -1,0 +1,109 @@
+"""The screen of changes: what differs from the last ingest or a git revision."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from lrwr.app.diff import ManuscriptDiff
+from lrwr.app.presenters.contradictions import (
+    describe_contradiction,
+    render_contradictions,
+)
+from lrwr.app.presenters.diff import (
+    NEW_CONTRADICTIONS,
+    RESOLVED_CONTRADICTIONS,
+    describe_document_change,
+    group_changes,
+    name_diff_point,
+    render_change,
+)
+from lrwr.app.presenters.text import StyledLine, styled_line
+from lrwr.app.presenters.watch import describe_shift
+from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
+from lrwr.tui.queries.library import compare_manuscript, parse_diff_request
+from lrwr.tui.room import RoomScreen
+from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.widgets.lists import ListRow
+
+RECENT_HINT = (
+    "Compared with the last ingest. In a git repository, /diff HEAD~1 or"
+    " /diff 2 weeks ago compares with an earlier state."
+)
+"""Shown below the list unless an earlier state was named."""
+
+
+class DiffScreen(MasterDetailScreen[None]):
+    """Lists what `lrwr diff` reports: facts, contradictions, questions, documents.
+
+    `words` name the earlier state, see `parse_diff_request`.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [OPEN_ROW_ACTION.binding]
+    DEFAULT_CSS: ClassVar[str] = """
+    DiffScreen.-beside #master-detail-rows { width: 56%; }
+    """
+
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
+        super().__init__(room, "Changes")
+        self._request = parse_diff_request(words)
+        self._details: dict[str, tuple[StyledLine, ...]] = {}
+        self.loading_text = "Comparing… this can take a while after many changes."
+
+    async def rows(self) -> Sequence[ListRow]:
+        """Compare the two states, and return a row for each difference.
+
+        Raises:
+            NotFound: No manuscript was ingested, or there is no such revision.
+            LrwrError: git failed.
+        """
+        compared = await self.room.room.service_thread.run(
+            lambda workspace: compare_manuscript(workspace, self._request)
+        )
+        before, after = map(name_diff_point, (compared.before, compared.after))
+        self.nothing = f"{before} -> {after}: no changes."
+        remarks = [
+            *compared.remarks,
+            *(f"{s.document} was not compared: {s.reason}" for s in compared.left_out),
+        ]
+        hint = "" if self._request.of_git else RECENT_HINT
+        self.set_note(" ".join(remarks) or hint)
+        self._details = {}
+        return list(self._build_rows(compared, before))
+
+    async def lines(self, key: str) -> Iterable[StyledLine]:
+        """Return the values, locations and affected scenes of a difference."""
+        return self._details[key]
+
+    def _build_rows(self, compared: ManuscriptDiff, before: str) -> Iterator[ListRow]:
+        difference = compared.difference
+        for title, contradictions in (
+            (NEW_CONTRADICTIONS, difference.appeared),
+            (RESOLVED_CONTRADICTIONS, difference.vanished),
+        ):
+            rows = [
+                self._row(
+                    describe_contradiction(contradiction),
+                    render_contradictions([contradiction]),
+                )
+                for contradiction in contradictions
+            ]
+            yield from _with_heading(title, rows)
+        for title, changes in group_changes(difference.changes):
+            rows = [
+                self._row(describe_shift(change.shift), render_change(change, before))
+                for change in changes
+            ]
+            yield from _with_heading(title, rows)
+        descriptions = map(describe_document_change, difference.documents)
+        rows = [self._row(text, [styled_line(text)]) for text in descriptions]
+        yield from _with_heading("Documents", rows)
+
+    def _row(self, name: str, lines: Iterable[StyledLine]) -> ListRow:
+        key = str(len(self._details))
+        self._details[key] = tuple(lines)
+        return ListRow(key, name)
+
+
+def _with_heading(title: str, rows: Sequence[ListRow]) -> list[ListRow]:
+    return [ListRow("", title, heading=True), *rows] if rows else []
