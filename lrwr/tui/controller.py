@@ -121,6 +121,10 @@ ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
 )
 """The function of each named action, see `Action.handler_name`."""
 
+PARTIAL_REMARK = (
+    "When this was asked, the manuscript was still being read, so the answer knows only"
+    " a part of it. Ask again when it is done."
+)
 STOPPED_ANSWER = "the last answer"
 """Names what a stopped turn saves, in the message shown if saving fails."""
 
@@ -214,8 +218,7 @@ class ChatController:
         The answer is shown as it arrives. An error is shown in `view` instead of being
         raised.
         """
-        scope, ingestion = self._screen.scope, self._screen.ingestion
-        progress = ingestion.progress if ingestion.is_running else ""
+        scope, is_partial = self._screen.scope, self._screen.ingestion.is_running
         turn = self._services.stream(
             lambda workspace: stream_answer(workspace, scope, question),
             keeps=STOPPED_ANSWER,
@@ -229,11 +232,8 @@ class ChatController:
             await view.fail(str(problem), problem.hint)
             await self._screen.query_one(SplitView).show_sources_of(view)
         else:
-            if progress:
-                await view.add_remark(
-                    f"When this was asked, the manuscript was still being read: {progress}."
-                    " Ask again when it is done."
-                )
+            if is_partial:
+                await view.add_remark(PARTIAL_REMARK)
 
     def _describe_problem(self, error: Exception) -> LrwrError:
         """Return an error that can be shown, or what to do while nothing is stored."""

@@ -167,7 +167,7 @@ async def test_quotes_are_those_of_the_speaker_in_a_chapter(book: Path) -> None:
 async def test_characters_are_shown_with_their_last_scene(book: Path) -> None:
     async with a_room(book) as room:
         await room.press("f7")
-        assert "last in ch" in shown_rows(room)[0]
+        assert "last ch" in shown_rows(room)[0]
         assert any(line.startswith("acts or speaks in") for line in shown_lines(room))
 
 

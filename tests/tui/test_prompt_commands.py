@@ -136,3 +136,15 @@ async def test_a_name_of_the_text_is_no_markup(book: Path) -> None:
         )
         await room.pilot.pause()
         assert offered(room)[:2] == ["[bold]x[/]", "red"]
+
+
+async def test_the_reason_why_a_command_is_refused_stays_after_fast_typing(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.hit(*"/nonsense", "enter")
+        hint = room.screen.query_one("#prompt-hint", Static)
+        assert "There is no command /nonsense" in str(hint.render())
+        assert hint.display
+        await room.press("backspace")
+        assert not hint.display

@@ -99,9 +99,8 @@ def _end(screen: RoomScreen) -> None:
     screen.query_one(StatusLine).update_fields(index="")
     if not isinstance(screen.app.screen, LibraryScreen):  # which shows the same lines
         screen.notify(
-            sanitize_text("\n".join(lines)),
+            sanitize_text("\n".join(lines if status.is_error else lines[:1])),
             markup=False,
             severity="error" if status.is_error else "information",
-            timeout=12,
         )
     screen.load()

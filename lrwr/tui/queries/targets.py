@@ -147,11 +147,11 @@ async def _find_finding(
 
 def _find_fact(words: str, bible: Bible) -> TextEvidence | None:
     """Return where the text states a fact that `words` name with its character."""
-    wanted = _split_words(words.casefold())
+    target_words = _split_words(words.casefold())
     for profile in bible.characters:
         names = _split_words(" ".join(form.name for form in profile.aliases).casefold())
-        topic = wanted - names
-        if not topic or not wanted & names:
+        topic = target_words - names
+        if not topic or not target_words & names:
             continue
         for claim in profile.attributes:
             described = _split_words(f"{claim.label} {claim.value}".casefold())

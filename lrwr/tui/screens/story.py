@@ -143,7 +143,7 @@ class PeopleScreen(StoryScreen):
 
 
 def _describe_last_scene(place: str | None) -> tuple[str, ...]:
-    return (f"last in {place}",) if place else ()
+    return (f"last {place}",) if place else ()
 
 
 def _describe_scenes(scenes: Sequence[SceneSummary]) -> str:
@@ -151,7 +151,7 @@ def _describe_scenes(scenes: Sequence[SceneSummary]) -> str:
     chapters = ", ".join(f"ch{n}" for n in dict.fromkeys(s.chapter for s in scenes))
     last = scenes[-1]
     return (
-        f"acts or speaks in {chapters}; last in ch{last.chapter} scene {last.scene},"
+        f"acts or speaks in {chapters}; last in ch{last.chapter}:s{last.scene},"
         f" {last.document}:{last.lines.first}"
     )
 
@@ -299,7 +299,7 @@ def _name_point(chapter: int | None) -> tuple[str, ...]:
 def _last_scenes(bible: "Bible") -> dict[str, str]:
     """Return for each character the last scene in which it acts or speaks."""
     return {
-        name: f"ch{scene.chapter} scene {scene.scene}"
+        name: f"ch{scene.chapter}:s{scene.scene}"
         for scene in bible.scenes
         for name in scene.present
     }

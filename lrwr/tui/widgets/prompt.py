@@ -174,6 +174,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._completions = CompletionContext()
         self._suggestions: tuple[Suggestion, ...] = ()
         self._chosen: int | None = None
+        self._refused: str | None = None
         self._recalled: tuple[str, tuple[int, int]] | None = None
 
     @property
@@ -191,7 +192,10 @@ class PromptInputArea(TextArea, inherit_bindings=False):
     def _changed(self) -> None:
         if self._recalled and self.text != self._recalled[0]:
             self._recalled = None
-        self.post_message(self.Hint(describe_question_length(len(self.text.strip()))))
+        if self.text != self._refused:  # else the reason stays
+            self._refused = None
+            hint = describe_question_length(len(self.text.strip()))
+            self.post_message(self.Hint(hint))
         if self.text == "/":
             self.post_message(self.CompletionsNeeded())
         self._suggest()
@@ -294,6 +298,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             case TypedCommand(name, words):
                 self._clear_and_post(self.Command(name, words))
             case UnclearInput(why):
+                self._refused = self.text
                 self.post_message(self.Hint(why))
             case _:
                 assert_never(typed)
