@@ -89,6 +89,22 @@ async def test_a_search_without_results_says_so(book: Path) -> None:
         assert shown_lines(room) == ["No passage found for “zyzzyva [bold]”."]
 
 
+async def test_function_words_are_searched_only_on_enter(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("ctrl+f")
+        assert await found(room, "the") == []
+        assert shown_lines(room)[0].startswith("Press Enter to search for “the”")
+        await room.press("enter")
+        assert shown_rows(room)
+
+
+async def test_a_missing_word_is_named_while_typing(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("ctrl+f")
+        assert await found(room, "lantern zyzzyva")
+        assert "zyzzyva" in shown_note(room)
+
+
 async def test_both_passages_of_a_contradiction_are_shown(book: Path) -> None:
     async with a_room(book) as room:
         await room.press("alt+c", "down")

@@ -23,7 +23,7 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.text import split_highlighted_words
-from lrwr.core.retrieval.query_words import extract_search_words
+from lrwr.core.retrieval.query_words import extract_search_words, has_search_words
 from lrwr.core.retrieval.search_model import SearchResult
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION, SEARCH_ACTIONS
 from lrwr.tui.queries.search import SearchChoice, passage_evidence, search_passages
@@ -73,8 +73,18 @@ class SearchScreen(MasterDetailScreen[None]):
         self._searched = ""
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return the passages that contain words of `text`."""
-        return await self._search(text, full=False)
+        """Return the passages that contain words of `text`.
+
+        A text of function words such as "the" is searched only on Enter: they are in
+        nearly every passage.
+        """
+        if not has_search_words(text):
+            self._result = SearchResult(())
+            self.find()
+            return ()
+        rows = await self._search(text, full=False)
+        self._show_choice()
+        return rows
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
         """Show `extra`, the passages found last."""
@@ -82,6 +92,8 @@ class SearchScreen(MasterDetailScreen[None]):
         if not extra:
             text = self.query_one(Input).value.strip()
             message = f"No passage found for “{text}”." if text else self.nothing
+            if text and self._searched != text and not has_search_words(text):
+                message = f"Press Enter to search for “{text}”, or type another word."
             self.query_one(LineList).show([StyledLine((StyledText(message, "faint"),))])
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
