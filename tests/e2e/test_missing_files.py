@@ -295,14 +295,22 @@ NOT_ABOUT_THE_STORY = {
     *("repair", "backup", "restore", "forget", "privacy", "whoami", "push", "pull"),
     *("eval", "eval compare", "eval review", "eval runs", "eval show"),
     *("canon", "canon check", "canon order", "threads", "threads search", "open"),
+    *("annotations import", "annotations list", "books", "books add", "books toc"),
+    *("read", "draft", "draft accept", "draft ledger", "draft plan", "draft show"),
+    *("post export", "post list", "post show", "post undo"),
 }
 """Commands with `--json` that show no text or data of the manuscript.
 
-`open` refuses a file that is missing.
+`open` refuses a file that is missing. E-books, drafts and posts are files of their own.
 """
 READ = {
     "ask": ["Who walked along dyke number 3?"],
+    "draft board": ["--from-text"],
+    "draft brief": ["ch2-s1"],
+    "draft check": ["blurb.md"],
+    "graph near": ["Nell"],
     "post check": ["blurb.md"],
+    "post new": ["How Nell walks", "--kind", "newsletter", "--whole", "--force"],
     "search": ["dyke"],
     "threads show": ["1"],
 }
