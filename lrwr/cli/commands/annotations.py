@@ -58,6 +58,7 @@ _ENDINGS = (".json", ".md", ".csv")
 app = typer.Typer(
     name="annotations",
     no_args_is_help=True,
+    epilog=EPILOG,
     help="Mark and comment e-books; place beta readers' notes in the manuscript.",
 )
 
