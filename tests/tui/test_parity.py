@@ -146,7 +146,9 @@ async def test_lists_of_the_story_bible_have_a_key_each(
         assert any(".md:" in line for line in shown_lines(room))
 
 
-@pytest.mark.parametrize("key", ["alt+c", "alt+d", "alt+n", "alt+k", "alt+q", "alt+y"])
+@pytest.mark.parametrize(
+    "key", ["alt+c", "alt+d", "alt+p", "alt+n", "alt+k", "alt+q", "alt+y"]
+)
 async def test_without_a_library_each_says_what_to_do(unread: Path, key: str) -> None:
     async with a_room(unread) as room:
         await room.press(key)

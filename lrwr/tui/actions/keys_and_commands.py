@@ -136,6 +136,12 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
+        "room.posts", "alt+p", "Posts",
+        "Show drafts of newsletters and other texts, with their check", "do('posts')",
+        "posts",
+        section=STORY,
+    ),
+    Action(
         "room.review", "alt+n", "Names to review",
         "Show names that may be one character, or two", "do('review')", "review",
         section=STORY,

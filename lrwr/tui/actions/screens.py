@@ -19,6 +19,7 @@ from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.name_review import NameReviewScreen
+from lrwr.tui.screens.posts import PostsScreen
 from lrwr.tui.screens.reader import ReaderScreen
 from lrwr.tui.screens.search import SearchScreen
 from lrwr.tui.screens.settings import SettingsScreen
@@ -109,6 +110,12 @@ async def open_check_screen(screen: RoomScreen, words: str) -> None:
 async def open_diff_screen(screen: RoomScreen, words: str) -> None:
     """Show what changed since the last ingest, or since the state `words` names."""
     await screen.app.push_screen_wait(DiffScreen(screen, words))
+
+
+async def open_posts_screen(screen: RoomScreen, words: str) -> None:
+    """Show the drafts of texts about the story with their check; `words` is ignored."""
+    del words
+    await screen.app.push_screen_wait(PostsScreen(screen))
 
 
 async def open_name_review_screen(screen: RoomScreen, words: str) -> None:
