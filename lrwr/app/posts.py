@@ -13,6 +13,7 @@ from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.document_renderer import render_blocks_as_docx
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.attribution.names import fold_words
 from lrwr.core.bible.name_lookup import list_cast_forms
 from lrwr.core.evidence.checker import (
     CheckedStatement,
@@ -37,15 +38,18 @@ from lrwr.core.evidence.limits import (
 from lrwr.core.evidence.pack import AnchoredFact, anchor_facts
 from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
 from lrwr.core.evidence.web_queries import MAX_QUERIES, BookWords, build_queries
+from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Block, BlockKind, DocumentFormat, DocumentId
 from lrwr.core.model.errors import (
     NotFound,
     ServiceUnavailable,
+    SettingsProblem,
     StoreProblem,
     UnreadableDocument,
 )
 from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.story import build_search_scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,15 +135,20 @@ async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedSt
     """
     await workspace.require_text()
     bible = workspace.bible()
-    horizon = await bible.horizon(as_of) if as_of else None
     cast = list_cast_forms(await bible.names())
-    return CheckedStory(
-        await bible.story_order(),
-        workspace.settings.pipeline,
-        cast,
-        horizon,
-        list_cast_forms(await bible.names(horizon)) if horizon else cast,
+    order, pipeline = await bible.story_order(), workspace.settings.pipeline
+    if not as_of:
+        return CheckedStory(order, pipeline, cast, None, cast)
+    horizon = await bible.horizon(as_of)
+    scope = build_search_scope(order, types=(), horizon=horizon, kinds=[*ChunkKind])
+    texts = await workspace.passages.texts(scope.documents or ())
+    words = frozenset(
+        word
+        for document, text in texts.items()
+        for word in fold_words(text.text[: scope.until.get(document)])
     )
+    known_cast = list_cast_forms(await bible.names(horizon))
+    return CheckedStory(order, pipeline, cast, horizon, known_cast, words)
 
 
 async def check_draft(
@@ -307,8 +316,17 @@ class PostExport:
 def export_post(
     post: StoredPost, ending: str, platform: Platform | None, style: CitationStyle
 ) -> PostExport:
-    """Return a draft as `.md`, `.docx` or `.txt`, or as the posts of `platform`."""
+    """Return a draft as `.md`, `.docx` or `.txt`, or as the posts of `platform`.
+
+    Raises:
+        SettingsProblem: It shall be posted and is an outline with room to write.
+    """
     if platform is not None:
+        if re.search(r"^…$", post.text, re.MULTILINE):
+            raise SettingsProblem(
+                f"{post.name} is an outline: it has room that you have not filled",
+                hint=f"Write in {post.file}, and delete the lines with `…`.",
+            )
         posts = tuple(list_posts(post.text, platform, style, find_sentence_spans))
         text = f"{PART_BREAK.join(posts)}\n"
         return PostExport(text, text.encode(), posts)

@@ -95,6 +95,15 @@ def test_what_is_told_after_the_horizon_is_later_and_not_shown(
     assert check(read_sample, "--as-of", "ch8", draft=late).code == 0
 
 
+def test_a_name_that_the_story_has_only_later_is_later(read_sample: Terminal) -> None:
+    draft = "Nell becomes SootWren. Nell keeps the lantern clean."
+    done = check(read_sample, "--as-of", "ch3", "--json", draft=draft)
+    first, second = done.json["sentences"]
+    assert first["result"] == "later"
+    assert second["result"] != "later"
+    assert "later" not in results(check(read_sample, "--json", draft=draft)).values()
+
+
 def test_the_draft_is_not_changed_and_may_lie_in_the_manuscript(
     read_sample: Terminal,
 ) -> None:

@@ -70,6 +70,9 @@ def test_a_draft_is_exported_in_each_form(
         read_sample.run("post", "export", "letter", "--to", str(inside)),
         ExitCode.SETTINGS,
     )
+    check_refusal(
+        read_sample.run("post", "export", "letter", "--to", "x"), ExitCode.SETTINGS, "…"
+    )
     bare = read_sample.run("post", "export", "letter", "--citations", "remove").out
     assert "[1]" not in bare
     assert "## Sources" not in bare

@@ -299,7 +299,6 @@ def test_the_change_is_shown(with_model: Terminal, writer: PostWriter) -> None:
 def test_a_thread_fits_its_platform_and_has_its_sources_last(
     with_model: Terminal, writer: PostWriter
 ) -> None:
-    writer.sentences = ({"text": "Would you climb it?" * 30, "facts": []},)
     done = draft(
         with_model, "--kind", "thread", "--as-of", "ch3", "--to", "bluesky", "--json"
     )
@@ -310,12 +309,34 @@ def test_a_thread_fits_its_platform_and_has_its_sources_last(
         "post", "export", row["name"], "--to", "bluesky", "--json"
     )
     assert all(len(post) <= 300 for post in exported.json["posts"])
-    assert exported.json["posts"][-1].count("chapters/") >= 1
+    assert not any("chapters/" in post for post in exported.json["posts"])
     plain = with_model.run(
         "post", "export", row["name"], "--to", "x", "--citations", "remove"
     )
     assert "[1]" not in plain.out
     assert "Sources" not in plain.out
+
+
+def test_a_sentence_that_is_longer_than_a_post_is_flagged(
+    with_model: Terminal, writer: PostWriter
+) -> None:
+    long = "Would you climb the ladder to it in the fog" + " and the dark" * 30 + "?"
+    writer.sentences = ({"text": long, "facts": []},)
+    done = draft(with_model, "--kind", "thread", "--as-of", "ch3", "--json")
+    (row,) = done.json["drafts"]
+    assert "longer than a post" in row["revisions"][0]["reason"]
+    assert long not in row["text"]
+
+
+def test_a_later_name_of_a_known_character_is_no_fact_of_a_draft(
+    with_model: Terminal, writer: PostWriter
+) -> None:
+    writer.sentences = ({"text": "Nell later becomes SootWren.", "facts": [1]},)
+    done = draft(with_model, *NEWSLETTER, "--json")
+    (row,) = done.json["drafts"]
+    assert "SootWren" not in row["text"]
+    assert "SootWren" in row["revisions"][0]["before"]
+    assert any("a newsletter has 250 to 600" in remark for remark in row["remarks"])
 
 
 def test_variants_are_drafts_of_their_own(
@@ -440,7 +461,8 @@ def test_orders_in_notes_and_pages_are_data(
     for asked in writer.asked:
         system, user = asked.texts[:2]
         assert order not in system
-        for before in user.split(order)[:-1]:
+        for place in re.finditer(re.escape(order), user):
+            before = user[: place.start()]
             opened = re.findall(r"^<[^/<>\n]* (\w+)>$", before, re.M)
             closed = re.findall(r"^</[^<>\n]* (\w+)>$", before, re.M)
             assert len(opened) == len(closed) + 1

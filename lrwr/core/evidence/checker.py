@@ -153,7 +153,8 @@ class CheckedStory:
     """The story that a draft is checked against, up to `horizon`; None is all of it.
 
     `cast` has for each character all forms of its name, `known_cast` those of the
-    characters and forms that occur up to the horizon.
+    characters and forms that occur up to the horizon. `words` are all words of the story
+    up to the horizon, folded; empty without one.
     """
 
     order: StoryOrder
@@ -161,6 +162,7 @@ class CheckedStory:
     cast: tuple[tuple[str, ...], ...] = ()
     horizon: Horizon | None = None
     known_cast: tuple[tuple[str, ...], ...] = ()
+    words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +321,7 @@ def _decide(
     later = _find_later(statement, story, candidates)
     if later is not None:
         return replace(checked, result=StatementResult.LATER, chapter=later.chapter)
-    quotations = [q for q in statement.quotations if _must_be_verbatim(q)]
+    quotations = [q for q in statement.quotations if q.is_long]
     wrong = _find_wrong_quotations(quotations, visible)
     if wrong:
         return replace(
@@ -370,7 +372,7 @@ def _find_later(
     if not later:
         return None
     for quotation in statement.quotations:
-        if _must_be_verbatim(quotation) and not _has(quotation, visible):
+        if quotation.is_long and not _has(quotation, visible):
             told = [c for c in later if _has(quotation, [c])]
             if told:
                 return min(told, key=lambda c: c.chapter)
@@ -380,6 +382,8 @@ def _find_later(
     closest = max(later, key=lambda c: c.compared.strength)
     if unknown:
         return closest
+    if (naming := _find_later_name(statement, story, later)) is not None:
+        return naming
     after = closest.compared
     before = max(
         (
@@ -396,8 +400,18 @@ def _find_later(
     return closest if is_told and after.strength >= before + LATER_MARGIN else None
 
 
-def _must_be_verbatim(quotation: AnswerQuotation) -> bool:
-    return quotation.is_long
+def _find_later_name(
+    statement: DraftStatement, story: CheckedStory, later: Sequence[_Candidate]
+) -> _Candidate | None:
+    """Return the first passage that has a name of the statement which no text up to the
+    horizon has, also if it is another name of a character who is known there.
+    """
+    names = find_missing_names(statement.text, "", story.cast)
+    words = {word for name in names for word in fold_words(name.text)} - story.words
+    if not story.words or not words:
+        return None
+    naming = [c for c in later if words & {*fold_words(c.passage.chunk.text)}]
+    return min(naming, key=lambda c: c.chapter, default=None)
 
 
 def _has(quotation: AnswerQuotation, candidates: Sequence[_Candidate]) -> bool:

@@ -38,6 +38,9 @@ MIN_CLOSE_SHARE = 0.5
 """Share of the content words of a statement that neighbouring sentences must have for
 their details to be compared."""
 
+MAX_CHANGED_WORDS = 8
+"""Words in a row of which a changed detail may be part; more is another text."""
+
 WINDOW_SENTENCES = 2
 WIDER_COST = 1.5
 """Words that a second sentence must add for it to belong to the closest part."""
@@ -257,12 +260,14 @@ def _compare_words(
     known = frozenset(w for forms in cast for form in forms for w in fold_words(form))
     for change in _iter_changes(statement, found, known):
         stated, there = change.stated, change.found
+        if max(len(_fold(stated)), len(_fold(there))) > MAX_CHANGED_WORDS:
+            continue
         own, theirs = find_numbers(stated), find_numbers(there)
-        if own and [n for n, _ in own] != [n for n, _ in theirs]:
+        if own and theirs and [n for n, _ in own] != [n for n, _ in theirs]:
             yield DetailDifference(
                 DetailKind.NUMBER,
                 ", ".join(words for _, words in own),
-                ", ".join(words for _, words in theirs) or there,
+                ", ".join(words for _, words in theirs),
             )
         elif _is_negated(stated) != _is_negated(there):
             yield DetailDifference(DetailKind.NEGATION, stated, there)

@@ -178,9 +178,15 @@ def list_posts(
 ) -> list[str]:
     """Return the posts of a draft for `platform`, none over its limit; those with the
     sources are last.
+
+    Only pages are cited: readers have no use for the files of the author.
     """
     body = _SOURCES.sub("", text)
-    sources = text[len(body) :]
+    lines = [line.removeprefix("- ") for line in text[len(body) :].split("\n")[1:]]
+    entries = [line for line in lines if "http" in line]
+    own_marks = [line.partition("]")[0] for line in lines if line not in entries]
+    for mark in filter(None, own_marks):
+        body = re.sub(rf"(?:(?<=\])|[^\S\n]*){re.escape(mark)}\]", "", body)
     keeps_marks = style is CitationStyle.KEEP
     posts: list[str] = []
     for part in re.split(r"^[ \t]*-{3,}[ \t]*$", body, flags=re.MULTILINE):
@@ -192,9 +198,7 @@ def list_posts(
                 if fits(plain, platform)
                 else divide_text(plain, platform, split)
             )
-    if style is not CitationStyle.REMOVE and sources:
-        lines = sources.split("\n")[1:]
-        entries = [line.removeprefix("- ") for line in lines if line.strip()]
+    if style is not CitationStyle.REMOVE and entries:
         posts += _pack_lines(["Sources:", *entries], platform, split)
     return posts
 

@@ -14,6 +14,7 @@ from lrwr.core.evidence.checker import (
     StatementResult,
     find_subject,
 )
+from lrwr.core.evidence.comparison import DetailKind
 from lrwr.core.evidence.drafts import DraftSentence, PostDraft, map_sentences
 from lrwr.core.evidence.judge import (
     ClaimJudge,
@@ -21,6 +22,7 @@ from lrwr.core.evidence.judge import (
     Verdict,
     verify_judgement,
 )
+from lrwr.core.evidence.limits import LIMITS, Platform, fits
 from lrwr.core.evidence.pack import EvidencePack, iter_source_texts
 from lrwr.core.evidence.prompts import FlaggedSentence
 from lrwr.core.evidence.statements import DraftStatement, iter_statements
@@ -34,6 +36,10 @@ _SUPERLATIVE = re.compile(
     r"|(?:most|best) \w+ ever|never before)\b",
     re.IGNORECASE,
 )
+
+
+_CHECKED_KINDS = (DetailKind.NUMBER, DetailKind.NAME, DetailKind.NEGATION)
+"""Details that a draft must have as the text has them; its words are its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,8 @@ class SentenceCheckParts:
     """What the check of a draft uses.
 
     `brief` may name what no fact does. Without `judge`, only rules check. `split`
-    divides a text into sentences.
+    divides a text into sentences. Each sentence must fit into a post of `platform`;
+    None for no limit.
     """
 
     checker: DraftChecker
@@ -74,6 +81,7 @@ class SentenceCheckParts:
     split: SentenceSplitter
     brief: str = ""
     judge: ClaimJudge | None = None
+    platform: Platform | None = None
 
 
 @dataclass(slots=True)
@@ -116,7 +124,9 @@ async def _check_by_rules(
     progress: _Progress,
 ) -> str:
     """Return why rules flag a sentence, as a clause; empty if they do not."""
-    text = sentence.text
+    text, platform = sentence.text, parts.platform
+    if platform is not None and not fits(text, platform):
+        return f"it is longer than a post of {LIMITS[platform].characters} characters"
     draft = DocumentText(text, LineIndex.of(text))
     statements = list(iter_statements(draft, parts.split))
     results = []
@@ -134,7 +144,8 @@ async def _check_by_rules(
     sources = pack.select(sentence.facts)
     texts = list(iter_source_texts(sources))
     reason = _compare_with_sources(text, statements, texts, parts, pack)
-    if not reason and any(fact.source.is_own for fact in sources):
+    is_quoted = any(quotation.is_long for s in statements for quotation in s.quotations)
+    if not reason and not is_quoted and any(fact.source.is_own for fact in sources):
         reason = next(filter(None, map(_describe_difference, results)), "")
     return reason
 
@@ -171,9 +182,10 @@ def _compare_with_sources(
 
 def _describe_difference(checked: CheckedStatement) -> str:
     """Return how a statement differs from the manuscript; empty if it does not."""
-    if checked.result is not StatementResult.DETAILS_DIFFER or not checked.differences:
+    differences = [d for d in checked.differences if d.kind in _CHECKED_KINDS]
+    if checked.result is not StatementResult.DETAILS_DIFFER or not differences:
         return ""
-    first = checked.differences[0]
+    first = differences[0]
     stated = f"says “{first.stated}”" if first.stated else f"leaves out a {first.kind}"
     theirs = f"“{first.found}”" if first.found else "no such word"
     return f"it {stated}, the text has {theirs}"

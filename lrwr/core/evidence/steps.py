@@ -262,13 +262,11 @@ async def choose_for_kind(
     # The search has ranked the passages: only the best are compared with pages.
     compared = [*own[: rules.sources + SPARE_PASSAGES], *pages[:MAX_COMPARED_PAGES]]
     distinct = await drop_duplicates(compared, models.embedder)
-    if not rules.covers_story:
-        ranked = await rank_sources(request.brief, distinct, models.reranker)
-        return choose_sources(ranked, rules.sources)
     pages = [source for source in distinct if not source.is_own]
     ranked = [source for source in distinct if source.is_own]
     ranked += await rank_sources(request.brief, pages, models.reranker)
-    return sorted(choose_sources(ranked, rules.sources), key=_story_key)
+    chosen = choose_sources(ranked, rules.sources)
+    return sorted(chosen, key=_story_key) if rules.covers_story else chosen
 
 
 def _story_key(source: EvidenceSource) -> tuple[bool, int, str, int]:
@@ -342,6 +340,7 @@ def _build_check_parts(
         dependencies.split,
         state["request"].brief,
         dependencies.judge,
+        state["request"].platform,
     )
 
 
@@ -371,6 +370,7 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
             "No sentence of the draft rests on the evidence, so nothing was written",
             hint="Use a more precise brief, or `--outline`.",
         )
+    remarks += _describe_lengths(state["request"], posts)
     total = replace(
         check,
         flagged=again.flagged,
@@ -378,6 +378,26 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
         unjudged=check.unjudged + again.unjudged,
     )
     return {"output": PostResult(pack, tuple(posts), total, tuple(remarks))}
+
+
+def _describe_lengths(
+    request: WritingRequest, posts: Sequence[CheckedPost]
+) -> list[str]:
+    """Return a sentence for each draft that is shorter or longer than its kind, or has
+    more parts than asked for.
+    """
+    rules, sentences = KIND_RULES[request.kind], []
+    low, high = rules.words
+    for post in posts:
+        words = sum(len(part.text.split()) for part in post.draft.parts)
+        if not rules.is_thread and not low <= words <= high:
+            sentences.append(
+                f"It has {words:,} words; a {rules.name} has {low:,} to {high:,}."
+            )
+        count = len(post.draft.parts)
+        if request.parts and count > request.parts:
+            sentences.append(f"It has {count} parts; you asked for {request.parts}.")
+    return sentences
 
 
 async def _request_revisions(

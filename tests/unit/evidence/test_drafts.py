@@ -26,7 +26,14 @@ from lrwr.core.model.errors import SettingsProblem
 
 PACK = EvidencePack(
     tuple(
-        EvidenceFact(n, f"Fact {n}.", f"words of {n}", EvidenceSource("t", "1.md"))
+        EvidenceFact(
+            n,
+            f"Fact {n}.",
+            f"words of {n}",
+            EvidenceSource("t", "1.md")
+            if n < 3
+            else EvidenceSource("t", url=f"https://a.example/{n}", title="A page"),
+        )
         for n in range(1, 5)
     )
 )
@@ -77,8 +84,9 @@ def test_no_exported_post_is_over_its_limit(
     assert posts
     assert all(fits(post, platform) for post in posts)
     assert ("Sources:" in "\n".join(posts)) == (
-        bool(draft.cited) and style is not CitationStyle.REMOVE
+        bool({3, 4} & {*draft.cited}) and style is not CitationStyle.REMOVE
     )
+    assert "1.md" not in "\n".join(posts)
 
 
 @pytest.mark.parametrize(
