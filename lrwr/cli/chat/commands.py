@@ -19,6 +19,7 @@ from lrwr.cli.chat.story_commands import (
     handle_ingest,
     handle_library,
     handle_people,
+    handle_posts,
     handle_quotes,
     handle_read,
     handle_recap,
@@ -352,6 +353,9 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
         "check": PlainCommand("", "List contradictions", handle_check),
         "diff": PlainCommand(
             "[REV]", "List changes since the last ingest or a revision", handle_diff
+        ),
+        "posts": PlainCommand(
+            "", "List drafts of newsletters and other texts", handle_posts
         ),
         "review": PlainCommand(
             "", "List names that may be one character, or two", handle_review

@@ -10,6 +10,7 @@ from lrwr.app.presenters import story
 from lrwr.app.presenters.citations import describe_passage_chapter, format_place
 from lrwr.app.presenters.contradictions import render_contradictions
 from lrwr.app.presenters.diff import render_manuscript_diff
+from lrwr.app.presenters.post_drafts import describe_post
 from lrwr.app.presenters.text import (
     StyledLine,
     StyledText,
@@ -39,6 +40,7 @@ from lrwr.tui.queries.library import (
     ingest_folder,
     parse_diff_request,
 )
+from lrwr.tui.queries.posts import load_post_list
 from lrwr.tui.queries.reader import load_reader_contents, load_reader_text
 from lrwr.tui.queries.search import SearchChoice, load_findings, search_passages
 from lrwr.tui.queries.story import load_name_proposals, load_story
@@ -189,6 +191,20 @@ async def handle_diff(chat: PlainChatState, arguments: str) -> None:
     """
     compared = await compare_manuscript(chat.workspace, parse_diff_request(arguments))
     chat.output.show(render_manuscript_diff(compared))
+
+
+async def handle_posts(chat: PlainChatState, arguments: str) -> None:
+    """List the drafts of texts about the story.
+
+    Raises:
+        NotFound: Nothing was ingested here.
+    """
+    require_no_arguments("posts", arguments)
+    posts = await load_post_list(chat.workspace, chat.output.warn)
+    for post in posts:
+        chat.output.answer(StyledText(post.name, "strong"), f"  {describe_post(post)}")
+    if not posts:
+        chat.output.answer("No drafts yet. `lrwr post new` makes one.")
 
 
 async def handle_review(chat: PlainChatState, arguments: str) -> None:
