@@ -14,6 +14,7 @@ from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION, LIBRARY_ACTIONS
+from lrwr.tui.input.keymap import resolve_keys
 from lrwr.tui.queries.library import (
     LibraryOverview,
     complete_folder,
@@ -105,7 +106,8 @@ class LibraryScreen(ModalSheet[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Handle a character that no widget received, because it was typed too early."""
-        if event.is_printable and event.character:
+        is_read_key = self._is_loaded and not self.query_one("#folder").display
+        if event.is_printable and event.character and not is_read_key:
             event.stop()
             self._early_keys += event.character
             self._replay_early_keys()
@@ -118,8 +120,14 @@ class LibraryScreen(ModalSheet[None]):
         folder = self.query_one("#folder", Input)
         if folder.display and typed:
             folder.insert_text_at_cursor(typed)
-        elif "r" in typed:
+        elif any(key in typed for key in self._read_keys):
             self.action_ingest()
+
+    @property
+    def _read_keys(self) -> tuple[str, ...]:
+        """The configured keys that start an ingestion."""
+        action = next(a for a in LIBRARY_ACTIONS if a.id == "library.read")
+        return resolve_keys(action, self._room.room.keymap)
 
     def _show_changes(self) -> None:
         lines = [sanitize_line(line) for line in reversed(self._room.ingest_notices)]
@@ -138,7 +146,7 @@ class LibraryScreen(ModalSheet[None]):
         if self._is_loaded:
             self._room.action_do("ingest")
         else:
-            self._early_keys += "r"
+            self._early_keys += self._read_keys[0]
 
     def action_complete(self) -> None:
         """Complete the path in the folder field; elsewhere, move the focus."""
