@@ -380,6 +380,18 @@ def test_a_model_that_fails_writes_nothing(
     assert not (with_model.folder / "posts").exists()
 
 
+def test_a_draft_is_written_although_the_search_for_gaps_fails(
+    with_model: Terminal, server: ModelServer, writer: PostWriter
+) -> None:
+    server.answering(
+        lambda asked: Refuse(500) if asked.shape == "Gaps" else writer.answer(asked)
+    )
+    done = draft(with_model, *NEWSLETTER)
+    assert done.code == 0, done
+    assert "What is missing was not analysed" in done.err + done.out
+    assert list((with_model.folder / "posts").glob("*.md"))
+
+
 def test_a_model_that_hangs_is_given_up(
     with_model: Terminal, server: ModelServer
 ) -> None:

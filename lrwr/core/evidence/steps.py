@@ -212,12 +212,18 @@ async def _find_gaps(state: PostState, dependencies: PostDependencies) -> PostSt
         topic = PostGap(GapKind.BACKGROUND, "what is known about it", request.brief)
         return {"gaps": usual if rules.covers_story else (*usual, topic)}
     dependencies.emit("Looking for what is missing")
-    analysis: GapAnalysis = await request_reply(
-        writer,
-        build_gap_messages(request, own[:SHOWN_FOR_GAPS]),
-        build_gap_shape(),
-        parse_gaps,
-    )
+    try:
+        analysis: GapAnalysis = await request_reply(
+            writer,
+            build_gap_messages(request, own[:SHOWN_FOR_GAPS]),
+            build_gap_shape(),
+            parse_gaps,
+        )
+    except ServiceUnavailable as failure:
+        if not failure.retryable:
+            raise
+        remark = f"What is missing was not analysed: {failure}."
+        return {"gaps": usual, "remarks": (*state["remarks"], remark)}
     if analysis.searches:
         own = tuple(await dependencies.find([request.brief, *analysis.searches]))
     return {"gaps": analysis.gaps or usual, "own": own[:MAX_CANDIDATES]}
