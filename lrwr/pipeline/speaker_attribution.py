@@ -27,9 +27,10 @@ from lrwr.core.nlp.dialogue.speakers import (
     infer_narrators,
 )
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.inference import CastInference, NameOverrides
+from lrwr.core.nlp.names.inference import CastInference
 from lrwr.core.nlp.names.lookup import CastIdentity, resolve_name
 from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
+from lrwr.core.nlp.names.overrides import NameOverrides
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import (
     AttributionInput,
@@ -56,7 +57,7 @@ from lrwr.pipeline.stages.speakers import (
     narration_to_json,
 )
 
-REVISION = "weave-10"
+REVISION = "weave-11"
 """Version of the attribution rules; a new one makes every document run again."""
 
 NOT_ATTRIBUTED = "unwoven"

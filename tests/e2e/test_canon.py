@@ -134,6 +134,26 @@ def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
     assert "replaces the decision" in run("canon", "merge", "Mags", "Maggie")
 
 
+def test_a_split_name_can_be_merged_before_the_next_ingest(novel: Path) -> None:
+    talk = (
+        "“Is it late?” said Tom Tallow. They met Tom, and Tom shut the book. He sat."
+        " “Well, Tom?” said Mr. Corin Tallow. Corin Tallow sat. “No,” said Tom. Tom"
+        " sighed. “Yes,” said Mr. Tom. “Four,” said Corin Tallow, and Corin rowed.\n\n"
+    )
+    (novel / "book/4.md").write_text("# Four\n\n" + talk * 4, encoding="utf-8")
+    run("ingest", "book")
+    run("canon", "split", "Tom", "Tom Tallow")
+    run("canon", "merge", "Corin Tallow", "Tom Tallow")
+
+    decided = json.loads(run("canon", "--json"))["names"]
+    assert decided["split"] == [["Tom", "Tom Tallow"]]
+    assert decided["merged"] == {"Corin Tallow": ["Tom Tallow"]}
+    run("ingest", "book")
+    rows = run("characters").splitlines()
+    assert "Tom Tallow" in next(row for row in rows if row.startswith("Corin"))
+    assert "Tom Tallow" not in next(row for row in rows if row.startswith("Tom"))
+
+
 def test_undo_and_redo_say_what_they_did(library: Path) -> None:
     run("canon", "ignore", "Monday")
     assert run("canon", "undo").startswith("Undone: Monday is not a character.")

@@ -7,10 +7,10 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
 from lrwr.core.nlp.names.inference import (
     CastInference,
-    NameOverrides,
     NotePerson,
     infer_cast,
 )
+from lrwr.core.nlp.names.overrides import NameOverrides
 
 SENTENCES = [
     "“Is it late, Corin?” said Nell Tallow.",

@@ -10,13 +10,14 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.clusters import PeopleIndex
 from lrwr.core.nlp.names.evidence import gather_name_evidence
-from lrwr.core.nlp.names.inference import NameOverrides, NotePerson, infer_cast
+from lrwr.core.nlp.names.inference import NotePerson, infer_cast
 from lrwr.core.nlp.names.lexicon import (
     GivenNameIndex,
     find_matching_given_names,
     is_same_given_name,
 )
 from lrwr.core.nlp.names.name_form import NameForm
+from lrwr.core.nlp.names.overrides import NameOverrides
 from lrwr.core.nlp.names.person import PersonCluster, may_share_given_name
 
 TALK = (

@@ -1,7 +1,7 @@
 """Names of a cast: forms as they are counted, and the characters of clusters of forms."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -285,7 +285,7 @@ def build_cast_from_clusters(
     `renamed` maps names to the names that the user wants to see instead; `narrator` is
     a form of the first-person narrator's name, or empty.
     """
-    ranked = sorted(clusters.people, key=_rank_key)
+    ranked = sort_people(clusters.people)
     names = _choose_names(ranked, renamed)
     add_partial_names(ranked, clusters)
     characters = tuple(
@@ -325,6 +325,11 @@ def _chosen_name(person: PersonCluster, renamed: Mapping[str, str]) -> str:
         if fold_name(name) in renamed:
             return renamed[fold_name(name)]
     return person.noted
+
+
+def sort_people(people: Iterable[PersonCluster]) -> list[PersonCluster]:
+    """Return `people` with the most mentioned first."""
+    return sorted(people, key=_rank_key)
 
 
 def _rank_key(person: PersonCluster) -> tuple[int, tuple[int, int], str]:

@@ -174,7 +174,7 @@ class NameClusters:
         return not (has_gender_conflict(form, person) or self.is_apart(form, person))
 
     def is_apart(self, form: NameForm, person: PersonCluster) -> bool:
-        """Return whether text or user set both apart ("Nell and Corin")."""
+        """Return whether the text sets both apart ("Nell and Corin")."""
         return not self._apart_by_name.get(form.name, _NOBODY).isdisjoint(person.forms)
 
     def called(self, form: NameForm) -> list[PersonCluster]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.nlp.names.address import AddressPairs, join_people_by_address
@@ -23,6 +23,7 @@ from lrwr.core.nlp.names.evidence import (
 from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
 from lrwr.core.nlp.names.namesakes import join_stated_names, join_wives
+from lrwr.core.nlp.names.overrides import NameOverrides, apply_name_overrides
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     compute_min_mentions,
@@ -34,49 +35,29 @@ from lrwr.core.nlp.names.person import (
 
 @dataclass(frozen=True, slots=True)
 class NotePerson:
-    """A person named in the author's notes or the user's decisions."""
+    """A person named in the author's notes, or a narrator set by the user."""
 
     name: str
     aliases: tuple[str, ...] = ()
     gender: Gender = Gender.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class NameOverrides:
-    """The user's canon decisions on names; they outrank text and notes.
-
-    `merged` maps the main name of a person to other names of the same person. `split`
-    holds pairs of names of two different people. `renamed` maps a name to the name to
-    display. `ignored` are words that are not characters.
-    """
-
-    merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    split: tuple[tuple[str, str], ...] = ()
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
-
-
-def apply_name_overrides(
+def merge_note_people(
     noted: Sequence[NotePerson], decided: NameOverrides
 ) -> list[NotePerson]:
-    """Return the people of notes and decisions, each once, those of decisions first.
+    """Return the people of notes, each once.
 
     Two notes describe one person if one has the other's main name; a common alias is
     not enough. Names in `decided.ignored` are removed, and aliases that `decided.split`
-    separates from the other names.
+    separates from the other names. Merges are applied later, to all people of the text.
     """
-    people = [NotePerson(name, group) for name, group in decided.merged.items()]
-    merged = len(people)
+    people: list[NotePerson] = []
     ignored = {fold_name(name) for name in decided.ignored}
     for person in noted:
         same = [
             place
             for place, earlier in enumerate(people)
-            if (
-                _names(earlier) & _names(person)
-                if place < merged
-                else _is_same_person(earlier, person)
-            )
+            if _is_same_person(earlier, person)
         ]
         if same:
             people[same[0]] = _merge_people(people[same[0]], person)
@@ -172,27 +153,6 @@ def _add_seed_forms(
         person.givens.add(words[0].lower())
 
 
-def match_split_pairs(
-    decided: NameOverrides, names: Iterable[str]
-) -> dict[frozenset[str], int]:
-    """Return the pairs of names that the user decided to be two people, in every
-    spelling that occurs in `names`.
-
-    A key holds the two names; each value is 1, as in `NameClusters.apart`.
-    """
-    spelled: dict[str, list[str]] = {}
-    for name in names:
-        spelled.setdefault(fold_name(name), []).append(name)
-    pairs: dict[frozenset[str], int] = {}
-    for first, second in decided.split:
-        for a in {first, *spelled.get(fold_name(first), ())}:
-            pairs |= {
-                frozenset((a, b)): 1
-                for b in {second, *spelled.get(fold_name(second), ())}
-            }
-    return pairs
-
-
 def infer_narrator_name(
     people: Sequence[PersonCluster], told_by: int, words: int
 ) -> str:
@@ -255,18 +215,22 @@ def _infer_from_totals(
     counted = merge_name_forms(totals, words)
     forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
     coordinated = sum_name_pairs(totals.apart, words)
-    apart = {**coordinated, **match_split_pairs(decided, forms)}
     alike = sum_name_pairs(totals.alike, words)
-    clusters = NameClusters(apart, alike, ignored, names=counted)
-    seed_name_clusters(apply_name_overrides(noted, decided), forms, clusters)
+    clusters = NameClusters(coordinated, alike, ignored, names=counted)
+    unassigned = dict(forms)
+    seed_name_clusters(merge_note_people(noted, decided), unassigned, clusters)
     cluster_name_forms(
-        [form for form in forms.values() if is_person_form(form, counted)], clusters
+        [form for form in unassigned.values() if is_person_form(form, counted)],
+        clusters,
     )
     join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
     join_stated_names(clusters)
     join_wives(clusters, sum_name_pairs(totals.weddings, words), coordinated)
-    _drop_unsupported(clusters, decided, compute_min_mentions(totals.words_read))
+    unlisted = _drop_unsupported(
+        clusters, decided, compute_min_mentions(totals.words_read)
+    )
     _assign_shared_forms(clusters)
+    apply_name_overrides(clusters, decided, unlisted, forms)
     return build_cast_from_clusters(
         clusters,
         decided.renamed,
@@ -294,20 +258,25 @@ def _assign_shared_forms(clusters: NameClusters) -> None:
 
 def _drop_unsupported(
     clusters: NameClusters, decided: NameOverrides, least: int
-) -> None:
-    """Drop people with too little evidence, except those known to the user."""
+) -> list[PersonCluster]:
+    """Drop people with too little evidence, except those known to the user; return
+    those dropped.
+    """
     decided_names = {
         *decided.renamed,
         *(name for pair in decided.split for name in pair),
     }
     plain_known = {fold_name(name) for name in decided_names}
+    everybody = clusters.people
     clusters.people = [
         person
-        for person in clusters.people
+        for person in everybody
         if person.noted
         or is_worth_listing(person, least)
         or not plain_known.isdisjoint(fold_name(name) for name in person.forms)
     ]
+    listed = {id(person) for person in clusters.people}
+    return [person for person in everybody if id(person) not in listed]
 
 
 @dataclass(slots=True)
