@@ -18,7 +18,9 @@ from lrwr.app.presenters.text import (
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
     NO_CLEAR_ANSWER,
+    NO_LINE,
     NO_SCENE,
+    NOBODY_PRESENT,
     NOT_MENTIONED,
     STOPPED_REMARK,
     GapFlag,
@@ -91,7 +93,9 @@ _NOT_FOUND = (
     "Not found in your text",
     "Not found in the story",
     NO_CLEAR_ANSWER,
+    NO_LINE,
     NO_SCENE,
+    NOBODY_PRESENT,
     NOT_MENTIONED,
 )
 """How answers begin that say what was not found."""

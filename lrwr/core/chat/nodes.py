@@ -20,6 +20,7 @@ from lrwr.core.chat.context.gap_finder import GapFinderResult, may_reveal_gap
 from lrwr.core.chat.context.lookups import (
     BoundedLookupTools,
     LookupRequest,
+    add_chapter_passages,
     add_planned_searches,
     add_whole_chapters,
     merge_passages,
@@ -228,16 +229,18 @@ async def gather_turn_context(
 ) -> RetrievalResult:
     """Return the story data and passages for `question`; see `gather_context`.
 
-    The chapters that the plan asks for come first, whole, if a language model answers.
+    The chapters that the plan asks for come first, whole, if a language model answers;
+    else passages of them replace those of other chapters.
     """
     result = gather_context(question, plan, resolved_entities, bible, search_result)
     reader = dependencies.read_parts
     if reader is not None:
         result = await complete_moments(result, reader.read)
-    has_chapters = dependencies.has_outline and plan.chapters
-    if dependencies.lookup_tools is None or not has_chapters:
+    if dependencies.lookup_tools is None or not plan.chapters:
         return result
     tools = dependencies.lookup_tools(question, bible)
+    if not dependencies.has_outline:
+        return await add_chapter_passages(question, plan, result, tools)
     chapters = [(number, await tools.chapter(number)) for number in plan.chapters]
     passages = merge_passages(*(p for _, p in chapters), result.ranked_chunks)
     sizes = add_whole_chapters(result.whole_chapters, chapters)

@@ -357,6 +357,8 @@ def list_output_searches(output: SupervisorOutput) -> tuple[str, ...]:
 NO_CLEAR_ANSWER = "No clear answer found"
 NOT_MENTIONED = "Your text does not mention this"
 NO_SCENE = "No scene found"
+NO_LINE = "No line of"
+NOBODY_PRESENT = "Nobody is known to be present"
 """How the sentences begin by which an answer without a language model says that it
 found no answer, or that there is none."""
 

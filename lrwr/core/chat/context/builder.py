@@ -212,9 +212,8 @@ def _select_scenes(
         return ()
     places = _QuestionPlaces(resolved_entities, bible)
     scenes_at_place = chapter_scenes or tuple(filter(places.title, bible.scenes))
-    scenes = scenes_at_place or _find_scenes_of(
-        search_result.passages[:SCENE_PASSAGES], bible.scenes
-    )
+    passages = () if chapters else search_result.passages[:SCENE_PASSAGES]
+    scenes = scenes_at_place or _find_scenes_of(passages, bible.scenes)
     return tuple(
         _add_present_quotations(scene, bible) for scene in scenes[:MAX_GATHERED_SCENES]
     )
@@ -428,7 +427,8 @@ def _select_lines(
     """Return quotations of the people asked about, verified ones first, then in story
     order.
 
-    If the question names a hearer, only what is said to them, if there is anything.
+    If the question names a hearer, only what is said to them, if there is anything; if
+    it names chapters, only what is said there, unless a character answers it.
     """
     intentions = {choice.intention for choice in plan.choices}
     speakers = {question.character} if question.character else set()
@@ -444,6 +444,9 @@ def _select_lines(
     if not speakers and plan.intent is AnswerIntent.SCENARIO:
         speakers = set(people)
     quotes = [quote for quote in bible.quotes if quote.speaker in speakers]
+    chapters = parse_chapter_numbers(question.text)
+    if chapters and not question.character and plan.intent is not AnswerIntent.SCENARIO:
+        quotes = [quote for quote in quotes if quote.evidence.chapter in chapters]
     quotes = [quote for quote in quotes if quote.addressee in hearers] or quotes
     words = set(extract_content_words(question.text))
 

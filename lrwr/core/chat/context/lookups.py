@@ -17,11 +17,19 @@ from dataclasses import dataclass, replace
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.witness import WitnessFilter
+from lrwr.core.chat.extractive.question_parts import remove_chapter_references
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import ChunkId, Passage
 from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.language_model import flatten_reply_text
-from lrwr.core.model.turns import Citation, QuestionPlan, TurnEvent, TurnStageStarted
+from lrwr.core.model.text import extract_content_words
+from lrwr.core.model.turns import (
+    AnswerSource,
+    Citation,
+    QuestionPlan,
+    TurnEvent,
+    TurnStageStarted,
+)
 from lrwr.core.retrieval.search_model import SearchResult
 from lrwr.core.retrieval.story import ChapterReader, ChapterTitle
 
@@ -33,6 +41,9 @@ MAX_SEARCH_CHARS = 200
 
 MAX_LOOKUPS_AT_ONCE = 3
 """Searches and chapters in one request."""
+
+MAX_CHAPTER_PASSAGES = 60
+"""Passages of the chapters that a question names, at most."""
 
 MAX_REQUEST_CHARS = 1_000
 """Characters of a reply after which no further request is read."""
@@ -272,6 +283,56 @@ def merge_passages(*groups: Iterable[Passage]) -> tuple[Passage, ...]:
         for passage in group:
             by_id.setdefault(passage.chunk.id, passage)
     return tuple(by_id.values())
+
+
+async def add_chapter_passages(
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    result: RetrievalResult,
+    tools: BoundedLookupTools,
+) -> RetrievalResult:
+    """Return `result` with passages of the chapters that the plan names, if the search
+    found none of them that names the people in question and no scene tells who is there.
+
+    A search of the whole story may miss a chapter. Passages that name most of these
+    people come first, then those found, then those that share most words with the
+    question. If it has neither people nor words, they are in text order.
+    """
+    is_answered = any(scene.present for scene in result.scenes)
+    if is_answered or AnswerSource.MANUSCRIPT not in plan.sources:
+        return result
+    text = plan.question or question.text
+    people = _list_people_patterns(question, text)
+    words = set(extract_content_words(remove_chapter_references(text)))
+    chapter_passages = [p for p in result.ranked_chunks if p.chapter in plan.chapters]
+    if any(_count_named(p, people) or not people for p in chapter_passages) and words:
+        return result
+    read = [p for number in plan.chapters for p in await tools.chapter(number)]
+    if not read:
+        return result
+
+    def shared(passage: Passage) -> int:
+        return len(words.intersection(extract_content_words(passage.chunk.text)))
+
+    read.sort(key=lambda passage: -shared(passage))
+    passages = sorted(
+        merge_passages(chapter_passages if words else (), read),
+        key=lambda passage: -_count_named(passage, people),
+    )
+    return replace(result, ranked_chunks=tuple(passages[:MAX_CHAPTER_PASSAGES]))
+
+
+def _list_people_patterns(question: TurnQuestion, text: str) -> list[re.Pattern[str]]:
+    """Return a pattern of all names of each character whom `text` names."""
+    patterns = (
+        re.compile(rf"\b(?:{'|'.join(map(re.escape, forms))})\b")
+        for forms in question.cast
+    )
+    return [pattern for pattern in patterns if pattern.search(text)]
+
+
+def _count_named(passage: Passage, people: Iterable[re.Pattern[str]]) -> int:
+    return sum(pattern.search(passage.chunk.text) is not None for pattern in people)
 
 
 def merge_by_best_rank(*rankings: Sequence[Passage]) -> tuple[Passage, ...]:

@@ -16,6 +16,7 @@ from lrwr.core.chat.context.items import (
     StoryFacet,
     build_relation_item,
     collect_context_items,
+    is_sure,
     load_result_texts,
     map_intentions_to_facets,
 )
@@ -30,6 +31,7 @@ from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     asks_for_list,
+    find_speaker_names,
     iter_profile_names,
     split_question_parts,
 )
@@ -57,6 +59,8 @@ from lrwr.core.model.text import (
 )
 from lrwr.core.model.turns import (
     NO_CLEAR_ANSWER,
+    NO_LINE,
+    NOBODY_PRESENT,
     AnswerIntent,
     AnswerToken,
     GapFlag,
@@ -221,6 +225,9 @@ class _ExtractiveAnswer:
             gaps = [self._question_gap]
         for gap in gaps:
             yield GapFound(gap)
+        if missing := _describe_chapter_silence(self.question, self.plan, self.result):
+            yield self.writer.say(missing)
+            silence = NotFoundLevel.NONE
         yield from self._iter_not_found(silence, nearest)
 
     async def _write_facts_and_passages(
@@ -396,6 +403,10 @@ class _ExtractiveAnswer:
         self, silence: NotFoundLevel, nearest: bool
     ) -> Iterator[AnswerToken]:
         unknown_words = find_unknown_words(self.result)
+        if silence is NotFoundLevel.SURE and _has_chapter_passages(
+            self.plan, self.result
+        ):
+            silence = NotFoundLevel.MAYBE
         not_found_text = format_not_found(
             self.question,
             unknown_words,
@@ -419,6 +430,33 @@ def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
         for fact in facts
         if fact.facet not in (StoryFacet.HAPPENED, StoryFacet.LINE)
     )
+
+
+def _has_chapter_passages(plan: QuestionPlan, result: RetrievalResult) -> bool:
+    """Return whether the question names a chapter of which `result` has passages."""
+    return any(p.chapter in plan.chapters for p in result.ranked_chunks)
+
+
+def _describe_chapter_silence(
+    question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
+) -> str:
+    """Return a sentence that says that nobody is known to be present, or to speak, in
+    the chapter that the question names; "" if somebody is, or if it asks neither.
+    """
+    if not _has_chapter_passages(plan, result):
+        return ""
+    intentions = {choice.intention for choice in plan.choices}
+    chapters = " or ".join(f"chapter {number}" for number in plan.chapters)
+    has_sure_line = any(is_sure(line.evidence) for line in result.lines)
+    if SourceIntention.DIALOGUE_OF in intentions and not has_sure_line:
+        text = plan.question or question.text
+        speakers = " or ".join(find_speaker_names(text, question.cast))
+        degree = "known for certain" if result.lines else "known"
+        return f"{NO_LINE} {speakers} in {chapters} is {degree}." if speakers else ""
+    asks_who = SourceIntention.WHO_WAS_THERE in intentions
+    if asks_who and not any(scene.present for scene in result.scenes):
+        return f"{NOBODY_PRESENT} in {chapters}."
+    return ""
 
 
 def find_question_gap(

@@ -19,10 +19,12 @@ from lrwr.core.model.text import (
     parse_numeral,
 )
 from lrwr.core.model.turns import QuestionPlan
+from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
     weigh_question_words,
 )
+from lrwr.core.retrieval.people import infer_question_role
 from lrwr.core.retrieval.retrievers import WordWeights
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 
@@ -350,6 +352,23 @@ def find_profiles_in_text(
             for form in iter_profile_names(person)
         )
     )
+
+
+def find_speaker_names(text: str, cast: Iterable[Sequence[str]]) -> list[str]:
+    """Return the names, as `text` has them, of the characters of whom it asks what they
+    say. Each item of `cast` has all names of a character. "Nell's aunt" is not Nell.
+    """
+    forms = sorted({form for names in cast for form in names}, key=len, reverse=True)
+    if not forms:
+        return []
+    names = "|".join(map(re.escape, forms))
+    pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w|['’])")
+    speakers = (
+        match.group()
+        for match in pattern.finditer(text)
+        if infer_question_role(text, match.start()) is AppearanceRole.SPEAKS
+    )
+    return list(dict.fromkeys(speakers))
 
 
 def iter_profile_names(profile: CharacterProfile) -> Iterator[str]:
