@@ -169,7 +169,7 @@ def test_a_conversation_goes_on_and_is_listed(marsh: Terminal) -> None:
     assert (first.code, then.code) == (0, 0)
     threads = marsh.run("threads", "--json").json
     (thread,) = [one for one in threads if one["id"] == first.json["thread"]]
-    assert (thread["title"], thread["turns"]) == ("Who is TinToby?", 2)
+    assert (thread["title"], thread["turns"]) == ("TinToby", 2)
 
 
 def test_a_question_may_come_from_a_pipe_or_be_refused(marsh: Terminal) -> None:

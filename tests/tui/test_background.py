@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 
 from textual.widgets import Input, Static
 
@@ -10,19 +11,50 @@ from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.status import StatusLine
+from tests.fakes.embedding_server import MODEL, EmbeddingServer
+from tests.fakes.hosted_server import Json
 from tests.fakes.room import Room, a_room, breathe
 
 
+class SlowEmbeddings(EmbeddingServer):
+    """An embedding server that answers no more once a document is stored, until
+    `released` is set. Questions, which are few texts, are answered at once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(key="", sizes={MODEL: 64}, changing=self._hold)
+        self.released, self.is_stored = Event(), Event()
+
+    def _hold(self, reply: Json) -> Json:
+        if len(reply["data"]) > 3 and self.is_stored.is_set():
+            self.released.wait(30)
+        return reply
+
+
 @asynccontextmanager
-async def reading_room(folder: Path) -> AsyncIterator[Room]:
-    """Open a room, and start to read the folder from its library screen."""
-    async with a_room(folder) as room:
-        await room.press("ctrl+l")
-        await room.type(".")
-        await room.pilot.press("enter")
-        while not room.screen.ingestion.total:
-            await room.pilot.pause(0.01)
-        yield room
+async def reading_room(folder: Path) -> AsyncIterator[tuple[Room, SlowEmbeddings]]:
+    """Open a room, and start to read the folder from its library screen.
+
+    The reading stores a few documents and does not end before the server is released.
+    """
+    with SlowEmbeddings() as server:
+        async with a_room(
+            folder,
+            LRWR_EMBEDDING_MODEL="server",
+            LRWR_EMBEDDING_NAME=MODEL,
+            LRWR_EMBEDDING_DIMENSIONS="64",
+            LRWR_EMBEDDING_BASE_URL=server.base_url,
+        ) as room:
+            await room.press("ctrl+l")
+            await room.type(".")
+            await room.pilot.press("enter")
+            while not room.screen.ingestion.finished:
+                await room.pilot.pause(0.01)
+            server.is_stored.set()
+            try:
+                yield room, server
+            finally:
+                server.released.set()
 
 
 def index(room: Room) -> str:
@@ -37,21 +69,23 @@ def notices(room: Room) -> list[str]:
     return [notification.message for notification in room.app._notifications]
 
 
-async def until_read(room: Room) -> None:
+async def until_read(room: Room, server: SlowEmbeddings | None = None) -> None:
+    if server is not None:
+        server.released.set()
     while room.screen.ingestion.is_running:
         await room.pilot.pause(0.02)
     await room.settle()
 
 
 async def test_escape_closes_the_library_and_reading_goes_on(unread: Path) -> None:
-    async with reading_room(unread) as room:
+    async with reading_room(unread) as (room, server):
         assert isinstance(room.app.screen, LibraryScreen)
         assert "Reading goes on" in part(room, "progress")
         await room.pilot.press("escape", "escape", "escape")
         assert isinstance(room.app.screen, ChatScreen)
         assert room.screen.ingestion.is_running
         assert index(room).startswith("reading: ")
-        await until_read(room)
+        await until_read(room, server)
         assert room.screen.ingestion.words > 20_000
         assert any("documents processed" in notice for notice in notices(room))
         assert index(room) == "up to date"
@@ -61,20 +95,22 @@ async def test_escape_closes_the_library_and_reading_goes_on(unread: Path) -> No
 
 
 async def test_text_typed_while_reading_goes_where_the_cursor_is(unread: Path) -> None:
-    async with reading_room(unread) as room:
+    async with reading_room(unread) as (room, server):
         await room.pilot.press("escape", *"Who?")
         assert room.screen.query_one(PromptInputArea).text == "Who?"
-        await until_read(room)
+        await until_read(room, server)
         assert room.screen.query_one(PromptInputArea).text == "Who?"
 
 
 async def test_a_question_while_reading_is_answered_and_says_so(unread: Path) -> None:
-    async with reading_room(unread) as room:
-        while not room.screen.ingestion.finished:
-            await room.pilot.pause(0.01)
+    async with reading_room(unread) as (room, server):
         await room.pilot.press("escape")
-        await room.ask("Who keeps the ledger?")
-        await until_read(room)
+        prompt = room.screen.query_one(PromptInputArea)
+        prompt.insert("Who keeps the ledger?")
+        prompt.action_send()
+        await room.pilot.pause()
+        assert room.screen.ingestion.is_running
+        await until_read(room, server)
         notes = [str(note.render()) for note in room.transcript.query(".note")]
         assert any("was still being read" in note for note in notes)
 
@@ -95,14 +131,12 @@ async def test_a_question_before_anything_is_stored_says_to_ask_again(
 async def test_reading_stops_at_the_second_ctrl_c_and_goes_on_later(
     unread: Path,
 ) -> None:
-    async with reading_room(unread) as room:
-        while not room.screen.ingestion.finished:
-            await room.pilot.pause(0.01)
+    async with reading_room(unread) as (room, server):
         await room.pilot.press("escape", "ctrl+c")
         assert room.screen.ingestion.is_running
         assert any("Ctrl+C again" in notice for notice in notices(room))
         await room.pilot.press("ctrl+c")
-        await until_read(room)
+        await until_read(room, server)
         (line,) = room.screen.ingestion.lines
         assert line.startswith("Stopped reading.")
         assert "stay in the library" in line
@@ -112,14 +146,14 @@ async def test_reading_stops_at_the_second_ctrl_c_and_goes_on_later(
         await room.press("ctrl+l")
         assert line in part(room, "report")
         await room.pilot.press("r")
-        await until_read(room)
+        await until_read(room, server)
         assert "processed" in part(room, "report")
         assert room.screen.ingestion.total is not None
         assert room.screen.ingestion.total <= 27 - stored
 
 
 async def test_closing_the_room_while_reading_needs_the_key_twice(unread: Path) -> None:
-    async with reading_room(unread) as room:
+    async with reading_room(unread) as (room, _):
         await room.pilot.press("ctrl+q")
         assert room.screen.ingestion.is_running
         assert room.app.is_running
@@ -129,10 +163,10 @@ async def test_closing_the_room_while_reading_needs_the_key_twice(unread: Path) 
 
 
 async def test_a_second_reading_is_not_begun(unread: Path) -> None:
-    async with reading_room(unread) as room:
+    async with reading_room(unread) as (room, server):
         await room.pilot.press("escape", "alt+l")
         assert any("Already reading" in notice for notice in notices(room))
-        await until_read(room)
+        await until_read(room, server)
 
 
 async def test_an_empty_folder_is_named_and_can_be_corrected(
