@@ -1,5 +1,6 @@
 """A conversation line by line: piped in, and typed on a terminal."""
 
+import codecs
 import contextlib
 import os
 import signal
@@ -173,6 +174,7 @@ class Typed:
 
     def __init__(self, book: Terminal, **env: str) -> None:
         self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._at = 0
         self._ours, theirs = os.openpty()
         self._running = subprocess.Popen(
@@ -210,7 +212,7 @@ class Typed:
     def until(self, text: str) -> None:
         """Wait until `text` is shown after what was waited for before."""
         while (found := self.seen.find(text, self._at)) < 0:
-            self.seen += os.read(self._ours, 1_024).decode()
+            self.seen += self._decoder.decode(os.read(self._ours, 1_024))
         self._at = found + len(text)
 
     def end(self) -> int:
