@@ -27,7 +27,7 @@ def read(asked: Asked) -> str:
     if asked.shape == "Passages":
         return passages(len(NUMBERED.findall(asked.texts[-1])))
     reply: dict[str, list[dict[str, str]]] = {kind: [] for kind in KINDS}
-    if "Nell Tallow" in asked.texts[-1]:
+    if "said Nell Tallow" in asked.texts[-1]:  # the other chapter may list her name
         reply["people"] = [
             trait("wary", "Is it late?” said Nell Tallow"),
             trait("merry", "Nell danced in the rain"),
