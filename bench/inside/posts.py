@@ -27,13 +27,9 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import find_numbers
 from lrwr.core.attribution.names import list_named_characters
 from lrwr.core.attribution.quotations import occurs_in
-from lrwr.core.evidence.checker import (
-    CheckedStory,
-    DraftChecker,
-    StatementResult,
-    find_subject,
-)
+from lrwr.core.evidence.checker import DraftChecker, find_subject
 from lrwr.core.evidence.comparison import compare_with_text
+from lrwr.core.evidence.results import CheckedStory, StatementResult
 from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.text import WORD_PATTERN, LineIndex
 from lrwr.core.ports.stores import DocumentText

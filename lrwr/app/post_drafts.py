@@ -16,7 +16,7 @@ from lrwr.core.evidence.candidates import (
     StoryMaterial,
     resolve_notes,
 )
-from lrwr.core.evidence.checker import CheckedStory, DraftChecker
+from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import render_draft, render_outline
 from lrwr.core.evidence.judge import ClaimJudge
 from lrwr.core.evidence.kinds import KIND_RULES, PostKind
@@ -27,6 +27,7 @@ from lrwr.core.evidence.prompts import (
     build_pack_messages,
     build_writing_messages,
 )
+from lrwr.core.evidence.results import CheckedStory
 from lrwr.core.evidence.revision import SentenceRevision
 from lrwr.core.evidence.sources import EvidenceSource, SourceModels
 from lrwr.core.evidence.steps import (

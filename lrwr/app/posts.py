@@ -15,13 +15,7 @@ from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.names import fold_words
 from lrwr.core.bible.name_lookup import list_cast_forms
-from lrwr.core.evidence.checker import (
-    CheckedStatement,
-    CheckedStory,
-    DraftChecker,
-    StatementResult,
-    find_subject,
-)
+from lrwr.core.evidence.checker import DraftChecker, find_subject
 from lrwr.core.evidence.drafts import (
     PART_BREAK,
     CitationStyle,
@@ -36,6 +30,11 @@ from lrwr.core.evidence.limits import (
     split_parts,
 )
 from lrwr.core.evidence.pack import AnchoredFact, anchor_facts
+from lrwr.core.evidence.results import (
+    CheckedStatement,
+    CheckedStory,
+    StatementResult,
+)
 from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
 from lrwr.core.evidence.web_queries import MAX_QUERIES, BookWords, build_queries
 from lrwr.core.model.chunks import ChunkKind

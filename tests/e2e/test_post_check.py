@@ -77,6 +77,39 @@ def test_the_text_shows_both_values_and_what_was_not_analysed(
     assert "“From the lamp house”" in check(read_sample, "--all").out
 
 
+QUOTING = """\
+“I keep everything,” said OchraMags.
+
+Mags said, “I keep nothing.”
+
+“The dark is owed for,” says the fifth rule.
+
+“I keep everything,” said OchraMags, and she drowned the cat in a well.
+"""
+
+
+def test_words_outside_a_true_quotation_are_judged_by_themselves(
+    read_sample: Terminal,
+) -> None:
+    done = check(read_sample, "--json", draft=QUOTING)
+    assert list(results(done).values()) == [
+        "quoted",
+        "details differ",
+        "details differ",
+        "closest passage",
+    ]
+    _, wrong, number, _ = (row["differences"] for row in done.json["sentences"])
+    assert [(d["kind"], d["stated"], d["found"]) for d in wrong] == [
+        ("quotation", "I keep nothing.", "I keep everything")
+    ]
+    assert [(d["stated"], d["found"]) for d in number] == [("fifth", "sixth")]
+    shown = check(read_sample, draft=QUOTING).out
+    assert (
+        "“I keep nothing.” is not in the text; the text has “I keep everything”"
+        in shown
+    )
+
+
 def test_what_is_told_after_the_horizon_is_later_and_not_shown(
     read_sample: Terminal,
 ) -> None:

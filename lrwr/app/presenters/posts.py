@@ -13,14 +13,14 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.evidence.checker import (
+from lrwr.core.evidence.comparison import DetailDifference, DetailKind
+from lrwr.core.evidence.judge import Verdict
+from lrwr.core.evidence.limits import PartLength
+from lrwr.core.evidence.results import (
     CheckedStatement,
     ClosestPassage,
     StatementResult,
 )
-from lrwr.core.evidence.comparison import DetailDifference, DetailKind
-from lrwr.core.evidence.judge import Verdict
-from lrwr.core.evidence.limits import PartLength
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.stores import DocumentText
 
@@ -113,7 +113,8 @@ def describe_difference(difference: DetailDifference) -> str:
         sanitize_line(words) for words in (difference.stated, difference.found)
     )
     if difference.kind is DetailKind.QUOTATION:
-        return f"quotation: “{stated}” is not in the text"
+        theirs = f"; the text has “{found}”" if found else ""
+        return f"quotation: “{stated}” is not in the text{theirs}"
     own = f"you wrote “{stated}”" if stated else "you left it out"
     theirs = f"the text has “{found}”" if found else "the text has no such word"
     return f"{difference.kind}: {own}; {theirs}"

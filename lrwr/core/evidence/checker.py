@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from lrwr.core.attribution.details import find_numbers, stem_words
 from lrwr.core.attribution.names import (
@@ -12,29 +11,33 @@ from lrwr.core.attribution.names import (
     fold_words,
     list_named_characters,
 )
-from lrwr.core.attribution.quotations import (
-    AnswerQuotation,
-    find_differing_words,
-    occurs_in,
-)
+from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
 from lrwr.core.evidence.comparison import (
     Comparison,
     DetailDifference,
-    DetailKind,
     compare_with_text,
 )
-from lrwr.core.evidence.judge import ClaimJudgement, EvidenceClaim, Verdict
+from lrwr.core.evidence.quotation_check import (
+    find_other_speaker,
+    find_wrong_quotations,
+    list_checked_quotations,
+    split_quotation,
+    strip_speaker_tag,
+)
+from lrwr.core.evidence.results import (
+    CheckedStatement,
+    CheckedStory,
+    ClosestPassage,
+    StatementResult,
+)
 from lrwr.core.evidence.statements import DraftStatement
-from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage
-from lrwr.core.model.documents import Horizon
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.service import PassageFinder
-from lrwr.core.retrieval.story import StoryOrder, build_search_scope, is_within_scope
+from lrwr.core.retrieval.story import build_search_scope, is_within_scope
 
 PASSAGES = 10
 """Passages that a statement is compared with."""
@@ -63,116 +66,28 @@ SUBJECT_BONUS = 0.25
 _PRONOUN = re.compile(r"\W*(?:he|she|his|her|hers|him|they|their|them)\b", re.I)
 _AUTHOR = re.compile(r"\b(?:I|me|my|mine|we|us|our|you|your|readers?)\b")
 
-SAME_MARGIN = 0.05
+SAME_MARGIN = 0.1
 """How much less close a passage may be that has the details of a statement after all."""
+
+_VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
+"""Results that a question can have, which claims nothing unless it is a quotation."""
 
 AROUND_CHARS = 1_500
 """Characters around a passage in which a person may be named whom it calls "she"."""
 
 
-class StatementResult(StrEnum):
-    """What a check without a language model finds out about a statement.
-
-    It stands in the text word for word, gives details otherwise, has a closest passage,
-    is told only after the horizon, is not about the story, or states nothing.
-    """
-
-    QUOTED = "quoted"
-    DETAILS_DIFFER = "details differ"
-    CLOSEST = "closest passage"
-    LATER = "later"
-    OUTSIDE = "outside the book"
-    NOTHING = "nothing to check"
-
-
-NEEDS_AUTHOR = frozenset(
-    (StatementResult.DETAILS_DIFFER, StatementResult.LATER, StatementResult.OUTSIDE)
-)
-"""Results that need the author, except outside the book with a cited page."""
-
-
-_VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
-"""Results that a question can have, which claims nothing unless it is a quotation."""
-
-
-_JUDGED = frozenset((StatementResult.CLOSEST, StatementResult.DETAILS_DIFFER))
-"""Results that only a language model can say more about."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClosestPassage:
-    """A passage with the sentences in it, at `span` of its document, that are closest to
-    a statement; `share` is the share of its content words that they have.
-    """
-
-    passage: Passage
-    span: Span
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedStatement:
-    """A statement with the result of its check.
-
-    `passages` are the closest ones up to the horizon, best first. `chapter` is where it
-    is told first, for `LATER` only; 0 if that is before the first chapter. `names` are
-    lines with the names of the characters in it. `judgement` is that of a language
-    model, None without one or if its quotation is not in a passage. `pages` are those
-    that a web search found for it; nobody has compared them with it.
-    """
-
-    statement: DraftStatement
-    result: StatementResult
-    passages: tuple[ClosestPassage, ...] = ()
-    differences: tuple[DetailDifference, ...] = ()
-    chapter: int | None = None
-    names: tuple[str, ...] = ()
-    judgement: ClaimJudgement | None = None
-    pages: tuple[WebPage, ...] = ()
-
-    @property
-    def claim(self) -> EvidenceClaim | None:
-        """What a language model can judge; None for the other results."""
-        if self.result not in _JUDGED or not self.passages:
-            return None
-        texts = (closest.passage.chunk.text for closest in self.passages)
-        return EvidenceClaim(self.statement.text, tuple(texts), self.names)
-
-    @property
-    def needs_author(self) -> bool:
-        """Whether the author has to look at it."""
-        if self.judgement is not None and self.result is StatementResult.CLOSEST:
-            return self.judgement.verdict is not Verdict.SUPPORTED
-        if self.result is StatementResult.OUTSIDE and self.statement.links:
-            return False
-        return self.result in NEEDS_AUTHOR
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedStory:
-    """The story that a draft is checked against, up to `horizon`; None is all of it.
-
-    `cast` has for each character all forms of its name, `known_cast` those of the
-    characters and forms that occur up to the horizon. `words` are all words of the story
-    up to the horizon, folded; empty without one.
-    """
-
-    order: StoryOrder
-    pipeline: Pipeline
-    cast: tuple[tuple[str, ...], ...] = ()
-    horizon: Horizon | None = None
-    known_cast: tuple[tuple[str, ...], ...] = ()
-    words: frozenset[str] = frozenset()
-
-
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A passage compared with a statement, where its text is, and whether it lies up to
-    the horizon. `text` is that of its document.
+    """A passage compared with a statement, and whether it lies up to the horizon.
+
+    `own` is its comparison with the words outside the quotations of the statement; None
+    without quotations. `text` is that of its document, up to the horizon if it is
+    visible, `around` the part of it around the passage.
     """
 
     passage: Passage
     compared: Comparison
+    own: Comparison | None
     is_visible: bool
     text: str
 
@@ -237,17 +152,27 @@ class DraftChecker:
         candidates = []
         for passage in found.values():
             chunk = passage.chunk
+            is_visible = is_within_scope(chunk.document, chunk.span, scope)
             text = texts[chunk.document].text if chunk.document in texts else chunk.text
-            around = text[
-                max(0, chunk.span.start - AROUND_CHARS) : chunk.span.end + AROUND_CHARS
-            ]
-            compared = compare_with_text(
-                statement.text, chunk.text, self._split, story.cast, around
-            )
+            if is_visible:
+                text = text[: scope.until.get(chunk.document)]
+            compared = self._compare(statement.text, passage, story, text)
             if compared is not None:
-                is_visible = is_within_scope(chunk.document, chunk.span, scope)
-                candidates.append(_Candidate(passage, compared, is_visible, text))
+                own = None
+                if statement.quotations and is_visible:
+                    words = strip_speaker_tag(statement)
+                    own = self._compare(words, passage, story, text)
+                candidates.append(_Candidate(passage, compared, own, is_visible, text))
         return _rank(candidates, _list_forms(subject, story))
+
+    def _compare(
+        self, words: str, passage: Passage, story: CheckedStory, text: str
+    ) -> Comparison | None:
+        """Compare `words` with a passage of the document with `text`."""
+        chunk = passage.chunk
+        start, end = chunk.span.start - AROUND_CHARS, chunk.span.end + AROUND_CHARS
+        around = text[max(0, start) : end]
+        return compare_with_text(words, chunk.text, self._split, story.cast, around)
 
 
 def find_subject(statement: DraftStatement, story: CheckedStory) -> str:
@@ -321,32 +246,74 @@ def _decide(
     later = _find_later(statement, story, candidates)
     if later is not None:
         return replace(checked, result=StatementResult.LATER, chapter=later.chapter)
-    quotations = [q for q in statement.quotations if q.is_long]
-    wrong = _find_wrong_quotations(quotations, visible)
+    wrong = _list_wrong_quotations(statement, story, visible)
     if wrong:
         return replace(
             checked, result=StatementResult.DETAILS_DIFFER, differences=wrong
         )
     source = next((c for c in visible if occurs_in(statement.text, [c.found])), None)
-    if source is not None or (quotations and not stem_words(statement.own_text)):
+    is_mixed = bool(statement.quotations)
+    has_claim = not is_mixed or _claims_beyond_quotations(statement, story)
+    if source is not None or not has_claim:
         return replace(checked, result=StatementResult.QUOTED)
-    best = visible[0] if visible else None
-    if best is not None and best.compared.differences:
-        same = [
-            c for c in visible if c.compared.strength >= best.compared.strength - 0.1
-        ]
-        if all(c.compared.differences for c in same):
-            return replace(
-                checked,
-                result=StatementResult.DETAILS_DIFFER,
-                differences=best.compared.differences,
-            )
-    if quotations:
-        return replace(checked, result=StatementResult.QUOTED)
-    other = _find_other_subject(statement, story, visible)
-    if other is not None:
-        return replace(checked, result=other)
+    differences = _find_differences(
+        [c.compared for c in visible if not is_mixed or c.compared.is_near]
+    )
+    if is_mixed and not differences:
+        differences = _find_differences(_list_own_comparisons(statement, visible))
+    if differences:
+        return replace(
+            checked, result=StatementResult.DETAILS_DIFFER, differences=differences
+        )
+    if not is_mixed:
+        other = _find_other_subject(statement, story, visible)
+        if other is not None:
+            return replace(checked, result=other)
     return checked
+
+
+def _list_wrong_quotations(
+    statement: DraftStatement, story: CheckedStory, visible: Sequence[_Candidate]
+) -> tuple[DetailDifference, ...]:
+    quotations = list_checked_quotations(statement)
+    passages = [c.passage.chunk.text for c in visible]
+    wrong = find_wrong_quotations(quotations, passages, [c.text for c in visible])
+    other = find_other_speaker(statement, passages, story.cast) if quotations else None
+    return (*wrong, other) if other is not None else tuple(wrong)
+
+
+def _claims_beyond_quotations(statement: DraftStatement, story: CheckedStory) -> bool:
+    """Return whether a statement says more outside its quotations than who speaks."""
+    names = {w for forms in story.cast for form in forms for w in fold_words(form)}
+    return bool(stem_words(strip_speaker_tag(statement, names)))
+
+
+def _list_own_comparisons(
+    statement: DraftStatement, visible: Sequence[_Candidate]
+) -> list[Comparison]:
+    """Return the comparisons with the words outside the quotations, closest first: of
+    the passages with a quotation, if there are any.
+    """
+    quoting = [
+        c
+        for c in visible
+        if any(occurs_in(q.text, [c.passage.chunk.text]) for q in statement.quotations)
+    ]
+    compared = [c.own for c in quoting or visible if c.own is not None]
+    return sorted(compared, key=lambda comparison: -comparison.strength)
+
+
+def _find_differences(
+    comparisons: Sequence[Comparison],
+) -> tuple[DetailDifference, ...]:
+    """Return the details that the closest text has otherwise, unless one that is nearly
+    as close has them as stated; `comparisons` are closest first.
+    """
+    best = comparisons[0] if comparisons else None
+    if best is None or not best.differences:
+        return ()
+    same = (c for c in comparisons if c.strength >= best.strength - SAME_MARGIN)
+    return best.differences if all(c.differences for c in same) else ()
 
 
 def _show(candidate: _Candidate) -> ClosestPassage:
@@ -416,28 +383,6 @@ def _find_later_name(
 
 def _has(quotation: AnswerQuotation, candidates: Sequence[_Candidate]) -> bool:
     return occurs_in(quotation.text, [c.text for c in candidates])
-
-
-def split_quotation(quotation: str) -> list[str]:
-    """Return the parts of a quotation between ellipses that have at least two words."""
-    parts = (part.strip(" .,;:!?") for part in re.split(r"…|\.\s?\.\s?\.", quotation))
-    return [part for part in parts if len(part.split()) > 1]
-
-
-def _find_wrong_quotations(
-    quotations: Sequence[AnswerQuotation], visible: Sequence[_Candidate]
-) -> tuple[DetailDifference, ...]:
-    texts = [c.passage.chunk.text for c in visible]
-    found = visible[0].found if visible else ""
-    return tuple(
-        DetailDifference(
-            DetailKind.QUOTATION,
-            " ".join(find_differing_words(quotation.text, texts)) or quotation.text,
-            found,
-        )
-        for quotation in quotations
-        if not _has(quotation, visible)
-    )
 
 
 def _find_other_subject(

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 from lrwr.core.attribution.details import find_missing_numbers
 from lrwr.core.attribution.names import find_missing_names, fold_words
 from lrwr.core.attribution.quotations import occurs_in
-from lrwr.core.evidence.checker import (
-    CheckedStatement,
-    CheckedStory,
-    DraftChecker,
-    StatementResult,
-    find_subject,
-)
+from lrwr.core.evidence.checker import DraftChecker, find_subject
 from lrwr.core.evidence.comparison import DetailKind
 from lrwr.core.evidence.drafts import DraftSentence, PostDraft, map_sentences
 from lrwr.core.evidence.judge import (
@@ -25,6 +19,11 @@ from lrwr.core.evidence.judge import (
 from lrwr.core.evidence.limits import LIMITS, Platform, fits
 from lrwr.core.evidence.pack import EvidencePack, iter_source_texts
 from lrwr.core.evidence.prompts import FlaggedSentence
+from lrwr.core.evidence.results import (
+    CheckedStatement,
+    CheckedStory,
+    StatementResult,
+)
 from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.text import LineIndex, SentenceSplitter
 from lrwr.core.ports.stores import DocumentText

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypedDict
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.evidence.checker import CheckedStory, DraftChecker
+from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import DraftSentence, PostDraft, fit_parts
 from lrwr.core.evidence.judge import ClaimJudge
 from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap
@@ -35,6 +35,7 @@ from lrwr.core.evidence.prompts import (
     parse_revisions,
     request_reply,
 )
+from lrwr.core.evidence.results import CheckedStory
 from lrwr.core.evidence.revision import (
     DraftCheck,
     SentenceCheckParts,

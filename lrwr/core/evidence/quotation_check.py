@@ -1,0 +1,156 @@
+"""Compares the quotations of a statement with the text that it quotes."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate
+
+from lrwr.core.attribution.names import list_named_characters
+from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
+from lrwr.core.evidence.comparison import DetailDifference, DetailKind
+from lrwr.core.evidence.statements import DraftStatement
+from lrwr.core.model.text import WORD_PATTERN, normalize_word
+
+MIN_WORDING_SHARE = 0.5
+"""Share of the words of a quotation that a text must have, in their order, to be shown
+as what it should be."""
+
+COMPARED_PLACES = 8
+"""Places of a text that are compared word by word, those with most words in common."""
+
+_CHAPTER = re.compile(r"\b(?:in |of )?chapter [\w-]+", re.IGNORECASE)
+
+_CLAUSE_END = re.compile(r"[,;:!?—–]|(?<!\bMr)(?<!\bMrs)(?<!\bDr)\.")
+
+_TAG_WORDS = 3
+"""Words between a quotation and its verb of saying, at most: "says the old keeper"."""
+
+_SAYING = re.compile(
+    r"(?:add|admit|agre|announc|answer|argu|ask|call|claim|complain|continu|cr[iy]|declar"
+    r"|demand|exclaim|explain|growl|insist|jok|murmur|mutter|not|observ|promis|protest"
+    r"|recall|remark|repeat|repl[iy]|scream|shout|sigh|stat|wail|warn|whisper|wonder|yell)"
+    r"(?:e|y|s|es|d|ed|ted|ing)?|begins?|began|sa(?:y|ys|id|ying)|tells?|told"
+    r"|thinks?|thought|writes?|wrote"
+)
+"""A verb that may introduce or follow a quotation, in lower case."""
+
+
+def list_checked_quotations(statement: DraftStatement) -> list[AnswerQuotation]:
+    """Return the quotations of a statement that must be verbatim: long ones, and short
+    ones beside a verb of saying; other short ones may be a title or irony.
+    """
+    return [
+        quotation
+        for quotation in statement.quotations
+        if quotation.is_long or _has_speaker_tag(statement.text, quotation)
+    ]
+
+
+def _has_speaker_tag(text: str, quotation: AnswerQuotation) -> bool:
+    before = re.split(r"[.!?;]", text[: quotation.span.start])[-1]
+    after = re.split(r"[.!?;]", text[quotation.span.end :])[0]
+    last = WORD_PATTERN.findall(before)[-_TAG_WORDS:]
+    first = WORD_PATTERN.findall(after)[:_TAG_WORDS]
+    is_introduced = before.rstrip().endswith((",", ":"))
+    return any(map(_is_saying, (*first, *(last if is_introduced else last[-1:]))))
+
+
+def _is_saying(word: str) -> bool:
+    plain = normalize_word(word)
+    return plain != "not" and _SAYING.fullmatch(plain) is not None
+
+
+def strip_speaker_tag(statement: DraftStatement, names: Collection[str] = ()) -> str:
+    """Return the words of a statement outside its quotations, without verbs of saying,
+    `names`, folded words, and chapters: who says it where.
+    """
+    text = _CHAPTER.sub(" ", statement.own_text)
+    words = (
+        word
+        for word in text.split()
+        if not _is_saying(plain := word.strip("“”\"'’.,;:!?()—–-"))
+        and normalize_word(re.sub(r"['’]s$", "", plain)) not in names
+    )
+    return " ".join(words).strip(" ,;:–—")
+
+
+def split_quotation(quotation: str) -> list[str]:
+    """Return the parts of a quotation between ellipses that have at least two words."""
+    parts = (part.strip(" .,;:!?") for part in re.split(r"…|\.\s?\.\s?\.", quotation))
+    return [part for part in parts if len(part.split()) > 1]
+
+
+def find_wrong_quotations(
+    quotations: Sequence[AnswerQuotation],
+    passages: Sequence[str],
+    texts: Sequence[str],
+) -> Iterator[DetailDifference]:
+    """Yield the quotations that `texts` do not contain, each with the most similar words
+    of `passages`; empty if there are none.
+    """
+    for quotation in quotations:
+        if not occurs_in(quotation.text, texts):
+            wording = find_nearest_wording(quotation.text, passages)
+            yield DetailDifference(DetailKind.QUOTATION, quotation.text, wording)
+
+
+def find_other_speaker(
+    statement: DraftStatement, texts: Sequence[str], cast: Sequence[Collection[str]]
+) -> DetailDifference | None:
+    """Return whom a statement names as the speaker of its only quotation, and whom the
+    text names right after each of its places instead; None if it names nobody else.
+    """
+    if len(statement.quotations) != 1:
+        return None
+    (quotation,) = statement.quotations
+    named = list_named_characters(statement.own_text, cast)
+    words = r"\W+".join(map(re.escape, WORD_PATTERN.findall(quotation.text)))
+    tags = [
+        " ".join(_CLAUSE_END.split(match[1])[0].split()[: _TAG_WORDS + 1])
+        for text in texts
+        for match in re.finditer(rf"(?i:{words})[,.!?…—–]*[”\"]\s+([^“”\"\n]+)", text)
+    ]
+    speakers = {
+        tag: speaker
+        for tag in tags
+        if any(map(_is_saying, tag.split()))
+        for speaker in list_named_characters(tag, cast)[:1]
+    }
+    if len(named) != 1 or not tags or len(speakers) < len({*tags}):
+        return None
+    if not all(named[0].isdisjoint(speaker) for speaker in speakers.values()):
+        return None
+    own = strip_speaker_tag(statement)
+    return DetailDifference(DetailKind.NAME, own.strip(" .,"), tags[0].strip(" .,"))
+
+
+def find_nearest_wording(quotation: str, texts: Sequence[str]) -> str:
+    """Return the words of `texts` that are most similar to `quotation`, as many as it
+    has; empty if fewer than `MIN_WORDING_SHARE` of its words stand there in their order.
+    """
+    words = [normalize_word(word) for word in WORD_PATTERN.findall(quotation)]
+    best, wording = (MIN_WORDING_SHARE, 0), ""
+    for text in texts:
+        places = list(WORD_PATTERN.finditer(text))
+        plain = [normalize_word(place[0]) for place in places]
+        for at in _list_likely_places(words, plain):
+            part = plain[at : at + len(words)]
+            share = SequenceMatcher(None, words, part, autojunk=False).ratio()
+            same = sum(map(str.__eq__, words, part))
+            if (share, same) > best:
+                last = places[min(at + len(words), len(places)) - 1]
+                best, wording = (share, same), text[places[at].start() : last.end()]
+    return wording
+
+
+def _list_likely_places(words: Sequence[str], plain: Sequence[str]) -> list[int]:
+    """Return the starts of the windows of `plain`, as long as `words`, that have most of
+    them.
+    """
+    size, wanted = len(words), frozenset(words)
+    counts = [0, *accumulate(word in wanted for word in plain)]
+    starts = range(max(1, len(plain) - size + 1)) if plain else range(0)
+    shared = ((counts[min(at + size, len(plain))] - counts[at], -at) for at in starts)
+    return [
+        -at for count, at in sorted(shared, reverse=True)[:COMPARED_PLACES] if count
+    ]

@@ -1,0 +1,105 @@
+"""Results of the check of a draft: its statements with the closest passages."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lrwr.core.evidence.comparison import DetailDifference
+from lrwr.core.evidence.judge import ClaimJudgement, EvidenceClaim, Verdict
+from lrwr.core.evidence.statements import DraftStatement
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Passage
+from lrwr.core.model.documents import Horizon
+from lrwr.core.model.text import Span
+from lrwr.core.ports.sources import WebPage
+from lrwr.core.retrieval.story import StoryOrder
+
+
+class StatementResult(StrEnum):
+    """What a check without a language model finds out about a statement.
+
+    It stands in the text word for word, gives details otherwise, has a closest passage,
+    is told only after the horizon, is not about the story, or states nothing.
+    """
+
+    QUOTED = "quoted"
+    DETAILS_DIFFER = "details differ"
+    CLOSEST = "closest passage"
+    LATER = "later"
+    OUTSIDE = "outside the book"
+    NOTHING = "nothing to check"
+
+
+NEEDS_AUTHOR = frozenset(
+    (StatementResult.DETAILS_DIFFER, StatementResult.LATER, StatementResult.OUTSIDE)
+)
+"""Results that need the author, except outside the book with a cited page."""
+
+
+_JUDGED = frozenset((StatementResult.CLOSEST, StatementResult.DETAILS_DIFFER))
+"""Results that only a language model can say more about."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosestPassage:
+    """A passage with the sentences in it, at `span` of its document, that are closest to
+    a statement; `share` is the share of its content words that they have.
+    """
+
+    passage: Passage
+    span: Span
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStatement:
+    """A statement with the result of its check.
+
+    `passages` are the closest ones up to the horizon, best first. `chapter` is where it
+    is told first, for `LATER` only; 0 if that is before the first chapter. `names` are
+    lines with the names of the characters in it. `judgement` is that of a language
+    model, None without one or if its quotation is not in a passage. `pages` are those
+    that a web search found for it; nobody has compared them with it.
+    """
+
+    statement: DraftStatement
+    result: StatementResult
+    passages: tuple[ClosestPassage, ...] = ()
+    differences: tuple[DetailDifference, ...] = ()
+    chapter: int | None = None
+    names: tuple[str, ...] = ()
+    judgement: ClaimJudgement | None = None
+    pages: tuple[WebPage, ...] = ()
+
+    @property
+    def claim(self) -> EvidenceClaim | None:
+        """What a language model can judge; None for the other results."""
+        if self.result not in _JUDGED or not self.passages:
+            return None
+        texts = (closest.passage.chunk.text for closest in self.passages)
+        return EvidenceClaim(self.statement.text, tuple(texts), self.names)
+
+    @property
+    def needs_author(self) -> bool:
+        """Whether the author has to look at it."""
+        if self.judgement is not None and self.result is StatementResult.CLOSEST:
+            return self.judgement.verdict is not Verdict.SUPPORTED
+        if self.result is StatementResult.OUTSIDE and self.statement.links:
+            return False
+        return self.result in NEEDS_AUTHOR
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStory:
+    """The story that a draft is checked against, up to `horizon`; None is all of it.
+
+    `cast` has for each character all forms of its name, `known_cast` those of the
+    characters and forms that occur up to the horizon. `words` are all words of the story
+    up to the horizon, folded; empty without one.
+    """
+
+    order: StoryOrder
+    pipeline: Pipeline
+    cast: tuple[tuple[str, ...], ...] = ()
+    horizon: Horizon | None = None
+    known_cast: tuple[tuple[str, ...], ...] = ()
+    words: frozenset[str] = frozenset()

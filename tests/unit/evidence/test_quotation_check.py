@@ -1,0 +1,87 @@
+"""The quotations of a statement: which must be verbatim, and what the text has instead."""
+
+import pytest
+
+from lrwr.core.evidence.quotation_check import (
+    find_nearest_wording,
+    find_other_speaker,
+    find_wrong_quotations,
+    list_checked_quotations,
+    strip_speaker_tag,
+)
+from tests.unit.evidence.test_statements import read
+
+TEXT = (
+    "The fog came up. “I keep everything,” said Nell, and shut the ledger.\n\n“You will"
+    " not cross tonight,” Mr. Lusk told her."
+)
+CAST = (("Nell", "Nell Tallow"), ("Mr. Lusk", "Lusk"), ("Jack",))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Nell said, “I keep nothing.”", ["I keep nothing."]),
+        ("“Nothing,” says old Nell Tallow.", ["Nothing,"]),
+        ("“Nothing,” Nell replied.", ["Nothing,"]),
+        ("Her “art” fills the house.", []),
+        ("Nell read “The Tide” twice.", []),
+        ("Her “art of keeping a light” fills it.", ["art of keeping a light"]),
+    ],
+)
+def test_short_quotations_must_be_verbatim_beside_a_verb_of_saying(
+    sentence: str, expected: list[str]
+) -> None:
+    (statement,) = read(sentence)
+    quotations = list_checked_quotations(statement)
+    assert [quotation.text for quotation in quotations] == expected
+
+
+@pytest.mark.parametrize(
+    ("quotation", "wording"),
+    [
+        ("I keep nothing.", "I keep everything"),
+        ("You will not cross today", "You will not cross tonight"),
+        ("The sea is a bell.", ""),
+        ("", ""),
+    ],
+)
+def test_the_text_shows_its_own_wording(quotation: str, wording: str) -> None:
+    assert find_nearest_wording(quotation, [TEXT]) == wording
+
+
+def test_a_quotation_with_one_wrong_word_is_shown_with_both_wordings() -> None:
+    (statement,) = read("Nell said, “I keep nothing.”")
+    quotations = list_checked_quotations(statement)
+    (wrong,) = find_wrong_quotations(quotations, [TEXT], [TEXT])
+    assert (wrong.stated, wrong.found) == ("I keep nothing.", "I keep everything")
+    (right,) = read("Nell said, “I keep everything.”")
+    assert not list(
+        find_wrong_quotations(list_checked_quotations(right), [TEXT], [TEXT])
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("“I keep everything,” says Jack.", "said Nell"),
+        ("“You will not cross tonight,” says Nell.", "Mr. Lusk told her"),
+        ("“I keep everything,” says Nell Tallow.", None),
+        ("“I keep everything,” she says.", None),
+        ("“The fog came up,” says Jack.", None),
+    ],
+)
+def test_another_speaker_than_that_of_the_text_is_a_difference(
+    sentence: str, found: str | None
+) -> None:
+    (statement,) = read(sentence)
+    difference = find_other_speaker(statement, [TEXT], CAST)
+    assert (difference.found if difference else None) == found
+
+
+def test_who_speaks_and_in_which_chapter_is_no_claim_of_its_own() -> None:
+    names = ["nell", "tallow"]
+    (tag,) = read("In chapter 5, Nell Tallow writes: “I keep everything.”")
+    assert strip_speaker_tag(tag, names) == ""
+    (more,) = read("“I keep everything,” says Nell, and shuts the grey ledger.")
+    assert strip_speaker_tag(more, names) == "and shuts the grey ledger."
