@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import Embedders
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.decision import CanonChange, Decision
+    from lrwr.core.chat.generation.avatars import TurnCompanion
     from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.ports.jobs import JobQueue
     from lrwr.core.ports.stores import (
@@ -397,17 +398,20 @@ class Workspace:
             flagged_gaps=self.threads.gaps,
         )
 
-    def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":
+    def sessions(
+        self, *, may_ask: bool = True, companion: "TurnCompanion | None" = None
+    ) -> "AvatarSessionService":
         """Return the service that answers questions and stores threads.
 
-        With `may_ask` False it contacts no external service and needs no API key.
+        With `may_ask` False it contacts no external service and needs no API key. A
+        `companion` answers about a book that is read.
 
         Raises:
             NotFound: Nothing was ingested here.
             SettingsProblem: The configured language model has no key or no name.
         """
-        if not may_ask:
-            return self._create_sessions(may_ask=False)
+        if not may_ask or companion is not None:
+            return self._create_sessions(may_ask, companion)
         if self._session is None:
             self._session = self._create_sessions(may_ask=True)
         return self._session
@@ -419,7 +423,9 @@ class Workspace:
         """
         self._session = None
 
-    def _create_sessions(self, *, may_ask: bool) -> "AvatarSessionService":
+    def _create_sessions(
+        self, may_ask: bool, companion: "TurnCompanion | None" = None
+    ) -> "AvatarSessionService":
         from lrwr.app.sessions import SessionDependencies, create_session_service
 
         parts = SessionDependencies(
@@ -439,6 +445,7 @@ class Workspace:
             self.egress.model_access(may_ask=may_ask, is_interactive=True),
             web=self.egress.web_search() if may_ask else None,
             tracer=self.egress.tracer if may_ask else None,
+            companion=companion,
         )
 
     def _decide(self, decision: "Decision") -> "CanonChange":

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.traces.langsmith import LangSmithTracer
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.decision import CanonChange, Decision
+    from lrwr.core.chat.generation.avatars import TurnCompanion
     from lrwr.core.chat.state import TurnQuestion
     from lrwr.core.model.turns import QuestionPlan
     from lrwr.core.ports.indexes import LexicalIndex
@@ -83,11 +84,12 @@ def create_session_service(
     *,
     web: "WebSearch | None" = None,
     tracer: "LangSmithTracer | None" = None,
+    companion: "TurnCompanion | None" = None,
 ) -> AvatarSessionService:
     """Return the service that answers questions and stores threads.
 
-    `web` searches the web, `tracer` receives a trace of each turn; None turns either
-    off.
+    `web` searches the web, `tracer` receives a trace of each turn, `companion` answers
+    about a book that is read; None turns each off.
 
     Raises:
         SettingsProblem: The configured model has no key or no name, or `model.prices`
@@ -113,6 +115,7 @@ def create_session_service(
         limit=PASSAGE_LIMIT,
         now=parts.now,
         new_id=lambda: uuid4().hex,
+        companion=companion,
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
@@ -16,6 +16,7 @@ from lrwr.core.ports.stores import AnalysisStore
 ItemT = TypeVar("ItemT")
 SentT = TypeVar("SentT", contravariant=True)
 JudgementT = TypeVar("JudgementT")
+ReplyT = TypeVar("ReplyT")
 
 _SHOWN_AGAIN = 800
 """Maximum characters of a malformed reply repeated in the second request."""
@@ -324,3 +325,29 @@ def _usage(replies: Sequence[ChatReply]) -> Usage:
 def _format_error(error: LrwrError) -> str:
     message = str(error).rstrip(".")
     return f"{message}. {error.hint}".rstrip()
+
+
+async def request_reply(
+    chat: ChatModel,
+    messages: Sequence[ChatMessage],
+    shape: ReplyShape,
+    parse: Callable[[str], ReplyT],
+) -> ReplyT:
+    """Return the parsed reply of `chat`; a malformed one is requested once more.
+
+    Raises:
+        ServiceUnavailable: The server did not answer, or both replies are malformed.
+    """
+    reply = await chat.fill(messages, shape)
+    try:
+        return parse(reply.text)
+    except MalformedReply as problem:
+        again = build_repair_messages(messages, reply.text, str(problem))
+    reply = await chat.fill(again, shape)
+    try:
+        return parse(reply.text)
+    except MalformedReply as problem:
+        raise ServiceUnavailable(
+            f"{chat.name} sent a reply that cannot be used: {problem}",
+            hint="Try again, or choose another model in the settings.",
+        ) from problem

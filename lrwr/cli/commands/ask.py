@@ -1,12 +1,14 @@
 """`lrwr ask`: answer one question from the manuscript."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
 
+from lrwr.app.companion import ReadingCompanion, open_reading_companion
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import create_price_lookup
 from lrwr.app.presenters.answers import NO_MODEL, describe_answering_model
@@ -82,6 +84,9 @@ PassageOption = Annotated[
 ]
 
 
+OpenCompanion = Callable[[Workspace], Awaitable[ReadingCompanion]]
+"""Opens the companion of a book in the workspace of its library."""
+
 app = typer.Typer()
 
 
@@ -108,6 +113,11 @@ def ask_command(
     """
     settings, output = start_session(context)
     settings, as_of = select_text(settings, output, book, as_of, whole=whole)
+    accompany = None
+    if book is not None:
+        accompany = partial(
+            open_reading_companion, name=book, whole=whole, passage=passage or ""
+        )
     request = TurnRequest(
         text=_add_passage(_text(question, stdin=stdin), passage),
         character=character,
@@ -116,9 +126,9 @@ def ask_command(
         witnessed=witnessed,
     )
     if show_prompt:
-        run_async(_show_prompt(settings, output, request, thread, as_json=as_json))
+        run_async(_show_prompt(settings, output, request, thread, accompany, as_json))
     else:
-        run_async(_ask(settings, output, request, thread, as_json=as_json))
+        run_async(_ask(settings, output, request, thread, accompany, as_json))
 
 
 def _text(question: str | None, *, stdin: bool) -> str:
@@ -169,7 +179,7 @@ async def _ask(
     output: Output,
     request: TurnRequest,
     thread: str | None,
-    *,
+    accompany: OpenCompanion | None,
     as_json: bool,
 ) -> None:
     live = LiveAnswer(output, quiet=as_json)
@@ -178,7 +188,8 @@ async def _ask(
         if thread is None and request.mode is not AnswerMode.IN_CHARACTER:
             _require_meaning(request.text)
         prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
-        sessions = workspace.sessions()
+        companion = await accompany(workspace) if accompany else None
+        sessions = workspace.sessions(companion=companion)
         announce_first_use(workspace, output, *ANSWER_SERVICES)
         note = sessions.model and describe_answering_model(settings, sessions.model)
         # What is sent to OpenAI is said before; an own server may turn out to be off.
@@ -217,12 +228,13 @@ async def _show_prompt(
     output: Output,
     request: TurnRequest,
     thread: str | None,
-    *,
+    accompany: OpenCompanion | None,
     as_json: bool,
 ) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
         request = await _resolve_thread(workspace, request, thread)
-        sessions = workspace.sessions(may_ask=False)
+        companion = await accompany(workspace) if accompany else None
+        sessions = workspace.sessions(may_ask=False, companion=companion)
         prompts = await sessions.prompt(request)
     if as_json:
         output.json([_sending_as_json(prompt) for prompt in prompts])

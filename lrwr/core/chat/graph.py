@@ -80,11 +80,20 @@ class TurnGraphState(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What every step of the graph uses in one turn; `emit` sends events to the caller."""
+    """What every step of the graph uses in one turn; `emit` sends events to the caller.
+
+    A `companion` answers instead of the steps.
+    """
 
     dependencies: TurnDependencies
     emit: TurnEventEmitter
+    companion: "CompanionTurn | None" = None
 
+
+CompanionTurn: TypeAlias = Callable[
+    [TurnQuestion, TurnEventEmitter], Awaitable[AvatarAnswer]
+]
+"""Answers a question with tools of its own, and emits what happens."""
 
 TurnStep: TypeAlias = Callable[[TurnGraphState, TurnContext], Awaitable[TurnGraphState]]
 """One step of a turn: gets the state so far, returns the keys that it sets."""
@@ -101,7 +110,10 @@ class TurnResult:
 
 
 async def run_turn(
-    question: TurnQuestion, bible: Bible, dependencies: TurnDependencies
+    question: TurnQuestion,
+    bible: Bible,
+    dependencies: TurnDependencies,
+    companion: CompanionTurn | None = None,
 ) -> AsyncGenerator[TurnEvent | TurnResult]:
     """Yield the events of a turn as they happen; the last item is its `TurnResult`.
 
@@ -109,9 +121,8 @@ async def run_turn(
     the generator cancels the running steps and their requests to services.
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
-    turn = asyncio.create_task(
-        _run_steps(question, bible, TurnContext(dependencies, events.put_nowait))
-    )
+    turn_context = TurnContext(dependencies, events.put_nowait, companion)
+    turn = asyncio.create_task(_run_steps(question, bible, turn_context))
     turn.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -129,6 +140,12 @@ async def _run_steps(
     one after the other, because importing LangGraph takes longer than such an answer.
     """
     state: TurnGraphState = {"question": question, "bible": bible}
+    if turn_context.companion is not None:
+        answer = await turn_context.companion(question, turn_context.emit)
+        plan = await plan_without_model(question, bible)
+        nothing = RetrievalResult(), GapFinderResult()
+        output = assemble_output(question, plan, (), bible, *nothing, answer)
+        return TurnResult(output, answer)
     if turn_context.dependencies.avatar.model:
         state = await _run_graph(state, turn_context)
     else:
@@ -457,12 +474,13 @@ async def record_turn(
     bible: Bible,
     dependencies: TurnDependencies,
     turn_recorder: TurnRecorder,
+    companion: CompanionTurn | None = None,
 ) -> AsyncGenerator[TurnEvent]:
     """Run a turn and yield its events.
 
     `turn_recorder` collects them, and the result, which is not yielded.
     """
-    async with aclosing(run_turn(question, bible, dependencies)) as events:
+    async with aclosing(run_turn(question, bible, dependencies, companion)) as events:
         async for event in events:
             if isinstance(event, TurnResult):
                 turn_recorder.result = event

@@ -21,7 +21,7 @@ from lrwr.core.chat.extractive.question_parts import (
     describe_question_horizon,
     find_question_horizon,
 )
-from lrwr.core.chat.generation.avatars import ModelAvatar
+from lrwr.core.chat.generation.avatars import ModelAvatar, TurnCompanion
 from lrwr.core.chat.generation.prompts import find_names_beyond_horizon
 from lrwr.core.chat.graph import (
     PreviewAvatar,
@@ -117,7 +117,8 @@ class AvatarSessionService:
     dollars of a usage of the named model, None if unknown. `decide` saves a decision of
     the user. `web` is None if web search is off. Passages of `pipeline` are searched,
     `limit` at most for each question. `now` returns seconds since 1970, UTC; `new_id`
-    returns a unique id.
+    returns a unique id. With a language model, a `companion` answers all questions that
+    are not put to a character.
     """
 
     def __init__(
@@ -135,6 +136,7 @@ class AvatarSessionService:
         limit: int,
         now: Callable[[], float],
         new_id: Callable[[], str],
+        companion: TurnCompanion | None = None,
     ) -> None:
         self._bible, self._finder = bible, finder
         self._passages = passages
@@ -144,6 +146,7 @@ class AvatarSessionService:
         self._price, self._decide, self._web = price, decide, web
         self._pipeline, self._limit = pipeline, limit
         self._now, self._new_id = now, new_id
+        self._companion = companion
 
     @property
     def model(self) -> str:
@@ -168,6 +171,9 @@ class AvatarSessionService:
         ):
             return ()
         pending = await self._prepare_turn(turn_request)
+        if self._companion is not None and not pending.question.character:
+            messages = self._companion.preview(pending.question, turn_models.avatar)
+            return (PromptPreview("planning", messages),)
         preview_avatar = PreviewAvatar(turn_models.avatar)
         dependencies = replace(
             self._build_dependencies(
@@ -249,10 +255,15 @@ class AvatarSessionService:
         if canon := parse_canon_command(pending.question.text):
             yield await self._save_decision(pending, canon, turn_recorder)
             return
+        question, avatar, companion = pending.question, turn_models.avatar, None
         dependencies = self._build_dependencies(pending, turn_models)
-        async with aclosing(
-            record_turn(pending.question, pending.bible, dependencies, turn_recorder)
-        ) as events:
+        chosen = None if question.character else self._companion
+        if chosen is not None and isinstance(avatar, ModelAvatar):
+            companion = partial(chosen.answer, avatar)
+        turn = record_turn(
+            question, pending.bible, dependencies, turn_recorder, companion
+        )
+        async with aclosing(turn) as events:
             async for event in events:
                 yield event
 

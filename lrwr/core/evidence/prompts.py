@@ -1,12 +1,10 @@
 """Prompts that let a language model draft texts about the story, and their replies."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
 
-from lrwr.core.batch_judge import build_repair_messages
 from lrwr.core.evidence.drafts import DraftPart, DraftSentence, PostDraft, format_source
 from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap, PostKind
 from lrwr.core.evidence.limits import LIMITS, Platform
@@ -19,7 +17,6 @@ from lrwr.core.evidence.pack import (
     FactProposal,
 )
 from lrwr.core.evidence.sources import EvidenceSource
-from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import (
     FENCE_RULE,
     MalformedReply,
@@ -29,10 +26,8 @@ from lrwr.core.model.language_model import (
     generate_fence_mark,
     wrap_in_fence,
 )
-from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.core.web.citations import strip_mark_lookalikes
-
-ReplyT = TypeVar("ReplyT")
 
 MAX_SEARCHES = 4
 MAX_GAPS = 8
@@ -121,32 +116,6 @@ class FlaggedSentence:
 
     sentence: DraftSentence
     reason: str
-
-
-async def request_reply(
-    chat: ChatModel,
-    messages: Sequence[ChatMessage],
-    shape: ReplyShape,
-    parse: Callable[[str], ReplyT],
-) -> ReplyT:
-    """Return the parsed reply of `chat`; a malformed one is requested once more.
-
-    Raises:
-        ServiceUnavailable: The server did not answer, or both replies are malformed.
-    """
-    reply = await chat.fill(messages, shape)
-    try:
-        return parse(reply.text)
-    except MalformedReply as problem:
-        again = build_repair_messages(messages, reply.text, str(problem))
-    reply = await chat.fill(again, shape)
-    try:
-        return parse(reply.text)
-    except MalformedReply as problem:
-        raise ServiceUnavailable(
-            f"{chat.name} sent a reply that cannot be used: {problem}",
-            hint="Try again, or choose another model with `model.writer`.",
-        ) from problem
 
 
 def build_gap_messages(

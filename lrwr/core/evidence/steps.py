@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypedDict
 
+from lrwr.core.batch_judge import request_reply
 from lrwr.core.bible.values import Bible
 from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import DraftSentence, PostDraft, fit_parts
@@ -33,7 +34,6 @@ from lrwr.core.evidence.prompts import (
     parse_facts,
     parse_gaps,
     parse_revisions,
-    request_reply,
 )
 from lrwr.core.evidence.results import CheckedStory
 from lrwr.core.evidence.revision import (

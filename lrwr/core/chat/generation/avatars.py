@@ -2,9 +2,10 @@
 model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from lrwr.core.attribution.answer_sentences import states_silence
 from lrwr.core.attribution.citations import ANY_MARK
@@ -380,3 +381,19 @@ class AvatarWithRemark:
         """Return the answer of the wrapped avatar, with the remark first."""
         answer = await self.avatar.answer(question, plan, result, emit, lookups)
         return replace(answer, remarks=(self.remark, *answer.remarks))
+
+
+class TurnCompanion(Protocol):
+    """Answers questions with a language model and tools of its own; see `app.companion`."""
+
+    def preview(
+        self, question: TurnQuestion, avatar: ModelAvatar
+    ) -> Sequence[ChatMessage]:
+        """Return the first prompt that `answer` would send."""
+        ...
+
+    async def answer(
+        self, avatar: ModelAvatar, question: TurnQuestion, emit: TurnEventEmitter
+    ) -> AvatarAnswer:
+        """Answer with the model of `avatar`, and emit what happens."""
+        ...

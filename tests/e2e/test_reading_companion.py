@@ -1,0 +1,203 @@
+"""`lrwr ask --book` with a language model: steps within what has been read, an answer with
+citations, and questions that continue after a crash.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.hosted_server import Hang
+from tests.fakes.model_server import MODEL, Asked, ModelServer, Refuse, Say
+from tests.fakes.read_books import BY_WORDS
+from tests.fakes.terminal import Ran, Terminal, check_refusal
+from tests.unit.source.epub_files import build_epub
+
+LAMPS = [f"<p>Nell counted {n} lamps on the Strake.</p>" for n in range(1, 20)]
+BODIES = {
+    "one": "<h1>Chapter 1. Ebb</h1>" + "".join(LAMPS),
+    "two": "<h1>Chapter 2. The Betrayal</h1><p>Hob betrayed Nell for silver.</p>"
+    "<p>“You sold me,” said Nell. “I did,” said Hob Tarn. Hob Tarn laughed.</p>",
+}
+NAV = "".join(
+    f'<li><a href="{name}.xhtml">{title}</a></li>'
+    for name, title in (("one", "Chapter 1. Ebb"), ("two", "Chapter 2. The Betrayal"))
+)
+SPOILERS = ("etray", "silver", "Hob")
+ASK = ("ask", "--book", "lanterns", "How many lamps does Nell count?")
+
+
+def step(name: str, *phrasings: str, chapter: int = 0) -> Say:
+    value = {"step": name, "phrasings": phrasings, "chapter": chapter, "part": 0}
+    return Say(json.dumps(value))
+
+
+def run(terminal: Terminal, *words: str) -> Ran:
+    ran = terminal.run(*words)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def sent(server: ModelServer) -> str:
+    return "\n".join(text for asked in server.asked for text in asked.texts)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(key="") as opened:
+        yield opened
+
+
+@pytest.fixture
+def reader(empty: Terminal, server: ModelServer, tmp_path: Path) -> Terminal:
+    """Somebody with a model, who has read 11 of 19 paragraphs on lamps."""
+    (empty.folder / "lanterns.epub").write_bytes(build_epub(BODIES, nav=NAV))
+    assert empty.run("read", "lanterns.epub").code == 0
+    return Terminal(
+        empty.folder,
+        home=tmp_path / "home",
+        LRWR_MODEL_USE="local",
+        LRWR_MODEL_NAME=MODEL,
+        LRWR_MODEL_BASE_URL=server.base_url,
+        **BY_WORDS,
+    )
+
+
+def test_the_answer_cites_what_the_steps_returned(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(
+        step("search", "Nell counted lamps", "lamps on the Strake"),
+        step("answer"),
+        Say("She counts 3 lamps at one time: “Nell counted 3 lamps” [1]."),
+    )
+    answer = run(reader, *ASK, "--json").json
+    assert [s["step"] for s in answer["steps"]] == ["search"]
+    assert "“Nell counted lamps | lamps on the Strake”" in answer["steps"][0]["text"]
+    assert answer["model"] == MODEL
+    (citation,) = answer["citations"]
+    assert "Nell counted 3 lamps" in citation["text"]
+    assert [asked.shape for asked in server.asked] == ["ReadingStep"] * 2 + [""]
+
+
+def test_every_tool_is_bounded_by_the_position(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(
+        step("book_info"),
+        step("table_of_contents"),
+        step("search", "Hob betrayed Nell for silver", "lamps"),
+        step("read_chapter", chapter=1),
+        step("read_chapter", chapter=2),
+        step("current_page"),
+        step("answer"),
+        Say("What has been read does not tell it."),
+    )
+    run(reader, "ask", "--book", "lanterns", "What comes at the end?")
+    prompts = sent(server)
+    assert "title: Lanterns" in prompts
+    assert "chapter 1: " in prompts
+    assert "counted 11 lamps" in prompts
+    assert "What has been read has no chapter 2" in prompts
+    assert "counted 12 lamps" not in prompts
+    searched = prompts.replace("Hob betrayed Nell for silver", "")
+    assert not any(word in searched for word in SPOILERS)
+
+
+def test_with_whole_everything_may_be_read(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(step("read_chapter", chapter=2), step("answer"), Say("Hob did [2]."))
+    ran = run(reader, "ask", "--book", "lanterns", "Who betrayed Nell?", "--whole")
+    assert "Hob did" in ran.out
+    assert "after your position" in ran.err
+    assert "Hob betrayed Nell for silver." in sent(server)
+
+
+def test_a_passage_is_read_with_its_surroundings_before_the_first_step(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(step("answer"), Say("She counts lamps [1]."))
+    words = ("--passage", "counted 5 lamps", "--json")
+    answer = run(reader, *ASK, *words).json
+    assert "counted 7 lamps" in server.asked[0].texts[1]
+    assert answer["citations"]
+    check_refusal(
+        reader.run(*ASK, "--passage", "Hob betrayed"),
+        ExitCode.NOT_FOUND,
+        "not in what you have read",
+    )
+
+
+def test_a_name_from_after_the_position_is_reported(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(step("answer"), Say("Hob Tarn will take her lamps."))
+    assert "First mentioned later in the story: Hob Tarn" in run(reader, *ASK).out
+
+
+def test_a_conversation_continues_and_its_first_answer_is_in_the_prompt(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(step("answer"), Say("Eleven, all in all."))
+    run(reader, *ASK)
+    server.will(step("answer"), Say("On the Strake."))
+    run(reader, "ask", "--book", "lanterns", "--thread", "1", "And where?")
+    assert "You: Eleven, all in all." in server.asked[-1].texts[1]
+
+
+def test_the_first_prompt_can_be_seen_and_nothing_is_sent(
+    reader: Terminal, server: ModelServer
+) -> None:
+    prompts = run(reader, *ASK, "--show-prompt", "--json").json
+    assert "table_of_contents" in prompts[0]["messages"][0]["text"]
+    assert server.asked == []
+
+
+def test_a_question_continues_if_the_model_failed(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(step("current_page"), Refuse(400))
+    check_refusal_after_steps = reader.run(*ASK)
+    assert check_refusal_after_steps.code == ExitCode.SERVICE
+    assert "Ask the same question again" in check_refusal_after_steps.err
+    server.will(step("answer"), Say("Eleven [1]."))
+    ran = run(reader, *ASK, "--json").json
+    assert "Continuing after step 1" in ran["steps"][0]["text"]
+    assert "counted 11 lamps" in server.asked[-1].texts[1]
+    server.will(step("answer"), Say("Eleven."))
+    assert run(reader, *ASK, "--json").json["steps"] == []
+
+
+def test_a_killed_question_continues_after_its_last_step(
+    reader: Terminal, server: ModelServer
+) -> None:
+    def hang_after_a_step(asked: Asked) -> Say | Hang:
+        taken = "Step 2" in asked.texts[1], "Step 1" in asked.texts[1]
+        if taken[0]:
+            return Hang()
+        return step("book_info") if taken[1] else step("current_page")
+
+    server.answering(hang_after_a_step)
+    process = reader.start(*ASK)
+    while len(server.asked) < 3:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    server.answering(lambda _: step("answer"))
+    ran = run(reader, *ASK, "--json").json
+    assert "Continuing after step 2" in ran["steps"][0]["text"]
+    third = server.asked[-2].texts[1]
+    assert "counted 11 lamps" in third
+    assert "title: Lanterns" in third
+
+
+def test_a_character_of_a_book_answers_as_in_a_manuscript(
+    reader: Terminal, server: ModelServer
+) -> None:
+    run(reader, *ASK, "--character", "Nell")
+    assert "ReadingStep" not in [asked.shape for asked in server.asked]
