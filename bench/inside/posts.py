@@ -41,6 +41,9 @@ SENTENCE_WORDS = (8, 40)
 MIN_QUOTED = 6
 """Words from which on a sentence is recognized in a story."""
 
+FIRST = 5
+"""Passages of a statement among which one is counted as first."""
+
 UNCHANGED = 75
 """Unchanged sentences checked beside them, for one novel."""
 
@@ -208,21 +211,32 @@ async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, ob
     """
     story = await load_checked_story(workspace)
     checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
-    answered = found = 0
+    answered = found = first = 0
     for row in read_rows(questions):
         if not row.get("gold") or not row.get("answer"):
             continue
-        answered, subject, chunks = answered + 1, "", []
+        answered, subject = answered + 1, ""
+        places_of_gold: list[int] = []
         for statement in list_statements(row["answer"]):
             checked = await checker.check(statement, story, subject)
             subject = find_subject(statement, story) or subject
-            chunks += [closest.passage.chunk for closest in checked.passages]
-        found += any(
-            gold["file"] == chunk.document and occurs_in(gold["quote"], [chunk.text])
-            for gold in row["gold"]
-            for chunk in chunks
-        )
-    return {"answers": answered, "found": found, "share": round(found / answered, 3)}
+            shown = [closest.passage.chunk for closest in checked.passages]
+            places = [
+                place
+                for place, chunk in enumerate(shown)
+                for gold in row["gold"]
+                if gold["file"] == chunk.document
+                and occurs_in(gold["quote"], [chunk.text])
+            ]
+            places_of_gold += places
+        found += bool(places_of_gold)
+        first += min(places_of_gold, default=FIRST) < FIRST
+    return {
+        "answers": answered,
+        "found": found,
+        "share": round(found / answered, 3),
+        "share_in_first_5": round(first / answered, 3),
+    }
 
 
 def measure_attribution(data: Path) -> dict[str, object]:

@@ -22,7 +22,7 @@ from lrwr.core.evidence.drafts import (
     convert_citations,
     list_posts,
 )
-from lrwr.core.evidence.judge import ClaimJudge, verify_judgement
+from lrwr.core.evidence.judge import ClaimJudge, ClaimJudgement, verify_judgement
 from lrwr.core.evidence.limits import (
     PartLength,
     Platform,
@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 
 SHOWN_PAGES = 2
 """Pages that are shown for a sentence outside the book."""
+
+BEFORE_SENTENCES = 2
+"""Sentences before a statement that a language model sees, for its pronouns."""
 
 MAX_DRAFT_BYTES = 500_000
 """Size of the longest draft that is checked, about 80,000 words."""
@@ -165,9 +168,12 @@ async def check_draft(
         StoreProblem: The library cannot be read.
     """
     checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
-    checked, subject = [], ""
+    checked: list[CheckedStatement] = []
+    subject = ""
     for statement in iter_statements(draft, find_sentence_spans):
-        checked.append(await checker.check(statement, story, subject))
+        result = await checker.check(statement, story, subject)
+        before = " ".join(c.statement.text for c in checked[-BEFORE_SENTENCES:])
+        checked.append(replace(result, before=before))
         subject = find_subject(statement, story) or subject
         advance()
     return CheckedDraft(tuple(checked), story.horizon)
@@ -258,19 +264,27 @@ async def judge_draft(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
         for claim, raw in session.judged
         if (judgement := verify_judgement(claim, raw)) is not None
     }
-    statements = tuple(
-        replace(checked, judgement=verified.get(claim)) if claim else checked
+    statements = (
+        _add_judgement(checked, verified.get(claim)) if claim else checked
         for checked in draft.statements
         for claim in (checked.claim,)
     )
     return DraftJudgement(
-        replace(draft, statements=statements),
+        replace(draft, statements=tuple(statements)),
         judge.name,
         session.usage,
         session.unjudged,
         len(session.judged) - len(verified),
         session.stopped,
     )
+
+
+def _add_judgement(
+    checked: CheckedStatement, judgement: ClaimJudgement | None
+) -> CheckedStatement:
+    if judgement is None and checked.result is StatementResult.CLOSEST:
+        return replace(checked, result=StatementResult.NOT_EVALUATED)
+    return replace(checked, judgement=judgement)
 
 
 def load_posts(workspace: Workspace, warn: "Callable[[str], None]") -> list[StoredPost]:

@@ -229,9 +229,13 @@ def judged(asked: Asked) -> str:
     if asked.shape != "Statements":
         return json.dumps(made_up(asked.schema))
     user = asked.texts[1]
-    passage = re.findall(r"^<passage 1 \w+>\n(.*)$", user, re.M)[0]
-    quote = " ".join(passage.split()[:6])
-    row = {"verdict": "supported", "passage": 1, "why": "she does\x1b[31m"}
+    passages = re.findall(r"^<passage \d+ \w+>\n(.*?)^</passage", user, re.M | re.S)
+    (at, quote), *_ = (
+        (at, match[0])
+        for at, text in enumerate(passages, start=1)
+        if (match := re.search(r"Nell(?:’s)?(?: [a-z]+){6}", text))
+    )
+    row = {"verdict": "supported", "passage": at, "why": "she does\x1b[31m"}
     return json.dumps(
         {
             "statements": [
@@ -271,6 +275,7 @@ def test_a_verdict_counts_only_with_a_quotation_from_its_passage(
     assert "\x1b" not in first["verdict"]["why"]
     assert not first["needs_author"]
     assert second["verdict"] is None
+    assert second["result"] == "not evaluated"
     assert done.json["not_analysed"] == 1
     asked = len(server.asked)
     shown = check(with_model, draft=CLAIMS)

@@ -1,8 +1,8 @@
 """Checks a draft about the manuscript, sentence by sentence, without a language model."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from lrwr.core.attribution.details import find_numbers, stem_words
 from lrwr.core.attribution.names import (
@@ -11,12 +11,13 @@ from lrwr.core.attribution.names import (
     fold_words,
     list_named_characters,
 )
-from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
+from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.evidence.comparison import (
     Comparison,
     DetailDifference,
     compare_with_text,
 )
+from lrwr.core.evidence.later_check import find_later, list_unknown_names
 from lrwr.core.evidence.quotation_check import (
     find_other_speaker,
     find_wrong_quotations,
@@ -28,9 +29,10 @@ from lrwr.core.evidence.results import (
     CheckedStatement,
     CheckedStory,
     ClosestPassage,
+    ComparedPassage,
     StatementResult,
 )
-from lrwr.core.evidence.statements import DraftStatement
+from lrwr.core.evidence.statements import DraftStatement, split_clauses
 from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.ports.stores import PassageStore
@@ -42,7 +44,11 @@ from lrwr.core.retrieval.story import build_search_scope, is_within_scope
 PASSAGES = 10
 """Passages that a statement is compared with."""
 
-SHOWN_PASSAGES = 5
+SHOWN_PASSAGES = 8
+CLAUSE_PASSAGES = 4
+"""Passages that are shown for a statement, and that are searched for each clause."""
+
+EXACT_PASSAGES = 5
 MIN_FOREIGN_SHARE = 0.6
 MIN_SHARED_WORDS = 2
 """Share of its content words, and their number, that a sentence of the text must have
@@ -54,12 +60,6 @@ if no passage has the number."""
 
 MIN_CLAIM_WORDS = 3
 RANK_OFFSET = 20
-MIN_LATER_WORDS = 4
-MIN_LATER_SHARE = 0.75
-LATER_MARGIN = 0.25
-"""How many content words a statement must have, how close a later passage must be, and
-how much closer than any passage up to the horizon, for it to be told later only."""
-
 SUBJECT_BONUS = 0.25
 """How much closer a passage counts that names whom a statement calls "she"."""
 
@@ -74,33 +74,6 @@ _VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
 
 AROUND_CHARS = 1_500
 """Characters around a passage in which a person may be named whom it calls "she"."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A passage compared with a statement, and whether it lies up to the horizon.
-
-    `own` is its comparison with the words outside the quotations of the statement; None
-    without quotations. `text` is that of its document, up to the horizon if it is
-    visible, `around` the part of it around the passage.
-    """
-
-    passage: Passage
-    compared: Comparison
-    own: Comparison | None
-    is_visible: bool
-    text: str
-
-    @property
-    def found(self) -> str:
-        """The sentences that are closest to the statement."""
-        span = self.compared.span
-        return self.passage.chunk.text[span.start : span.end]
-
-    @property
-    def chapter(self) -> int:
-        """The chapter, in story order; 0 outside the story."""
-        return self.passage.chapter or 0
 
 
 class DraftChecker:
@@ -138,19 +111,41 @@ class DraftChecker:
 
     async def _find(
         self, statement: DraftStatement, story: CheckedStory, subject: str
-    ) -> list[_Candidate]:
-        """Return the passages that may tell of a statement, closest first."""
+    ) -> list[ComparedPassage]:
+        """Return the passages that may tell of a statement, closest first.
+
+        Its clauses are searched if the passages do not repeat the whole.
+        """
+        found = await self._search(_iter_requests(statement, story, subject), story)
+        candidates = await self._compare_all(statement, story, found.values())
+        if not any(c.compared.is_near for c in candidates):
+            clauses = _iter_clause_requests(statement, story, subject)
+            more = await self._search(clauses, story)
+            new = [passage for id_, passage in more.items() if id_ not in found]
+            candidates += await self._compare_all(statement, story, new)
+        return _rank(candidates, _list_forms(subject, story))
+
+    async def _search(
+        self, requests: Iterable[SearchRequest], story: CheckedStory
+    ) -> dict[ChunkId, Passage]:
         found: dict[ChunkId, Passage] = {}
-        for request in _iter_requests(statement, story, subject):
+        for request in requests:
             result = await self._finder.find(request, story.order)
             for passage in result.passages:
                 found.setdefault(passage.chunk.id, passage)
-        texts = await self._passages.texts({p.chunk.document for p in found.values()})
+        return found
+
+    async def _compare_all(
+        self, statement: DraftStatement, story: CheckedStory, found: Iterable[Passage]
+    ) -> list[ComparedPassage]:
+        """Compare a statement with each of the passages that have sentences."""
+        passages = list(found)
+        texts = await self._passages.texts({p.chunk.document for p in passages})
         scope = build_search_scope(
             story.order, types=(), horizon=story.horizon, kinds=[*ChunkKind]
         )
         candidates = []
-        for passage in found.values():
+        for passage in passages:
             chunk = passage.chunk
             is_visible = is_within_scope(chunk.document, chunk.span, scope)
             text = texts[chunk.document].text if chunk.document in texts else chunk.text
@@ -162,8 +157,10 @@ class DraftChecker:
                 if statement.quotations and is_visible:
                     words = strip_speaker_tag(statement)
                     own = self._compare(words, passage, story, text)
-                candidates.append(_Candidate(passage, compared, own, is_visible, text))
-        return _rank(candidates, _list_forms(subject, story))
+                candidates.append(
+                    ComparedPassage(passage, compared, own, is_visible, text)
+                )
+        return candidates
 
     def _compare(
         self, words: str, passage: Passage, story: CheckedStory, text: str
@@ -212,7 +209,7 @@ def _iter_requests(
     statement: DraftStatement, story: CheckedStory, subject: str
 ) -> Iterator[SearchRequest]:
     """Yield the searches for a statement: as a whole, up to the horizon, and for each
-    quotation verbatim.
+    unknown name and each quotation verbatim.
     """
     question = f"{subject} {statement.text}".strip()
     whole = SearchRequest(question, story.pipeline, PASSAGES, rerank=False)
@@ -220,9 +217,26 @@ def _iter_requests(
         yield whole
         if story.horizon is not None:
             yield replace(whole, horizon=story.horizon)
+    for name in list_unknown_names(statement, story):
+        yield replace(whole, question=name, exact=True, limit=EXACT_PASSAGES)
     for quotation in statement.quotations:
         for part in split_quotation(quotation.text):
-            yield replace(whole, question=part, exact=True, limit=SHOWN_PASSAGES)
+            yield replace(whole, question=part, exact=True, limit=EXACT_PASSAGES)
+
+
+def _iter_clause_requests(
+    statement: DraftStatement, story: CheckedStory, subject: str
+) -> Iterator[SearchRequest]:
+    """Yield a search up to the horizon for each clause of a statement."""
+    name = find_subject(statement, story) or subject
+    for clause in split_clauses(statement.own_text):
+        yield SearchRequest(
+            f"{name} {clause}".strip(),
+            story.pipeline,
+            CLAUSE_PASSAGES,
+            horizon=story.horizon,
+            rerank=False,
+        )
 
 
 def _states_nothing(statement: DraftStatement) -> bool:
@@ -233,17 +247,19 @@ def _states_nothing(statement: DraftStatement) -> bool:
 
 
 def _decide(
-    statement: DraftStatement, story: CheckedStory, candidates: Sequence[_Candidate]
+    statement: DraftStatement,
+    story: CheckedStory,
+    candidates: Sequence[ComparedPassage],
 ) -> CheckedStatement:
     visible = [c for c in candidates if c.is_visible]
-    shown = tuple(_show(c) for c in visible[:SHOWN_PASSAGES])
+    shown = tuple(_show(c) for c in _choose_shown(statement, visible))
     checked = CheckedStatement(
         statement,
         StatementResult.CLOSEST,
         shown,
         names=tuple(_iter_name_lines(statement, story)),
     )
-    later = _find_later(statement, story, candidates)
+    later = find_later(statement, story, candidates)
     if later is not None:
         return replace(checked, result=StatementResult.LATER, chapter=later.chapter)
     wrong = _list_wrong_quotations(statement, story, visible)
@@ -273,7 +289,7 @@ def _decide(
 
 
 def _list_wrong_quotations(
-    statement: DraftStatement, story: CheckedStory, visible: Sequence[_Candidate]
+    statement: DraftStatement, story: CheckedStory, visible: Sequence[ComparedPassage]
 ) -> tuple[DetailDifference, ...]:
     quotations = list_checked_quotations(statement)
     passages = [c.passage.chunk.text for c in visible]
@@ -289,7 +305,7 @@ def _claims_beyond_quotations(statement: DraftStatement, story: CheckedStory) ->
 
 
 def _list_own_comparisons(
-    statement: DraftStatement, visible: Sequence[_Candidate]
+    statement: DraftStatement, visible: Sequence[ComparedPassage]
 ) -> list[Comparison]:
     """Return the comparisons with the words outside the quotations, closest first: of
     the passages with a quotation, if there are any.
@@ -316,7 +332,28 @@ def _find_differences(
     return best.differences if all(c.differences for c in same) else ()
 
 
-def _show(candidate: _Candidate) -> ClosestPassage:
+def _choose_shown(
+    statement: DraftStatement, visible: Sequence[ComparedPassage]
+) -> list[ComparedPassage]:
+    """Return the passages to show, best first; the last are those closest to a clause
+    of the statement that are not among the first.
+    """
+    closest = {}
+    for clause in split_clauses(statement.own_text):
+        stems = stem_words(clause)
+        best = max(
+            visible,
+            key=lambda c: len(stems & stem_words(c.passage.chunk.text)),
+            default=None,
+        )
+        if best is not None:
+            closest[id(best)] = best
+    first = visible[:SHOWN_PASSAGES]
+    missing = [best for key, best in closest.items() if key not in {*map(id, first)}]
+    return [*first[: SHOWN_PASSAGES - len(missing)], *missing]
+
+
+def _show(candidate: ComparedPassage) -> ClosestPassage:
     start = candidate.passage.chunk.span.start
     span = candidate.compared.span
     return ClosestPassage(
@@ -326,67 +363,8 @@ def _show(candidate: _Candidate) -> ClosestPassage:
     )
 
 
-def _find_later(
-    statement: DraftStatement, story: CheckedStory, candidates: Sequence[_Candidate]
-) -> _Candidate | None:
-    """Return the passage after the horizon that alone tells what a statement says."""
-    if story.horizon is None:
-        return None
-    later = [
-        c for c in candidates if not c.is_visible and c.passage.chapter is not None
-    ]
-    visible = [c for c in candidates if c.is_visible]
-    if not later:
-        return None
-    for quotation in statement.quotations:
-        if quotation.is_long and not _has(quotation, visible):
-            told = [c for c in later if _has(quotation, [c])]
-            if told:
-                return min(told, key=lambda c: c.chapter)
-    named = list_named_characters(statement.text, story.cast)
-    known = {fold_words(form) for forms in story.known_cast for form in forms}
-    unknown = [forms for forms in named if known.isdisjoint(forms)]
-    closest = max(later, key=lambda c: c.compared.strength)
-    if unknown:
-        return closest
-    if (naming := _find_later_name(statement, story, later)) is not None:
-        return naming
-    after = closest.compared
-    before = max(
-        (
-            c.compared.strength
-            for c in visible
-            if after.differences or not c.compared.differences
-        ),
-        default=0.0,
-    )
-    enough = len(stem_words(statement.text)) >= MIN_LATER_WORDS
-    is_told = after.is_near or (
-        enough and after.share >= MIN_LATER_SHARE and not after.differences
-    )
-    return closest if is_told and after.strength >= before + LATER_MARGIN else None
-
-
-def _find_later_name(
-    statement: DraftStatement, story: CheckedStory, later: Sequence[_Candidate]
-) -> _Candidate | None:
-    """Return the first passage that has a name of the statement which no text up to the
-    horizon has, also if it is another name of a character who is known there.
-    """
-    names = find_missing_names(statement.text, "", story.cast)
-    words = {word for name in names for word in fold_words(name.text)} - story.words
-    if not story.words or not words:
-        return None
-    naming = [c for c in later if words & {*fold_words(c.passage.chunk.text)}]
-    return min(naming, key=lambda c: c.chapter, default=None)
-
-
-def _has(quotation: AnswerQuotation, candidates: Sequence[_Candidate]) -> bool:
-    return occurs_in(quotation.text, [c.text for c in candidates])
-
-
 def _find_other_subject(
-    statement: DraftStatement, story: CheckedStory, visible: Sequence[_Candidate]
+    statement: DraftStatement, story: CheckedStory, visible: Sequence[ComparedPassage]
 ) -> StatementResult | None:
     """Return `OUTSIDE` for a statement about something else than the story, `NOTHING`
     for one that claims nothing about anything, such as a greeting; None for others.
@@ -419,8 +397,8 @@ def _find_other_subject(
 
 
 def _rank(
-    candidates: Sequence[_Candidate], subject: Sequence[tuple[str, ...]]
-) -> list[_Candidate]:
+    candidates: Sequence[ComparedPassage], subject: Sequence[tuple[str, ...]]
+) -> list[ComparedPassage]:
     """Return candidates, given in the order of the search, closest first.
 
     Those that the statement repeats come first. The others are ranked by their place in
@@ -428,7 +406,7 @@ def _rank(
     as the other (reciprocal rank fusion); a sentence that names the `subject` gains.
     """
 
-    def measure(candidate: _Candidate) -> float:
+    def measure(candidate: ComparedPassage) -> float:
         names_subject = contains_name(candidate.found, subject)
         return candidate.compared.strength + SUBJECT_BONUS * names_subject
 

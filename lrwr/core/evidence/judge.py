@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cache
 
+from lrwr.core.attribution.details import stem_words
+from lrwr.core.attribution.names import find_missing_names, fold_words
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.batch_judge import BatchJudge, JudgeBudget
 from lrwr.core.model.language_model import (
@@ -20,29 +22,39 @@ from lrwr.core.model.language_model import (
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from lrwr.core.ports.stores import AnalysisStore
 
-PROMPT_REVISION = "1"
+PROMPT_REVISION = "2"
 """Version of prompt and schema; part of the cache key of verdicts."""
 
 STATEMENTS_PER_CALL = 6
 MAX_STATEMENTS_PER_RUN = 400
-MIN_QUOTE_WORDS = 2
+MIN_QUOTE_WORDS = 3
+MIN_QUOTE_STEMS = 2
+"""Words, and content words, that a quotation must have to decide anything."""
+
+_AROUND_CHARS = 300
+"""Characters around a quotation in which a content word of the statement must stand."""
+
 MAX_REASON_WORDS = 20
 _REPLY_TOKENS = 60
 
 _INSTRUCTIONS = """\
-You check a text about a novel against the novel. Each statement comes with numbered \
-passages of the novel, or of its author's notes, and with the names of its characters. \
-For each statement decide:
+You check a text about a novel against the novel. You get numbered passages of the \
+novel, or of its author's notes, the names of its characters, and statements. The label \
+of a statement lists its passages: use those only. "before" is what the text says before \
+a statement: it shows whom "she" or "it" means, and is not to be judged. For each \
+statement decide:
 supported: the passages say all of it, in any words, or it follows from them;
 contradicted: a passage says something that cannot be true together with it;
 absent: neither. Also choose absent where only a part is said, where the passages might \
 be about somebody or something else, or where you are not sure.
-Judge what is meant, not the choice of words. What a character says, believes or dreams \
-does not make it true. Passages are single moments: what changes later does not \
-contradict.
+Judge what is meant, not the choice of words. Two passages together may say it. What a \
+character says shows that it was said, and counts for what it tells of unless something \
+speaks against it; where the narration tells it too, the narration decides. What is only \
+dreamt, supposed or pretended is not so. Passages are single moments: what changes later \
+does not contradict.
 passage: the number of the passage that decides; 0 for absent.
-quote: the words that decide, 3 to 25 of them, copied letter by letter from that \
-passage; empty for absent.
+quote: the words that decide, 3 to 25 of them, with the names, numbers or things that \
+the statement is about, copied letter by letter from that passage; empty for absent.
 why: at most 20 words.
 """
 
@@ -65,12 +77,15 @@ _WORDS = {
 @dataclass(frozen=True, slots=True)
 class EvidenceClaim:
     """A statement, the texts of the passages to compare it with, best first, and lines
-    with the names of the characters in it.
+    with the names of the characters in it, as in "Nell, Nell Tallow".
+
+    `before` are the sentences before it, if it may need them to be understood.
     """
 
     statement: str
     passages: tuple[str, ...]
     names: tuple[str, ...] = ()
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +108,57 @@ def verify_judgement(
     """Return the judgement if its quotation stands in a passage of `claim`, with the
     index of that passage; None if not.
 
+    The quotation must have content words and stand beside one of the statement.
+    `Verdict.SUPPORTED` needs passages with the names of the statement too,
     `Verdict.ABSENT` needs no quotation.
     """
     if judgement.verdict is Verdict.ABSENT:
         return ClaimJudgement(Verdict.ABSENT, why=judgement.why)
-    if len(judgement.quote.split()) < MIN_QUOTE_WORDS:
+    if not _is_telling(judgement.quote):
+        return None
+    if judgement.verdict is Verdict.SUPPORTED and _lacks_name(claim):
         return None
     named = () if judgement.passage is None else (judgement.passage,)
     for at in (*named, *range(len(claim.passages))):
-        if at < len(claim.passages) and occurs_in(
-            judgement.quote, [claim.passages[at]]
-        ):
+        if at < len(claim.passages) and _decides(judgement.quote, claim, at):
             return ClaimJudgement(judgement.verdict, at, judgement.quote, judgement.why)
     return None
+
+
+def _is_telling(quote: str) -> bool:
+    enough = len(quote.split()) >= MIN_QUOTE_WORDS
+    return enough and len(stem_words(quote)) >= MIN_QUOTE_STEMS
+
+
+def _decides(quote: str, claim: EvidenceClaim, at: int) -> bool:
+    """Return whether a quotation stands in a passage, near a content word of the
+    statement if that names a character.
+    """
+    text = claim.passages[at]
+    if not occurs_in(quote, [text]) or not claim.names:
+        return occurs_in(quote, [text])
+    start = max(0, text.find(quote[:20]))
+    around = text[max(0, start - _AROUND_CHARS) : start + len(quote) + _AROUND_CHARS]
+    names = " ".join(claim.names)
+    return not stem_words(f"{claim.statement} {names}").isdisjoint(stem_words(around))
+
+
+def _lacks_name(claim: EvidenceClaim) -> bool:
+    """Return whether no passage has anything of some name in the statement.
+
+    Passages with none of its names count as speaking of somebody by "she", unless the
+    statement names a character.
+    """
+    source = "\n".join(claim.passages)
+    words = {*fold_words(source)}
+    cast = [line.split(", ") for line in claim.names]
+    names = find_missing_names(claim.statement, "", cast)
+    missing = [
+        name
+        for name in find_missing_names(claim.statement, source, cast)
+        if words.isdisjoint(fold_words(name.text))
+    ]
+    return bool(missing) and (bool(claim.names) or len(missing) < len(names))
 
 
 def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
@@ -122,6 +175,8 @@ def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
     blocks += [(f"passage {number}", text) for text, number in numbers.items()]
     for number, claim in enumerate(claims, start=1):
         listed = ", ".join(str(numbers[text]) for text in claim.passages)
+        if claim.before:
+            blocks.append((f"before {number}", claim.before))
         blocks.append((f"statement {number}, passages {listed}", claim.statement))
     mark = generate_fence_mark(*(text for _, text in blocks))
     fenced = "\n".join(wrap_in_fence(label, text, mark) for label, text in blocks)
@@ -151,16 +206,20 @@ def parse_claim_judgements(
 ) -> Mapping[int, ClaimJudgement]:
     """Return the judgements in `reply` by index of the claim, from 0.
 
-    Claims that are left out or judged twice are missing.
+    Claims that are left out, judged twice or whose row is malformed are missing.
 
     Raises:
-        MalformedReply: The reply does not match the schema.
+        MalformedReply: The reply does not match the schema, or none of its rows does.
     """
     match extract_json_object(reply):
         case {"statements": [*rows], **more} if not more:
-            judged = [_parse_row(row) for row in rows]
+            judged = [parsed for row in rows if (parsed := _parse_row(row))]
         case _:
             raise MalformedReply("it is not an object of `statements`")
+    if rows and not judged:
+        raise MalformedReply(
+            "no statement is `id`, `verdict`, `passage`, `quote` and `why`"
+        )
     passages = list(dict.fromkeys(text for c in claims for text in c.passages))
     numbers = [number for number, _ in judged]
     return {
@@ -182,7 +241,8 @@ def _localize(
     return ClaimJudgement(judgement.verdict, at, judgement.quote, judgement.why)
 
 
-def _parse_row(row: object) -> tuple[int, ClaimJudgement]:
+def _parse_row(row: object) -> tuple[int, ClaimJudgement] | None:
+    """Return the number of the statement and its judgement; None for a malformed row."""
     match row:
         case {
             "id": int(number),
@@ -197,9 +257,7 @@ def _parse_row(row: object) -> tuple[int, ClaimJudgement]:
                 _WORDS[verdict], passage, quote.strip(" “”\"'"), " ".join(words)
             )
             return number, judgement
-    raise MalformedReply(
-        "a statement is not `id`, `verdict`, `passage`, `quote` and `why`"
-    )
+    return None
 
 
 class _ClaimFormat:
@@ -237,7 +295,7 @@ class _ClaimFormat:
 
     def list_key_parts(self, item: EvidenceClaim) -> list[str]:
         """Return all that a judgement depends on, besides the model."""
-        texts = [item.statement, *item.passages, *item.names]
+        texts = [item.statement, item.before, *item.passages, *item.names]
         return ["evidence", PROMPT_REVISION, *texts]
 
 

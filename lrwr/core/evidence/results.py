@@ -1,9 +1,10 @@
 """Results of the check of a draft: its statements with the closest passages."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lrwr.core.evidence.comparison import DetailDifference
+from lrwr.core.evidence.comparison import Comparison, DetailDifference
 from lrwr.core.evidence.judge import ClaimJudgement, EvidenceClaim, Verdict
 from lrwr.core.evidence.statements import DraftStatement
 from lrwr.core.model.choices import Pipeline
@@ -19,11 +20,14 @@ class StatementResult(StrEnum):
 
     It stands in the text word for word, gives details otherwise, has a closest passage,
     is told only after the horizon, is not about the story, or states nothing.
+    `NOT_EVALUATED` is a closest passage about which a language model that was asked said
+    nothing that counts.
     """
 
     QUOTED = "quoted"
     DETAILS_DIFFER = "details differ"
     CLOSEST = "closest passage"
+    NOT_EVALUATED = "not evaluated"
     LATER = "later"
     OUTSIDE = "outside the book"
     NOTHING = "nothing to check"
@@ -34,6 +38,12 @@ NEEDS_AUTHOR = frozenset(
 )
 """Results that need the author, except outside the book with a cited page."""
 
+
+_REFERENCE = re.compile(
+    r"\b(?:he|she|it|they|him|her|his|hers|its|them|their|theirs|this|these|those)\b",
+    re.IGNORECASE,
+)
+"""A word that may mean something in the sentence before."""
 
 _JUDGED = frozenset((StatementResult.CLOSEST, StatementResult.DETAILS_DIFFER))
 """Results that only a language model can say more about."""
@@ -58,7 +68,8 @@ class CheckedStatement:
     is told first, for `LATER` only; 0 if that is before the first chapter. `names` are
     lines with the names of the characters in it. `judgement` is that of a language
     model, None without one or if its quotation is not in a passage. `pages` are those
-    that a web search found for it; nobody has compared them with it.
+    that a web search found for it; nobody has compared them with it. `before` are the
+    sentences of the draft before it.
     """
 
     statement: DraftStatement
@@ -69,6 +80,7 @@ class CheckedStatement:
     names: tuple[str, ...] = ()
     judgement: ClaimJudgement | None = None
     pages: tuple[WebPage, ...] = ()
+    before: str = ""
 
     @property
     def claim(self) -> EvidenceClaim | None:
@@ -76,7 +88,8 @@ class CheckedStatement:
         if self.result not in _JUDGED or not self.passages:
             return None
         texts = (closest.passage.chunk.text for closest in self.passages)
-        return EvidenceClaim(self.statement.text, tuple(texts), self.names)
+        before = self.before if _REFERENCE.search(self.statement.text) else ""
+        return EvidenceClaim(self.statement.text, tuple(texts), self.names, before)
 
     @property
     def needs_author(self) -> bool:
@@ -103,3 +116,30 @@ class CheckedStory:
     horizon: Horizon | None = None
     known_cast: tuple[tuple[str, ...], ...] = ()
     words: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPassage:
+    """A passage compared with a statement, and whether it lies up to the horizon.
+
+    `own` is its comparison with the words outside the quotations of the statement; None
+    without quotations. `text` is that of its document, up to the horizon if it is
+    visible.
+    """
+
+    passage: Passage
+    compared: Comparison
+    own: Comparison | None
+    is_visible: bool
+    text: str
+
+    @property
+    def found(self) -> str:
+        """The sentences that are closest to the statement."""
+        span = self.compared.span
+        return self.passage.chunk.text[span.start : span.end]
+
+    @property
+    def chapter(self) -> int:
+        """The chapter, in story order; 0 outside the story."""
+        return self.passage.chapter or 0

@@ -85,9 +85,15 @@ class SentenceCheckParts:
 
 @dataclass(slots=True)
 class _Progress:
-    """What is known while the sentences of a draft are checked, in their order."""
+    """What is known while the sentences of a draft are checked, in their order.
+
+    `names` are the lines with names of the present sentence, `before` is the sentence
+    before it.
+    """
 
     subject: str = ""
+    names: tuple[str, ...] = ()
+    before: str = ""
     flagged: list[FlaggedSentence] = field(default_factory=list)
     claims: dict[DraftSentence, EvidenceClaim] = field(default_factory=dict)
 
@@ -110,7 +116,10 @@ async def check_draft_sentences(
             progress.flagged.append(FlaggedSentence(sentence, reason))
         elif sentence.facts:
             texts = tuple(iter_source_texts(pack.select(sentence.facts)))
-            progress.claims[sentence] = EvidenceClaim(sentence.text, texts)
+            progress.claims[sentence] = EvidenceClaim(
+                sentence.text, texts, progress.names, progress.before
+            )
+        progress.before = sentence.text
     if parts.judge is None or not progress.claims:
         return DraftCheck(tuple(progress.flagged), unjudged=len(progress.claims))
     return await _judge_claims(parts.judge, progress)
@@ -134,6 +143,7 @@ async def _check_by_rules(
             await parts.checker.check(statement, parts.story, progress.subject)
         )
         progress.subject = find_subject(statement, parts.story) or progress.subject
+    progress.names = tuple(dict.fromkeys(line for r in results for line in r.names))
     later = next((r for r in results if r.result is StatementResult.LATER), None)
     if later is not None:
         return f"the story tells it only in chapter {later.chapter}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from lrwr.core.attribution.citations import ANY_MARK, strip_answer_citation_marks
+from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.quotations import AnswerQuotation, find_answer_quotations
 from lrwr.core.model.text import (
     STOP_WORDS,
@@ -37,6 +38,14 @@ _ADDRESS = re.compile(r"https?://[^\s<>()\[\]]+")
 _TAG = re.compile(r"(?<!\w)[#@]\w+")
 _EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|`")
 
+_CLAUSE_START = re.compile(
+    r"[;:—–]\s*|,\s+|\s+(?=(?:and|but|while|because|after|before|until|although|who"
+    r"|which|where)\s)"
+)
+MIN_CLAUSE_STEMS = 3
+MAX_CLAUSES = 3
+"""Content words of a clause, at least, and clauses of a sentence that are searched."""
+
 MIN_LANGUAGE_WORDS = 20
 MIN_ENGLISH_SHARE = 0.15
 """Share of function words from which a text of `MIN_LANGUAGE_WORDS` words is English;
@@ -67,6 +76,21 @@ class DraftStatement:
             pieces.append(self.text[at : quotation.span.start])
             at = quotation.span.end
         return " ".join(" ".join((*pieces, self.text[at:])).split())
+
+
+def split_clauses(text: str) -> list[str]:
+    """Return the clauses of a sentence that state something each, at most
+    `MAX_CLAUSES`; none if there is one only.
+    """
+    clauses: list[str] = []
+    for part in _CLAUSE_START.split(text):
+        if (clauses and len(stem_words(part)) < MIN_CLAUSE_STEMS) or (
+            clauses and len(stem_words(clauses[-1])) < MIN_CLAUSE_STEMS
+        ):
+            clauses[-1] += f" {part}"
+        else:
+            clauses.append(part)
+    return clauses[:MAX_CLAUSES] if len(clauses) > 1 else []
 
 
 def is_english(text: str) -> bool:

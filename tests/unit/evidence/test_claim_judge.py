@@ -88,7 +88,7 @@ def test_numbers_out_of_range_and_double_ones_are_ignored() -> None:
     [
         "no",
         "{}",
-        '{"statements": [1]}',
+        '{"statements": [1, "x"]}',
         reply(row(1, "maybe", 1, "x")),
         reply({**row(1, "absent", 0, ""), "more": 1}),
     ],
@@ -98,12 +98,49 @@ def test_other_replies_are_refused(text: str) -> None:
         parse_claim_judgements(text, CLAIMS)
 
 
+def test_a_malformed_row_does_not_spoil_the_others() -> None:
+    rows = [row(1, "maybe", 1, "x"), row(2, "contradicted", 2, "had no name")]
+    (index,) = parse_claim_judgements(reply(*rows), CLAIMS)
+    assert index == 1
+
+
+def test_the_sentences_before_a_statement_stand_beside_it() -> None:
+    claim = EvidenceClaim("She tends it.", (LAMP,), before="Nell has a lamp.")
+    system, user = (message.text for message in build_claim_messages([claim]))
+    assert re.search(r"<before 1 \w+>\nNell has a lamp\.", user)
+    assert "passages: use those only" in system
+
+
+GATE = "The gate at Ness was shut. Nell waited for him there until two."
+
+
+@pytest.mark.parametrize(
+    ("statement", "names", "quote", "is_accepted"),
+    [
+        ("Nell waited at the gate.", ("Nell",), "Nell waited for him", True),
+        ("The girl waited.", (), "Nell waited for him", True),
+        ("Nell waited at the gate.", ("Nell",), "him there", False),
+        ("Nell waited at the gate.", ("Nell",), "for him there", False),
+        ("Jack sang.", ("Jack",), "Nell waited for him", False),
+        ("Nell becomes SootWren.", ("Nell",), "Nell waited for him", False),
+        ("SootWren waited.", ("Nell, SootWren",), "Nell waited for him", True),
+    ],
+)
+def test_a_supporting_quotation_tells_of_the_statement_and_its_names(
+    statement: str, names: tuple[str, ...], quote: str, *, is_accepted: bool
+) -> None:
+    claim = EvidenceClaim(statement, (GATE,), names)
+    judged = verify_judgement(claim, ClaimJudgement(Verdict.SUPPORTED, 0, quote))
+    assert (judged is not None) == is_accepted
+
+
 def test_a_verdict_needs_words_of_a_passage() -> None:
     wrong = ClaimJudgement(Verdict.SUPPORTED, 0, "Nell broke the lamp")
     assert verify_judgement(CLAIMS[0], wrong) is None
-    elsewhere = ClaimJudgement(Verdict.SUPPORTED, 0, "had no name")
-    assert verify_judgement(CLAIMS[0], elsewhere) == ClaimJudgement(
-        Verdict.SUPPORTED, 1, "had no name"
+    claim = EvidenceClaim("The mule lacks a name.", (LAMP, MULE))
+    elsewhere = ClaimJudgement(Verdict.SUPPORTED, 0, "mule had no name")
+    assert verify_judgement(claim, elsewhere) == ClaimJudgement(
+        Verdict.SUPPORTED, 1, "mule had no name"
     )
     absent = ClaimJudgement(Verdict.ABSENT, 1, "had no name", "not told")
     assert verify_judgement(CLAIMS[0], absent) == ClaimJudgement(

@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.evidence.statements import DraftStatement, is_english, iter_statements
+from lrwr.core.evidence.statements import (
+    DraftStatement,
+    is_english,
+    iter_statements,
+    split_clauses,
+)
 from lrwr.core.model.text import LineIndex
 from lrwr.core.ports.stores import DocumentText
 
@@ -96,3 +101,13 @@ def test_english_is_told_from_other_languages() -> None:
     assert not is_english(
         "Sie ging mit der Lampe hinaus in den Nebel, und niemand sah sie gehen. " * 3
     )
+
+
+def test_a_sentence_with_two_facts_has_two_clauses() -> None:
+    assert split_clauses("The mule had no name.") == []
+    two = "The Reeve walks with a stick, and Hob rings the bell for the tide."
+    assert split_clauses(two) == [
+        "The Reeve walks with a stick",
+        "and Hob rings the bell for the tide.",
+    ]
+    assert split_clauses("Nell, tired, lit the old brass lamp.") == []
