@@ -116,24 +116,24 @@ class DraftChecker:
 
         Its clauses are searched if the passages do not repeat the whole.
         """
-        found = await self._search(_iter_requests(statement, story, subject), story)
-        candidates = await self._compare_all(statement, story, found.values())
+        whole = await self._search(_iter_requests(statement, story, subject), story)
+        candidates = await self._compare_all(statement, story, whole.values())
         if not any(c.compared.is_near for c in candidates):
             clauses = _iter_clause_requests(statement, story, subject)
             more = await self._search(clauses, story)
-            new = [passage for id_, passage in more.items() if id_ not in found]
+            new = [passage for id_, passage in more.items() if id_ not in whole]
             candidates += await self._compare_all(statement, story, new)
         return _rank(candidates, _list_forms(subject, story))
 
     async def _search(
         self, requests: Iterable[SearchRequest], story: CheckedStory
     ) -> dict[ChunkId, Passage]:
-        found: dict[ChunkId, Passage] = {}
+        passages: dict[ChunkId, Passage] = {}
         for request in requests:
             result = await self._finder.find(request, story.order)
             for passage in result.passages:
-                found.setdefault(passage.chunk.id, passage)
-        return found
+                passages.setdefault(passage.chunk.id, passage)
+        return passages
 
     async def _compare_all(
         self, statement: DraftStatement, story: CheckedStory, found: Iterable[Passage]
