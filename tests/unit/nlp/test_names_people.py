@@ -309,3 +309,21 @@ def test_parts_of_full_names_that_others_share_are_not_given_to_one_person() -> 
     assert forms(who(cast, "Isa Gannet")) == {"Isa Gannet", "Isa"}
     assert forms(who(cast, "Orla Gannet")) == {"Orla Gannet"}
     assert forms(who(cast, "Orla Tallow")) == {"Orla Tallow", "Tallow"}
+
+
+def test_one_more_mention_never_removes_a_character() -> None:
+    novel = "The rain went on over the roofs of the town all the night long. " * 1_900
+    lusk = (
+        "Mr. Lusk sat down. They had sent for Mr. Lusk. Mr. Lusk stood there and "
+        "the road was long. It was for Mr. Lusk to pay, and Mr. Lusk was late."
+    )
+    for more in ("", " They saw Mr. Lusk.", " They saw Mr. Lusk. It was Mr. Lusk."):
+        assert "Mr. Lusk" in names(cast_from(TALK + lusk + more + "\n\n" + novel)), more
+
+
+def test_somebody_whose_kinship_is_stated_is_a_person() -> None:
+    text = "Nell's brother was Corin Marl, and Corin Marl was Nell's only brother."
+    evidence = gather_name_evidence(text, [Span(0, len(text))])
+
+    assert evidence.forms["Corin Marl"]["kin"] == 1
+    assert evidence.forms["Corin Marl"]["male"] >= 3

@@ -46,6 +46,7 @@ _ALIKE = re.compile(
 _MARRIED = re.compile(r",?\s+\(?(?:now|formerly|née)\s+")
 _QUOTE_NEAR = re.compile(r"[“”\"‘’]")
 _NAMING = re.compile(r"\b(?:[Mm]y name is|I,|call(?:ed)? me|named me|I am) $")
+_COPULAS = frozenset({"is", "was"})
 _PREPOSED = {"a": DETERMINERS, "in": PLACE_PREPOSITIONS, "at": DIRECTION_WORDS}
 _PRONOUN_WINDOW = 70
 """Characters after a name that are searched for a pronoun."""
@@ -136,6 +137,9 @@ def _count_before(cues: Counter[str], before: str) -> None:
     if gap:
         if gap == "," and _has_kin([last]):
             _count_kin(cues, last)
+        return
+    if last in _COPULAS and _has_kin([earlier]):
+        _count_kin(cues, earlier)  # "Nell's brother was Corin"
         return
     if last in NAME_EPITHETS:
         cues["epithet"] = 1

@@ -204,8 +204,8 @@ _SIZES = (3_000, 8_000, 20_000, 40_000)
 _OFTEN = 2
 """Multiple of the minimum mentions above which a person need not speak."""
 _HUMAN = (0.0, 0.1, 0.2, 0.3, 0.6)
-"""Minimum person score of someone who never speaks, by minimum mentions: long novels
-name many people in passing."""
+"""Minimum person score per required mention of someone who never speaks, by minimum
+mentions: long novels name many people in passing."""
 _WEIGHTS = {
     "tag": 2.0,
     "speech": 1.0,
@@ -358,7 +358,8 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
     if not titled and human < placed:
         return False
     silent = person.n < _OFTEN * least and not counts["tag"]
-    if silent and human < _HUMAN[least - 1]:
+    # Against the minimum, not the mentions: one more mention removes nobody.
+    if silent and human * person.n < _HUMAN[least - 1] * least:
         return False
     return (
         titled or has_given_name or (human >= 0.3 and human * person.n >= min(3, least))
