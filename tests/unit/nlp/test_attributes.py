@@ -24,7 +24,7 @@ def claims(
         ("Then Nell’s eyes were grey.", "eyes", "grey"),
         ("Nell’s pale blue eyes were wide.", "eyes", "pale blue"),
         ("Then Nell had red hair.", "hair", "red"),
-        ("Nell's hair was long and black.", "hair", ""),
+        ("Nell's hair was long and black.", "hair", "long and black"),
         ("Nell was eleven years old.", "age", "eleven"),
         ("Nell, a girl of eleven, came in.", "age", "eleven"),
         ("Nell was fifty-four and looked it.", "age", "fifty-four"),

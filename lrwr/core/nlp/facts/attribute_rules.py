@@ -71,7 +71,15 @@ BIRTH = (
     rf"|(?:{_MONTH})(?: {_DAY})?(?:,? (?:of )?1\d{{3}})?|(?:the year )?1\d{{3}})"
 )
 """A weekday, a date or a year of birth."""
-AGE = rf"(?:only |about |nearly |almost |just |past |barely |now |not quite )*{NUMBER}"
+_AGE_RANGE = (
+    rf"(?:{'|'.join(UNITS)}) or (?:{'|'.join(UNITS)})[- ]and[- ](?:{'|'.join(TENS)})"
+)
+"""An old form: "seven or eight and forty"."""
+AGE = (
+    r"(?:only |about |nearly |almost |just |past |barely |now |not quite |some |near |"
+    r"upwards of |under |over |turned |rising )*"
+    rf"(?:{_AGE_RANGE}|{NUMBER}(?: or {NUMBER})?)"
+)
 AGE_END = r"(?: years? old| years of age|(?= (?:and|when|but|or)\b)|(?=[.,;:!)]))"
 PERSON_PATTERN = (
     "man|woman|girl|boy|lad|lass|child|youth|gentleman|lady|fellow|widow|widower|"
@@ -296,7 +304,10 @@ RULES_BY_NAME: tuple[AttributeRule, ...] = (
     ),
     (
         "age",
-        LazyPattern(rf"{CHARACTER_PATTERN},? (?:who was )?aged (?P<value>{NUMBER})\b"),
+        LazyPattern(
+            rf"{CHARACTER_PATTERN},? (?:who was )?aged (?P<value>{NUMBER})\b"
+            r"(?! (?:or|months|weeks|days|hours)\b)"
+        ),
         "",
         False,
     ),

@@ -28,16 +28,30 @@ from lrwr.core.nlp.facts.clauses import (
     make_fact,
     may_be_person,
     rate_rule_certainty,
-    resolve_possessive,
     split_narration_and_speech,
     to_text_span,
 )
+from lrwr.core.nlp.facts.description_rules import (
+    DESCRIPTION_TRIGGERS,
+    DESCRIPTIONS_BY_NAME,
+    DESCRIPTIONS_BY_PRONOUN,
+)
+from lrwr.core.nlp.facts.pronouns import resolve_person_pronoun
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,
     find_capitalized_offsets,
 )
 
+_TRIGGERS = MappingProxyType(
+    {
+        attribute: TRIGGERS.get(attribute, frozenset())
+        | DESCRIPTION_TRIGGERS.get(attribute, frozenset())
+        for attribute in (*TRIGGERS, *DESCRIPTION_TRIGGERS)
+    }
+)
+_BY_NAME = RULES_BY_NAME + DESCRIPTIONS_BY_NAME
+_BY_PRONOUN = RULES_BY_PRONOUN + DESCRIPTIONS_BY_PRONOUN
 _GENDER = MappingProxyType({"he": "his", "she": "her", "his": "his", "her": "her"})
 
 
@@ -62,7 +76,7 @@ def find_attribute_facts(prose: AnnotatedProse) -> Iterator[Fact]:
 def _possible_attributes(sentence: ProseSentence, trades: frozenset[str]) -> set[str]:
     """Return the attributes whose trigger words occur in the sentence."""
     words = sentence.words
-    names = {name for name, triggers in TRIGGERS.items() if words & triggers}
+    names = {name for name, triggers in _TRIGGERS.items() if words & triggers}
     if words & trades:
         names.add("occupation")
     return names
@@ -73,7 +87,7 @@ def _match_sentence(
 ) -> Iterator[Fact]:
     sentence = prose.sentences[place]
     starts = sentence.starts if not is_spoken else find_capitalized_offsets(words)
-    for rule in RULES_BY_NAME:
+    for rule in _BY_NAME:
         if rule[0] not in possible or (is_spoken and rule[1] is TRADE_APPOSITION):
             continue
         for match in _iter_matches(rule, words, starts):
@@ -83,7 +97,7 @@ def _match_sentence(
                     is_spoken, named=rule[1] is not DECEASED_PATTERN
                 )
                 yield _build_fact(rule, subject, match, sentence, is_spoken, sure)
-    for rule in RULES_BY_PRONOUN if not is_spoken else ():
+    for rule in _BY_PRONOUN if not is_spoken else ():
         for match in rule[1].finditer(words) if rule[0] in possible else ():
             subject = _resolve_owner(prose, place, words, match)
             if subject and _is_stated(rule, match, words):
@@ -100,7 +114,7 @@ def _resolve_owner(
     """
     pronoun = match["who"].lower()
     if pronoun != "those":
-        return resolve_possessive(
+        return resolve_person_pronoun(
             prose, place, words, match.start("who"), _GENDER[pronoun]
         )
     if not place or find_prose_person_names(prose, words):
