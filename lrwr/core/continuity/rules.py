@@ -115,12 +115,14 @@ class StatementComparator:
             for statement in before
             if statement.source is StatementSource.TEXT and statement.certain
         ]
+        # Within one document, only what is stated of a name, not of a pronoun.
+        is_stated = statement.certain and attribute in COLOUR_ATTRIBUTES
         candidates = [
             candidate
             for candidate in candidates
-            if candidate.rank[:2] != statement.rank[:2]
+            if is_stated or candidate.rank[:2] != statement.rank[:2]
         ]
-        if attribute in ("eyes", "life", "age", "born"):
+        if is_stated or attribute in ("eyes", "life", "age", "born"):
             yield from candidates
             return
         counter = Counter(

@@ -113,20 +113,19 @@ def test_what_is_not_surely_different_or_not_asserted_is_not_said(
     assert found(two=text, note=note) == []
 
 
-def test_the_text_counts_where_the_writer_says_nothing_and_only_earlier_chapters() -> (
-    None
-):
+def test_earlier_text_counts_where_the_writer_says_nothing() -> None:
     brown, green = "Nell’s eyes were brown.", "Nell’s eyes were green."
     assert found(brown, green) == [(NELL, "eyes", "brown", "green")]
-    assert found(f"{brown}\n\n{green}") == []
+    assert found(f"{brown}\n\n{green}") == [(NELL, "eyes", "brown", "green")]
     assert found(brown, green, note="- **Eyes:** green") == [
         (NELL, "eyes", "green", "brown")
     ]
 
 
-def test_one_word_of_hair_is_no_canon_but_a_repeated_one_is() -> None:
+def test_hair_that_is_stated_of_a_name_or_repeated_counts() -> None:
     black = "Nell’s hair was black."
-    assert found(black, "Nell’s hair was red.") == []
+    assert found(black, "Nell’s hair was red.") == [(NELL, "hair", "black", "red")]
+    assert found("The wind took her black hair.", "Nell’s hair was red.") == []
     twice = f"{black}\n\nThe wind took Nell’s black hair."
     assert found(twice, "Nell’s hair was red.") == [(NELL, "hair", "black", "red")]
 
@@ -357,3 +356,33 @@ def test_a_father_in_other_words_contradicts_the_note(text: str) -> None:
 )
 def test_the_father_of_somebody_else_contradicts_nothing(text: str) -> None:
     assert found("Rain.", text, "- **Father:** Corin Vale") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "values"),
+    [
+        (
+            "Nell’s eyes were grey that morning.\n\nNell’s eyes were blue that evening.",
+            "eyes",
+            ("grey", "blue"),
+        ),
+        (
+            "Nell’s hair was red.\n\nIt rained.\n\nNell’s hair was white and thin.",
+            "hair",
+            None,
+        ),
+        (
+            "Nell had red hair.\n\nIt rained.\n\nNell had black hair.",
+            "hair",
+            ("red", "black"),
+        ),
+    ],
+)
+def test_two_statements_of_a_name_in_one_document_are_compared(
+    text: str, attribute: str, values: tuple[str, str] | None
+) -> None:
+    contradictions = found(two=text)
+    if values is None:  # hair turns white
+        assert contradictions == []
+    else:
+        assert [(a, v) for _, a, *v in contradictions] == [(attribute, [*values])]

@@ -8,6 +8,7 @@ from lrwr.core.model.facts import Certainty, CharacterField, Fact, FactAbout
 from lrwr.core.nlp.facts.attribute_rules import (
     CHARACTER_PATTERN,
     DECEASED_PATTERN,
+    PERSON_PATTERN,
     RULES_BY_NAME,
     RULES_BY_PRONOUN,
     TRADE_APPOSITION,
@@ -22,12 +23,17 @@ from lrwr.core.nlp.facts.clauses import (
     ends_in_question,
     extract_clause_before,
     find_matches_at,
+    find_prose_names,
     find_prose_person_names,
+    find_sentence_subject,
     has_place_preposition,
+    infer_title_possessive,
     is_asserted,
+    is_known_person,
     make_fact,
     may_be_person,
     rate_rule_certainty,
+    resolve_possessive,
     split_narration_and_speech,
     to_text_span,
 )
@@ -36,7 +42,7 @@ from lrwr.core.nlp.facts.description_rules import (
     DESCRIPTIONS_BY_NAME,
     DESCRIPTIONS_BY_PRONOUN,
 )
-from lrwr.core.nlp.facts.pronouns import resolve_person_pronoun
+from lrwr.core.nlp.names.lexicon import FEMALE_NAMES, MALE_NAMES
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,
@@ -167,3 +173,158 @@ def _build_fact(
         subject=subject,
         details=(*details, SPOKEN_DETAIL) if is_spoken else details,
     )
+
+
+# People without a name, to whom a pronoun after them may refer
+_UNNAMED = re.compile(
+    rf"\b(?:{PERSON_PATTERN}|mother|father|brother|sister|wife|husband|son|daughter|aunt|"
+    r"uncle|cousin|friend|visitor|stranger|servant|one|other|somebody|someone|"
+    r"figure|newcomer|comer|speaker|officer|doctor|guest|inmate|master|mistress)s?\b"
+)
+# Objects that are somebody else than the subject of their sentence
+_OBJECTS = {
+    "his": re.compile(r"\bhim\b"),
+    "her": re.compile(
+        r"\b(?:to|at|with|for|by|upon|from|saw|met|told) her(?=[ .,;]|$)|\bher[.,;]"
+    ),
+}
+# "was a delightful companion": still the subject
+_PREDICATE = re.compile(
+    r"\b(?:was|is|as|been|became) (?:[a-z]+ )?an? (?:[a-z-]+,? ){0,3}$"
+)
+# Openings of a description before the name of its subject: "With her grey eyes, Nell …"
+_OPENING = re.compile(r"[ \x01]*(?:With|An?)\b")
+_SUBJECT_AFTER = re.compile(r", (?:[a-z]+ )?$")
+
+AMBIGUOUS = "?"
+"""Stands for a name where several people fit."""
+
+
+def resolve_person_pronoun(
+    prose: AnnotatedProse, place: int, words: str, at: int, pronoun: str
+) -> str:
+    """Return the name that a pronoun at offset `at` of `words` refers to; "" if unclear.
+
+    `pronoun` is "his" or "her", for "he" and "she" too; `words` are those of the
+    sentence with index `place` in `prose`. The name is that of the only person who fits
+    before the pronoun in its sentence, else of the subject of the sentence before, else
+    of the only person in the paragraph so far, or of the subject after an opening
+    description.
+    """
+    before = words[:at]
+    fitting = _find_only_fitting(prose, before, pronoun)
+    if fitting == AMBIGUOUS:
+        return ""
+    name = (
+        fitting
+        or _accept(resolve_possessive(prose, place, words, at, pronoun), pronoun)
+        or _accept(_find_only_in_paragraph(prose, place, before, pronoun), pronoun)
+        or _accept(_find_subject_after(prose, words, at), pronoun)
+    )
+    if not name:
+        return ""
+    named_at = words.rfind(name, 0, at)
+    if named_at >= 0:
+        return "" if _has_unnamed(words, named_at + len(name), at) else name
+    if name in words:
+        return name
+    earlier = prose.sentences[place - 1].narration
+    is_clear = not (
+        _has_unnamed(earlier, earlier.find(name) + len(name), len(earlier))
+        or _has_unnamed(words, 0, at)
+        or _OBJECTS[pronoun].search(earlier)
+    )
+    return name if is_clear else ""
+
+
+def _has_unnamed(words: str, start: int, end: int) -> bool:
+    """Return whether `words[start:end]` mentions a person without a name, other than in
+    a predicate ("he was a young man").
+    """
+    return any(
+        not _PREDICATE.search(words, max(start, match.start() - 60), match.start())
+        for match in _UNNAMED.finditer(words, start, end)
+    )
+
+
+def _infer_possessive(name: str) -> str:
+    """Return "his" or "her" by the title or the given name; "" if neither tells."""
+    possessive = infer_title_possessive(name)
+    words = name.split(" ")
+    word = words[0].lower()
+    if possessive or (len(words) > 1 and words[0].endswith(".")):
+        return possessive
+    if word in FEMALE_NAMES and word not in MALE_NAMES:
+        return "her"
+    return "his" if word in MALE_NAMES and word not in FEMALE_NAMES else ""
+
+
+def _accept(name: str, pronoun: str) -> str:
+    """Return `name`, or "" if it cannot be a person with the pronoun."""
+    return name if _infer_possessive(name) in ("", pronoun) else ""
+
+
+def _find_only_fitting(prose: AnnotatedProse, before: str, pronoun: str) -> str:
+    """Return the only name in `before` whose gender fits, if all others are known not
+    to fit; `AMBIGUOUS` if several may, and "" for fewer than two people.
+
+    A name after a place preposition counts if it is a known person's: "at Nell".
+    """
+    people = set(find_prose_person_names(prose, before))
+    names = [
+        name
+        for name in find_prose_names(prose, before)
+        if name in people or (prose.known and is_known_person(name, prose))
+    ]
+    if len(names) < 2:
+        return ""
+    fitting = [name for name in names if _accept(name, pronoun)]
+    return fitting[0] if len(fitting) == 1 else AMBIGUOUS
+
+
+def _find_only_in_paragraph(
+    prose: AnnotatedProse, place: int, before: str, pronoun: str
+) -> str:
+    """Return the only person named in the narration of the paragraph before a pronoun,
+    if nobody without a name is mentioned there.
+    """
+    sentences = prose.sentences
+    if find_prose_person_names(prose, before):
+        return ""
+    names: list[str] = []
+    narration = ""
+    while place and not names:
+        place -= 1
+        gap = prose.text[sentences[place].span.end : sentences[place + 1].span.start]
+        narration = sentences[place].narration
+        if "\n\n" in gap or _has_unnamed(narration, 0, len(narration)):
+            return ""
+        names = find_prose_person_names(prose, narration)
+    fitting = [name for name in names if _infer_possessive(name) == pronoun]
+    others = [name for name in names if _infer_possessive(name) == ""]
+    if len(names) == 1 and is_known_person(names[0], prose):
+        fitting, others = names, []
+    is_clear = len(fitting) == 1 and not others
+    return fitting[0] if is_clear and _is_subject(prose, fitting[0], narration) else ""
+
+
+def _is_subject(prose: AnnotatedProse, name: str, words: str) -> bool:
+    """Return whether a sentence begins with `name`, or has it in a dialogue tag."""
+    tag = re.search(
+        rf"\x01 ?(?:said|says|cried|cries|answered|replied) {re.escape(name)}\b", words
+    )
+    return bool(tag) or find_sentence_subject(prose, words) == name
+
+
+def _find_subject_after(prose: AnnotatedProse, words: str, at: int) -> str:
+    """Return the only person named in `words`, if the pronoun is in a description that
+    opens the sentence and the name follows it: "With her grey eyes, Nell …".
+    """
+    if not _OPENING.match(words) or find_prose_person_names(prose, words[:at]):
+        return ""
+    names = find_prose_person_names(prose, words)
+    if len(names) != 1 or not is_known_person(names[0], prose):
+        return ""
+    start = words.find(names[0])
+    is_owner = words.startswith("'s", start + len(names[0]))
+    return names[0] if _SUBJECT_AFTER.search(words[:start]) and not is_owner else ""

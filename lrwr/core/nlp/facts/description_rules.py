@@ -49,7 +49,9 @@ _COMPLEXIONS_TEXT = (
     "sunburnt bronzed freckled tanned delicate white black yellow"
 )
 _COMPLEXIONS = "|".join(_COMPLEXIONS_TEXT.split())
-_COMPLEXION = rf"(?:(?:very |rather )?(?:{_COMPLEXIONS})(?:, | and | ))*(?:{_COMPLEXIONS})"
+_COMPLEXION = (
+    rf"(?:(?:very |rather )?(?:{_COMPLEXIONS})(?:, | and | ))*(?:{_COMPLEXIONS})"
+)
 _BEARD = rf"(?:(?:(?:{_HAIR_SHAPES}|pointed|full|heavy)(?:, | and | ))*{HAIR}|{_HAIR_SHAPES}|pointed|full|heavy)"
 _BEARD_NOUN = r"(?:beard|moustaches?|mustaches?|whiskers)\b"
 _END = r"(?= (?:and|but|that|this)\b|[.,;:!—])"
@@ -77,37 +79,20 @@ _LOOSE = r"(?:[a-z][a-z-]+,? ){0,2}?"
 """Further adjectives before a feature."""
 _A_PERSON = rf"an? {_ADJECTIVES}(?:{PERSON_PATTERN})\b"
 _LIKE = r"(?P<value>like (?:[a-z]+ ){0,2}[a-z]+)" + _END
-
-
-def _list_named_features() -> list[AttributeRule]:
-    rules: list[AttributeRule] = []
-    for attribute, feature in _FEATURES:
-        patterns = [
-            (rf"{CHARACTER_PATTERN}(?:,? {_IS}|,) {_A_PERSON}{_REST}\b{feature}", False),
-            (rf"{CHARACTER_PATTERN}, an? [a-z -]{{3,40}},? with {_REST}\b{feature}", False),
-            (rf"{CHARACTER_PATTERN} (?:had|has) (?:a |an )?{_LOOSE}{feature}", False),
-            (rf"{CHARACTER_PATTERN}'s {_LOOSE}{feature}", True),
-            (rf"{CHARACTER_PATTERN} of (?:the )?{_LOOSE}{feature}", True),
-        ]
-        rules += [
-            (attribute, LazyPattern(text), "", sure) for text, sure in patterns
-        ]
-    return rules
-
-
-def _list_owned_features() -> list[AttributeRule]:
-    rules: list[AttributeRule] = []
-    for attribute, feature in _FEATURES:
-        patterns = [
-            (rf"\b(?P<who>[Hh]is|[Hh]er) (?:own )?{_LOOSE}{feature}", True),
-            (rf"{_CLAUSE}(?P<who>[Hh]e|[Ss]he) (?:had|has) (?:a |an )?{_LOOSE}{feature}", False),
-            (rf"{_CLAUSE}(?P<who>[Hh]e|[Ss]he) {_IS} {_A_PERSON}{_REST}\b{feature}", False),
-        ]
-        rules += [
-            (attribute, LazyPattern(text), "", sure) for text, sure in patterns
-        ]
-    return rules
-
+_NAMED_LEADS = (
+    (rf"{CHARACTER_PATTERN}(?:,? {_IS}|,) {_A_PERSON}{_REST}\b", False),
+    (rf"{CHARACTER_PATTERN}, an? [a-z -]{{3,40}},? with {_REST}\b", False),
+    (rf"{CHARACTER_PATTERN} (?:had|has) (?:a |an )?{_LOOSE}", False),
+    (rf"{CHARACTER_PATTERN}'s {_LOOSE}", True),
+    (rf"{CHARACTER_PATTERN} of (?:the )?{_LOOSE}", True),
+)
+"""What may precede a feature of a named person, and whether it is presupposed."""
+_PRONOUN_LEADS = (
+    (rf"\b(?P<who>[Hh]is|[Hh]er) (?:own )?{_LOOSE}", True),
+    (rf"{_CLAUSE}(?P<who>[Hh]e|[Ss]he) (?:had|has) (?:a |an )?{_LOOSE}", False),
+    (rf"{_CLAUSE}(?P<who>[Hh]e|[Ss]he) {_IS} {_A_PERSON}{_REST}\b", False),
+)
+"""The same for "he" and "her"."""
 
 DESCRIPTIONS_BY_NAME: tuple[AttributeRule, ...] = (
     (
@@ -166,7 +151,11 @@ DESCRIPTIONS_BY_NAME: tuple[AttributeRule, ...] = (
         False,
     ),
     ("build", LazyPattern(rf"{CHARACTER_PATTERN} {_IS} {_STATURE}"), "", False),
-    *_list_named_features(),
+    *(
+        (attribute, LazyPattern(lead + feature), "", is_presupposed)
+        for attribute, feature in _FEATURES
+        for lead, is_presupposed in _NAMED_LEADS
+    ),
 )
 """Further rules for clauses with a name; see `attribute_rules.RULES_BY_NAME`."""
 
@@ -188,7 +177,12 @@ DESCRIPTIONS_BY_PRONOUN: tuple[AttributeRule, ...] = (
         "",
         False,
     ),
-    ("build", LazyPattern(rf"{_CLAUSE}(?P<who>[Hh]e|[Ss]he) {_IS} {_STATURE}"), "", False),
+    (
+        "build",
+        LazyPattern(rf"{_CLAUSE}(?P<who>[Hh]e|[Ss]he) {_IS} {_STATURE}"),
+        "",
+        False,
+    ),
     (
         "age",
         LazyPattern(
@@ -216,9 +210,7 @@ DESCRIPTIONS_BY_PRONOUN: tuple[AttributeRule, ...] = (
     ),
     (
         "hair",
-        LazyPattern(
-            rf"\b(?P<who>[Hh]is|[Hh]er) hair {_IS} (?P<value>{_HAIR}){_END}"
-        ),
+        LazyPattern(rf"\b(?P<who>[Hh]is|[Hh]er) hair {_IS} (?P<value>{_HAIR}){_END}"),
         "",
         False,
     ),
@@ -242,7 +234,11 @@ DESCRIPTIONS_BY_PRONOUN: tuple[AttributeRule, ...] = (
         "",
         False,
     ),
-    *_list_owned_features(),
+    *(
+        (attribute, LazyPattern(lead + feature), "", is_presupposed)
+        for attribute, feature in _FEATURES
+        for lead, is_presupposed in _PRONOUN_LEADS
+    ),
 )
 """Further rules for clauses with a pronoun; see `attribute_rules.RULES_BY_PRONOUN`."""
 
