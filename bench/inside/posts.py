@@ -27,6 +27,7 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import find_numbers
 from lrwr.core.attribution.names import list_named_characters
 from lrwr.core.attribution.quotations import occurs_in
+from lrwr.core.evidence.attribute_check import find_attribute_differences
 from lrwr.core.evidence.checker import DraftChecker, find_subject
 from lrwr.core.evidence.comparison import compare_with_text
 from lrwr.core.evidence.results import CheckedStory, StatementResult
@@ -211,7 +212,7 @@ async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, ob
     """
     story = await load_checked_story(workspace)
     checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
-    answered = found = first = 0
+    answered = found = first = flagged = 0
     for row in read_rows(questions):
         if not row.get("gold") or not row.get("answer"):
             continue
@@ -220,6 +221,7 @@ async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, ob
         for statement in list_statements(row["answer"]):
             checked = await checker.check(statement, story, subject)
             subject = find_subject(statement, story) or subject
+            flagged += checked.result is StatementResult.DETAILS_DIFFER
             shown = [closest.passage.chunk for closest in checked.passages]
             places = [
                 place
@@ -235,6 +237,7 @@ async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, ob
         "answers": answered,
         "found": found,
         "share": round(found / answered, 3),
+        "sentences_with_another_detail": flagged,
         "share_in_first_5": round(first / answered, 3),
     }
 
@@ -252,7 +255,13 @@ def measure_attribution(data: Path) -> dict[str, object]:
                     statement.text, evidence, find_sentence_spans
                 )
                 total[row["supported"]] += 1
-                differing[row["supported"]] += bool(compared and compared.differences)
+                differences = find_attribute_differences(
+                    statement.text, row["evidence"], find_sentence_spans
+                )
+                is_different = bool(compared and compared.differences) or bool(
+                    differences
+                )
+                differing[row["supported"]] += is_different
         figures[name] = {
             "supported": round(differing[True] / total[True], 3),
             "not_supported": round(differing[False] / total[False], 3),

@@ -15,6 +15,7 @@ from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.names import fold_words
 from lrwr.core.bible.name_lookup import list_cast_forms
+from lrwr.core.evidence.attribute_check import list_known_attributes
 from lrwr.core.evidence.checker import DraftChecker, find_subject
 from lrwr.core.evidence.drafts import (
     PART_BREAK,
@@ -140,8 +141,10 @@ async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedSt
     cast = list_cast_forms(await bible.names())
     order, pipeline = await bible.story_order(), workspace.settings.pipeline
     if not as_of:
-        return CheckedStory(order, pipeline, cast, None, cast)
+        attributes = list_known_attributes(await bible.read())
+        return CheckedStory(order, pipeline, cast, None, cast, attributes=attributes)
     horizon = await bible.horizon(as_of)
+    attributes = list_known_attributes(await bible.read(horizon))
     scope = build_search_scope(order, types=(), horizon=horizon, kinds=[*ChunkKind])
     texts = await workspace.passages.texts(scope.documents or ())
     words = frozenset(
@@ -150,7 +153,7 @@ async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedSt
         for word in fold_words(text.text[: scope.until.get(document)])
     )
     known_cast = list_cast_forms(await bible.names(horizon))
-    return CheckedStory(order, pipeline, cast, horizon, known_cast, words)
+    return CheckedStory(order, pipeline, cast, horizon, known_cast, words, attributes)
 
 
 async def check_draft(

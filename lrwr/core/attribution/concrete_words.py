@@ -13,6 +13,11 @@ _COLOURS = (
     " pale, black ebony coal jet, brown chestnut auburn tan, grey gray slate silver ash,"
     " yellow gold golden amber straw, pink rose rosy, purple violet lilac mauve, orange"
 )
+_MATERIALS = (
+    "iron, steel, brass bronze, copper, tin, gold golden, silver silvery, wood wooden oak"
+    " oaken, stone, glass, wool woollen, silk silken, leather, linen, velvet"
+)
+_SIDES = "left, right"
 _KINDS = (
     "father papa dad da, mother mamma mama mam mum, brother brothers, sister sisters, son"
     " sons, daughter daughters girl, uncle, aunt, cousin cousins, nephew, niece,"
@@ -93,6 +98,21 @@ def _is_replaced(
         if other - own:
             return True
     return False
+
+
+@cache
+def group_looks() -> Mapping[str, tuple[frozenset[int], frozenset[str]]]:
+    """Return for each colour, material and side the kinds that it belongs to, 0, 1 and 2,
+    and the words that mean the same.
+    """
+    kinds: dict[str, frozenset[int]] = {}
+    groups: dict[str, frozenset[str]] = {}
+    for index, kind in enumerate((_COLOURS, _MATERIALS, _SIDES)):
+        for group in (frozenset(words.split()) for words in kind.split(",")):
+            for word in group:
+                kinds[word] = kinds.get(word, frozenset()) | {index}
+                groups[word] = groups.get(word, frozenset()) | group
+    return MappingProxyType({word: (kinds[word], groups[word]) for word in kinds})
 
 
 def _list_concrete(text: str) -> Iterator[tuple[str, tuple[int, frozenset[str]]]]:

@@ -12,6 +12,7 @@ from lrwr.core.attribution.names import (
     list_named_characters,
 )
 from lrwr.core.attribution.quotations import occurs_in
+from lrwr.core.evidence.attribute_check import find_attribute_differences
 from lrwr.core.evidence.comparison import (
     Comparison,
     DetailDifference,
@@ -104,10 +105,39 @@ class DraftChecker:
             subject = ""
         candidates = await self._find(statement, story, subject)
         checked = _decide(statement, story, candidates)
+        if (
+            checked.result is StatementResult.CLOSEST
+            or checked.result is StatementResult.OUTSIDE
+        ):
+            checked = self._compare_attributes(checked, story, candidates, subject)
         is_question = statement.text.rstrip('”"’ ').endswith("?")
         if is_question and checked.result not in _VERBATIM:
             return CheckedStatement(statement, StatementResult.NOTHING)
         return checked
+
+    def _compare_attributes(
+        self,
+        checked: CheckedStatement,
+        story: CheckedStory,
+        candidates: Sequence[ComparedPassage],
+        subject: str,
+    ) -> CheckedStatement:
+        """Return the result with what the text says otherwise of the same thing."""
+        visible = [c for c in candidates if c.is_visible]
+        if any(c.compared.is_near for c in visible):
+            return checked
+        differences = find_attribute_differences(
+            checked.statement.own_text,
+            [c.passage.chunk.text for c in visible],
+            self._split,
+            story,
+            subject,
+        )
+        if not differences:
+            return checked
+        return replace(
+            checked, result=StatementResult.DETAILS_DIFFER, differences=differences
+        )
 
     async def _find(
         self, statement: DraftStatement, story: CheckedStory, subject: str

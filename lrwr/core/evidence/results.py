@@ -102,12 +102,24 @@ class CheckedStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownAttribute:
+    """The `values` that text and notes give to the attribute `label`, such as "eyes", of
+    the character with the names `forms`.
+    """
+
+    forms: tuple[str, ...]
+    label: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedStory:
     """The story that a draft is checked against, up to `horizon`; None is all of it.
 
     `cast` has for each character all forms of its name, `known_cast` those of the
     characters and forms that occur up to the horizon. `words` are all words of the story
-    up to the horizon, folded; empty without one.
+    up to the horizon, folded; empty without one. `attributes` are those of characters
+    up to the horizon.
     """
 
     order: StoryOrder
@@ -116,6 +128,7 @@ class CheckedStory:
     horizon: Horizon | None = None
     known_cast: tuple[tuple[str, ...], ...] = ()
     words: frozenset[str] = frozenset()
+    attributes: tuple[KnownAttribute, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,78 @@
+"""What a statement says of the same thing or character otherwise than the text."""
+
+import pytest
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.evidence.attribute_check import find_attribute_differences
+from lrwr.core.evidence.results import CheckedStory, KnownAttribute
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.retrieval.story import StoryOrder
+
+CAST = (("Nell", "Nell Tallow"), ("Mr. Lusk", "Lusk"))
+STORY = CheckedStory(
+    StoryOrder({}, (), {}),
+    Pipeline.AGENTIC,
+    CAST,
+    attributes=(
+        KnownAttribute(CAST[0], "age", ("twelve", "thirteen")),
+        KnownAttribute(CAST[0], "eyes", ("brown",)),
+        KnownAttribute(CAST[1], "age", ("past seventy",)),
+    ),
+)
+PASSAGES = [
+    "In the middle of the room sat the marsh lantern. It was brass and squat.",
+    "The match caught blue along the edge. Mr. Lusk kept a stick with a silver collar.",
+    "The mule had no name. The cat, whose name was Remainder, slept.",
+    "Mr. Lusk lowered his voice, being deaf in the left ear.",
+    "The door of the mill was red; the door of the church was green.",
+]
+
+
+def differences(statement: str, subject: str = "") -> list[tuple[str, str]]:
+    rows = find_attribute_differences(
+        statement, PASSAGES, find_sentence_spans, STORY, subject
+    )
+    return [(row.stated, row.found) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("The marsh lantern is squat and made of silver.", ("silver", "brass")),
+        ("A match is lit, and it catches green along the edge.", ("green", "blue")),
+        ("Mr. Lusk walks with a stick with a gold collar.", ("gold", "silver")),
+        ("Lusk is deaf in the right ear.", ("right", "left")),
+        ("The mule is called Duchess.", ("Duchess", "no name")),
+        ("The cat is named Reminder.", ("Reminder", "Remainder")),
+        ("Nell is eleven.", ("eleven", "twelve")),
+        ("Nell has blue eyes.", ("blue", "brown")),
+    ],
+)
+def test_another_value_of_the_same_thing_is_shown_with_both(
+    statement: str, expected: tuple[str, str]
+) -> None:
+    assert differences(statement) == [expected]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "The marsh lantern is made of brass.",
+        "The marsh lantern stands on a silver table.",
+        "Nell walks with a stick with a gold collar.",
+        "The door of the church is green.",
+        "The door of the inn is blue.",
+        "Nell is twelve. Nell has brown eyes.",
+        "Nell is nine years older than her brother.",
+        "The dog is called Duchess.",
+        "The cat is called Remainder.",
+        "Mr. Lusk is seventy-four.",
+    ],
+)
+def test_the_same_value_or_another_thing_is_no_difference(statement: str) -> None:
+    assert differences(statement) == []
+
+
+def test_a_pronoun_means_the_character_of_the_sentence_before() -> None:
+    assert differences("She is eleven.", "Nell") == [("eleven", "twelve")]
+    assert differences("She is eleven.") == []
