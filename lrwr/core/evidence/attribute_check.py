@@ -65,15 +65,15 @@ class _Look:
 
 def list_known_attributes(bible: Bible) -> tuple[KnownAttribute, ...]:
     """Return the eyes, hair and ages that the text or notes give to characters."""
-    known = []
+    attributes = []
     for profile in bible.characters:
         forms = tuple(dict.fromkeys((profile.name, *(f.name for f in profile.aliases))))
         for label in sorted(COMPARED_LABELS):
             claims = [c for c in profile.attributes if c.label == label]
             if claims and any(c.certainty in SURE for c in claims):
                 values = tuple(claim.value for claim in claims)
-                known.append(KnownAttribute(forms, label, values))
-    return tuple(known)
+                attributes.append(KnownAttribute(forms, label, values))
+    return tuple(attributes)
 
 
 def find_attribute_differences(
@@ -248,19 +248,19 @@ def _compare_facts(
         text = f"{name}{statement[pronoun.end() :]}"
     names = tuple(form for forms in story.cast for form in forms)
     for fact in find_attribute_facts(annotate_prose(text, split, names)):
-        known = _find_known(fact, story.attributes)
+        attribute = _find_known(fact, story.attributes)
         is_compared = fact.detail("attribute") == "age" and _COMPARED.search(text)
         if (
-            known
+            attribute
             and not is_compared
-            and all(_excludes(fact, value) for value in known.values)
+            and all(_excludes(fact, value) for value in attribute.values)
         ):
             kind = (
                 DetailKind.NUMBER
                 if fact.detail("attribute") == "age"
                 else DetailKind.WORD
             )
-            yield DetailDifference(kind, fact.value, known.values[0])
+            yield DetailDifference(kind, fact.value, attribute.values[0])
 
 
 def _find_known(
@@ -271,10 +271,10 @@ def _find_known(
     """
     subject = fold_words(fact.subject)
     fitting = [
-        known
-        for known in attributes
-        if known.label == fact.detail("attribute")
-        and any(fold_words(form) == subject for form in known.forms)
+        attribute
+        for attribute in attributes
+        if attribute.label == fact.detail("attribute")
+        and any(fold_words(form) == subject for form in attribute.forms)
     ]
     return fitting[0] if len(fitting) == 1 else None
 
