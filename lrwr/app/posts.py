@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
 from lrwr.app.post_files import CachedWebSearch, PostFiles, StoredPost
+from lrwr.app.present_texts import read_changed_texts
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.document_renderer import render_blocks_as_docx
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
@@ -30,7 +31,12 @@ from lrwr.core.evidence.limits import (
     measure_parts,
     split_parts,
 )
-from lrwr.core.evidence.pack import AnchoredFact, anchor_facts
+from lrwr.core.evidence.pack import (
+    AnchoredFact,
+    anchor_facts,
+    list_pack_documents,
+)
+from lrwr.core.evidence.quotation_check import compare_with_texts
 from lrwr.core.evidence.results import (
     CheckedStatement,
     CheckedStory,
@@ -304,18 +310,50 @@ def load_posts(workspace: Workspace, warn: "Callable[[str], None]") -> list[Stor
     return sorted(posts, key=lambda post: -post.changed)
 
 
-async def reanchor_post(
-    workspace: Workspace, post: StoredPost
-) -> tuple[AnchoredFact, ...]:
-    """Return the facts of a draft with the present places of their quotations.
+@dataclass(frozen=True, slots=True)
+class AnchoredPost:
+    """The facts of a draft with the present places of their quotations.
+
+    `changed` are their documents whose files have changed since the last ingest: there,
+    the quotations are compared with the file.
+    """
+
+    facts: tuple[AnchoredFact, ...] = ()
+    changed: tuple[DocumentId, ...] = ()
+
+
+async def reanchor_post(workspace: Workspace, post: StoredPost) -> AnchoredPost:
+    """Return the facts of a draft with the places of their quotations in the files as
+    they are now.
 
     Raises:
-        NotFound: Nothing was ingested here.
         StoreProblem: The library cannot be read.
     """
+    facts = post.evidence.pack.facts
     outlines = await workspace.passages.outlines()
     texts = await workspace.passages.texts([outline.id for outline in outlines])
-    return anchor_facts(post.evidence.pack.facts, texts)
+    changed = await read_changed_texts(
+        workspace, list_pack_documents(post.evidence.pack)
+    )
+    return AnchoredPost(anchor_facts(facts, {**texts, **changed}), tuple(changed))
+
+
+async def compare_with_files(
+    workspace: Workspace, draft: CheckedDraft
+) -> tuple[CheckedDraft, tuple[DocumentId, ...]]:
+    """Return `draft` with its quotations compared with the files as they are now, and
+    the documents with passages whose files have changed since the last ingest.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    changed = await read_changed_texts(workspace, draft.documents)
+    if not changed:
+        return draft, ()
+    texts = await workspace.passages.texts(draft.documents)
+    present = [text.text for text in {**texts, **changed}.values()]
+    statements = (compare_with_texts(c, present) for c in draft.statements)
+    return replace(draft, statements=tuple(statements)), tuple(changed)
 
 
 @dataclass(frozen=True, slots=True)

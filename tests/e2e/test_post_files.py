@@ -1,5 +1,6 @@
 """Drafts as files: versions, present places of quotations, exports."""
 
+import re
 from pathlib import Path
 
 from lrwr.core.model.errors import ExitCode
@@ -52,6 +53,37 @@ def test_a_draft_is_shown_with_the_present_places_of_its_quotations(
     assert fact["state"] in ("moved", "current")
     assert fact["lines"][0] == moved["lines"][0] + 2
     check_refusal(read_sample.run("post", "show", "none"), ExitCode.NOT_FOUND, "letter")
+
+
+def test_quotations_are_compared_with_the_files_as_they_are_now(
+    read_sample: Terminal,
+) -> None:
+    draft(read_sample, *NEWSLETTER, "--name", "letter")
+    shown = read_sample.run("post", "show", "letter", "--json").json
+    assert shown["changed_files"] == []
+    facts = (f for f in shown["facts"] if f["file"].endswith(".md"))
+    fact = max(facts, key=lambda f: len(f["quote"]))
+    chapter = read_sample.folder / fact["file"]
+    words = fact["quote"].split()
+    pattern = r"\s+".join(map(re.escape, words))
+    text = re.sub(pattern, "Nobody came.", chapter.read_text("utf-8"))
+    chapter.write_text(text, encoding="utf-8")
+
+    again = read_sample.run("post", "show", "letter", "--json")
+    assert again.json["changed_files"] == [fact["file"]]
+    states = {f["number"]: f["state"] for f in again.json["facts"]}
+    assert states[fact["number"]] in ("changed", "gone")
+    for words in (("show", "letter"), ("export", "letter")):
+        done = read_sample.run("post", *words)
+        assert done.code == 0
+        assert f"{fact['file']} has changed since the last ingest" in done.err
+        assert f"The text has changed at the quotations [{fact['number']}]" in done.err
+    check = read_sample.run("post", "check", "-", "--json", given=f"{fact['quote']}\n")
+    (row, *_) = check.json["sentences"]
+    assert row["result"] == "details differ"
+    assert row["differences"][0]["kind"] == "quotation"
+    assert check.json["changed_files"] == [fact["file"]]
+    assert "Run `lrwr ingest`" in check.err
 
 
 def test_a_draft_is_exported_in_each_form(

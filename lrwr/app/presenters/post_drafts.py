@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from lrwr.app.post_drafts import PostDrafting, PostPlan
 from lrwr.app.post_files import PostEvidence, StoredPost
+from lrwr.app.posts import AnchoredPost
 from lrwr.app.presenters.text import (
     StyledLine,
     StyledTable,
@@ -20,6 +21,7 @@ from lrwr.core.evidence.kinds import KIND_RULES, PostGap
 from lrwr.core.evidence.pack import AnchoredFact, EvidenceFact, QuoteState
 from lrwr.core.evidence.revision import SentenceRevision
 
+SHOWN_DOCUMENTS = 5
 _NEEDS_LOOK = (QuoteState.CHANGED, QuoteState.GONE)
 
 
@@ -81,6 +83,33 @@ def render_gaps(gaps: Sequence[PostGap]) -> Iterator[StyledLine]:
         )
     if gaps:
         yield styled_line()
+
+
+def describe_changed_quotations(
+    facts: Sequence[AnchoredFact], changed: Sequence[str]
+) -> str:
+    """Return a sentence about documents that have changed since the last ingest and the
+    quotations that are not in them any more; empty if nothing has changed.
+    """
+    gone = [f"[{f.fact.number}]" for f in facts if f.state in _NEEDS_LOOK]
+    lost = f"The text has changed at the quotations {', '.join(gone)}." if gone else ""
+    return " ".join(filter(None, (describe_changed_documents(changed), lost)))
+
+
+def describe_changed_documents(changed: Sequence[str]) -> str:
+    """Return a sentence about files that have changed since the last ingest; empty for
+    none.
+    """
+    if not changed:
+        return ""
+    names = ", ".join(map(sanitize_line, changed[:SHOWN_DOCUMENTS]))
+    more = len(changed) - SHOWN_DOCUMENTS
+    names += f" and {more:,} more" if more > 0 else ""
+    has = "has" if len(changed) == 1 else "have"
+    return (
+        f"{names} {has} changed since the last ingest; quotations are compared with the"
+        " text as it is now. Run `lrwr ingest`."
+    )
 
 
 def render_stored_post(
@@ -164,11 +193,9 @@ def render_post_plan(plan: PostPlan) -> Iterator[StyledLine]:
 
 
 def post_as_json(
-    post: StoredPost, facts: Sequence[AnchoredFact] = ()
+    post: StoredPost, anchored: AnchoredPost | None = None
 ) -> dict[str, object]:
-    """Return a draft as JSON; `facts` are those of its evidence at their present
-    places.
-    """
+    """Return a draft as JSON; `anchored` are its facts at their present places."""
     evidence = post.evidence
     return {
         "name": post.name,
@@ -177,10 +204,11 @@ def post_as_json(
         "versions": post.versions,
         **post_evidence_as_json(evidence),
         "facts": [
-            {**fact_as_json(anchored.fact), "state": anchored.state}
-            for anchored in facts
+            {**fact_as_json(present.fact), "state": present.state}
+            for present in (anchored.facts if anchored else ())
         ]
         or [fact_as_json(fact) for fact in evidence.pack.facts],
+        **({"changed_files": list(anchored.changed)} if anchored else {}),
     }
 
 

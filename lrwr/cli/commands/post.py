@@ -14,6 +14,7 @@ from lrwr.app.posts import (
     CheckedDraft,
     DraftJudgement,
     check_draft,
+    compare_with_files,
     create_claim_judge,
     find_pages,
     judge_draft,
@@ -21,6 +22,7 @@ from lrwr.app.posts import (
     measure_draft,
     read_draft,
 )
+from lrwr.app.presenters.post_drafts import describe_changed_documents
 from lrwr.app.presenters.posts import (
     checked_draft_as_json,
     render_checked_draft,
@@ -184,6 +186,9 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
         if request.judge and settings.model.use != "off":
             judged = await _judge(workspace, output, draft)
             draft = judged.draft
+        draft, changed = await compare_with_files(workspace, draft)
+        if changed:
+            output.warn(describe_changed_documents(changed))
         texts = await workspace.passages.texts(draft.documents)
         warn_of_missing_files(workspace, texts, output.warn)
         if as_json:
@@ -191,6 +196,7 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
                 {
                     **checked_draft_as_json(draft, request.name, texts, judged),
                     "parts": request.lengths,
+                    "changed_files": changed,
                 }
             )
             return draft

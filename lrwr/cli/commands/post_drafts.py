@@ -1,6 +1,5 @@
 """`lrwr post list`, `show`, `export` and `undo`: the drafts in `posts/`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +7,10 @@ import typer
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.post_files import PostFiles, StoredPost
-from lrwr.app.posts import export_post, load_posts, reanchor_post
+from lrwr.app.posts import AnchoredPost, export_post, load_posts, reanchor_post
 from lrwr.app.presenters.post_drafts import (
     build_post_table,
+    describe_changed_quotations,
     describe_post,
     post_as_json,
     render_stored_post,
@@ -20,7 +20,6 @@ from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import run_async
 from lrwr.core.evidence.drafts import CitationStyle
 from lrwr.core.evidence.limits import Platform
-from lrwr.core.evidence.pack import AnchoredFact
 from lrwr.core.settings.files import check_output_file, write_output_file
 from lrwr.core.settings.model import Settings
 
@@ -72,19 +71,27 @@ def post_show_command(
 
 async def _show(settings: Settings, output: Output, name: str) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
-        post, facts = await _load(workspace, name)
+        post = PostFiles(workspace.library).load(name)
+        anchored = await _anchor(workspace, output, post)
         if output.as_json:
-            output.json(post_as_json(post, facts))
+            output.json(post_as_json(post, anchored))
             return
         with output.paged():
-            output.show(render_stored_post(post, facts))
+            output.show(render_stored_post(post, anchored.facts))
 
 
-async def _load(
-    workspace: Workspace, name: str
-) -> tuple[StoredPost, Sequence[AnchoredFact]]:
-    post = PostFiles(workspace.library).load(name)
-    return post, await reanchor_post(workspace, post)
+async def _anchor(
+    workspace: Workspace, output: Output, post: StoredPost
+) -> AnchoredPost:
+    """Return the present places of the quotations of a draft; warn if a file or the text
+    at a quotation has changed.
+    """
+    if not workspace.is_ingested:
+        return AnchoredPost()
+    anchored = await reanchor_post(workspace, post)
+    if note := describe_changed_quotations(anchored.facts, anchored.changed):
+        output.warn(note)
+    return anchored
 
 
 def post_undo_command(
@@ -153,12 +160,20 @@ async def _export(
 ) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
         post = PostFiles(workspace.library).load(name)
+        anchored = await _anchor(workspace, output, post)
     ending = file.suffix.lower() if file else ".md"
     export = export_post(post, ending, platform, style)
     if file is not None:
         write_output_file(file, export.content, force=force)
         output.answer(str(file))
     elif output.as_json:
-        output.json({"name": post.name, "text": export.text, "posts": export.posts})
+        output.json(
+            {
+                "name": post.name,
+                "text": export.text,
+                "posts": export.posts,
+                "changed_files": anchored.changed,
+            }
+        )
     else:
         output.answer(export.text.rstrip("\n"))

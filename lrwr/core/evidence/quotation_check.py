@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import accumulate
 
 from lrwr.core.attribution.names import list_named_characters
 from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
+from lrwr.core.evidence.results import CheckedStatement, StatementResult
 from lrwr.core.evidence.statements import DraftStatement
 from lrwr.core.model.text import WORD_PATTERN, normalize_word
 
@@ -122,6 +124,25 @@ def find_other_speaker(
         return None
     own = strip_speaker_tag(statement)
     return DetailDifference(DetailKind.NAME, own.strip(" .,"), tags[0].strip(" .,"))
+
+
+def compare_with_texts(
+    checked: CheckedStatement, texts: Sequence[str]
+) -> CheckedStatement:
+    """Return a quoted statement as one with another wording if none of `texts` has it
+    or, if it has quotations, one of these; any other statement as it is.
+    """
+    statement = checked.statement
+    if checked.result is not StatementResult.QUOTED or occurs_in(statement.text, texts):
+        return checked
+    quotations = [quotation.text for quotation in statement.quotations]
+    missing = [q for q in quotations or [statement.text] if not occurs_in(q, texts)]
+    differences = tuple(
+        DetailDifference(DetailKind.QUOTATION, q, find_nearest_wording(q, texts))
+        for q in missing
+    )
+    result = StatementResult.DETAILS_DIFFER if missing else checked.result
+    return replace(checked, result=result, differences=differences)
 
 
 def find_nearest_wording(quotation: str, texts: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from lrwr.app.post_files import StoredPost
 from lrwr.app.posts import (
     CheckedDraft,
     check_draft,
+    compare_with_files,
     load_checked_story,
     load_posts,
     read_draft,
@@ -56,6 +57,7 @@ async def check_stored_post(
     draft = read_draft(post.text.encode(), post.file.name)
     story = await load_checked_story(workspace, post.evidence.as_of)
     checked = await check_draft(workspace, draft, story)
+    checked, _ = await compare_with_files(workspace, checked)
     texts = await workspace.passages.texts(checked.documents)
     document = DocumentId(workspace.library.name_of(post.file))
     return CheckedStoredPost(document, checked, texts)
