@@ -37,7 +37,7 @@ from lrwr.core.model.turns import (
 from lrwr.core.ports.models import ChatMessage
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.reading.annotations import find_quote
-from lrwr.core.reading.bounded_book import BoundedBook
+from lrwr.core.reading.bounded_book import BoundedBook, build_horizon_text
 from lrwr.core.reading.steps import (
     ReadingPassage,
     ReadingQuestion,
@@ -49,6 +49,7 @@ from lrwr.core.reading.steps import (
     number_passages,
 )
 from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.story import parse_horizon
 from lrwr.core.settings.library import write_private_file
 
 if TYPE_CHECKING:
@@ -443,6 +444,28 @@ def _keep_steps(error: ServiceUnavailable, steps: int) -> ServiceUnavailable:
     return ServiceUnavailable(str(error), hint=hint, retryable=error.retryable)
 
 
+async def open_reading_tools(
+    workspace: Workspace, record: BookRecord, position: int
+) -> ReadingTools:
+    """Return the tools on the first `position` paragraphs of a book, in the workspace of
+    its library.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    book = await open_bounded_book(workspace, record, position)
+    text = await workspace.passages.text(record.document)
+    finder, order = workspace.finder(), await workspace.finder().story_order()
+    request = SearchRequest("", workspace.settings.pipeline, SEARCH_PASSAGES)
+    end = parse_horizon(build_horizon_text(book), order)
+
+    async def find(words: str, horizon: Horizon | None) -> "Sequence[Passage]":
+        bounded = replace(request, question=words, horizon=horizon or end)
+        return (await finder.find(bounded, order)).passages
+
+    return ReadingTools(book, record, text.text, find)
+
+
 async def open_reading_companion(
     workspace: Workspace, name: str, *, whole: bool, passage: str = ""
 ) -> ReadingCompanion:
@@ -458,21 +481,10 @@ async def open_reading_companion(
     shelf = open_bookshelf()
     record = shelf.find(name)
     position = record.outline.length if whole else shelf.position(record.id)
-    book = await open_bounded_book(workspace, record, position)
-    text = await workspace.passages.text(record.document)
-    finder, order = workspace.finder(), await workspace.finder().story_order()
-    request = SearchRequest("", workspace.settings.pipeline, SEARCH_PASSAGES)
-
-    async def find(words: str, horizon: Horizon | None) -> "Sequence[Passage]":
-        result = await finder.find(
-            replace(request, question=words, horizon=horizon), order
-        )
-        return result.passages
-
     return ReadingCompanion(
-        ReadingTools(book, record, text.text, find),
+        await open_reading_tools(workspace, record, position),
         record,
-        text,
+        await workspace.passages.text(record.document),
         position,
         UnfinishedQuestions(shelf.folder_of(record.id) / _UNFINISHED),
         " ".join(passage.split()),
