@@ -13,10 +13,12 @@ from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.core.adapters.source.folder import FILE_LIMIT
 from lrwr.core.adapters.source.parser import parse_document
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.books import BookOutline
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
+from lrwr.core.model.text import Span
 from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.sources import ManuscriptFile, SourceListing
 from lrwr.core.reading.annotations import Annotation, export_w3c, import_w3c
@@ -224,6 +226,11 @@ def read_book_file(path: Path) -> bytes:
             f"{path.name} cannot be read: {error.strerror}",
             hint="Check the file's permissions and the disk.",
         ) from error
+
+
+def find_book_sentences(text: str) -> list[Span]:
+    """Return the spans of the sentences of `text`."""
+    return list(find_sentence_spans(text))
 
 
 def hash_book(content: bytes) -> str:

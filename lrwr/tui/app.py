@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.theme import Theme
 
 from lrwr.core.settings.model import Settings
@@ -133,11 +134,15 @@ class WritingRoom(RoomApp, inherit_bindings=False):
         """Show the chat screen, and warn about invalid settings."""
         if self.settings.screen.keys:
             self._apply_keymap()
-        self.push_screen(ChatScreen(self._options))
+        self.push_screen(self.create_first_screen())
         for problem in self._problems:
             self.notify(
                 problem, severity="warning", markup=False, timeout=PROBLEM_SECONDS
             )
+
+    def create_first_screen(self) -> Screen[None]:
+        """Return the screen to begin with: the chat."""
+        return ChatScreen(self._options)
 
     def get_key_display(self, binding: Binding) -> str:
         """Return the name of a binding's key for the footer, as the help writes it."""

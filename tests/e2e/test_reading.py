@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import ExitCode
-from tests.fakes.terminal import Ran, Terminal
+from tests.fakes.pty_terminal import PtyTerminal
+from tests.fakes.terminal import LRWR, Ran, Terminal
 from tests.unit.source.epub_files import build_epub
 
 EBB = [f"<p>Nell counted {n} lamps on the Strake.</p>" for n in range(1, 20)]
@@ -137,3 +138,20 @@ def test_what_cannot_be_done_is_said_with_a_hint(
     refused = reader.run(*words)
     assert refused.code == code
     assert "hint:" in refused.err
+
+
+def test_in_a_terminal_a_screen_opens_at_the_position_and_moves_it(
+    reader: Terminal,
+) -> None:
+    run(reader, "books", "add", "lanterns.epub")
+    words = [str(LRWR), "read", "lanterns"]
+    with PtyTerminal(words, folder=reader.folder, env=reader.env) as screen:
+        screen.expect("counted 11 lamps")
+        screen.press(" ")
+        screen.expect("counted 19 lamps")
+        screen.press("escape")
+        assert screen.leave() == 0
+    assert run(reader, "books", "--json").json[0]["read"] == 20
+    words += ["--plain"]
+    with PtyTerminal(words, folder=reader.folder, env=reader.env) as printed:
+        printed.expect("paragraph 20 of 22")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from textual._xterm_parser import XTermParser
 from textual.binding import Binding
@@ -93,6 +93,7 @@ def test_no_line_takes_the_last_key_from_anything(lines: list[str]) -> None:
 
 
 @given(st.text())
+@example("+\r0")
 def test_a_key_has_one_name(key: str) -> None:
     assert normalize_key(normalize_key(key)) == normalize_key(key)
 

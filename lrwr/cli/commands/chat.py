@@ -1,11 +1,8 @@
 """`lrwr chat`: the writing room, or a line-based chat with `--plain`."""
 
-import asyncio
 import gc
-import signal
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,14 +16,15 @@ from lrwr.cli.runtime.options import (
     parse_optional_choice,
 )
 from lrwr.cli.runtime.output import Output, is_terminal, start_session
+from lrwr.cli.runtime.screens import run_screen
 from lrwr.core.model.choices import AnswerMode
-from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.model import Settings
 from lrwr.tui.scope import ChatOptions
-from lrwr.tui.service_thread import CloseFailure, ServiceThread
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
+    from lrwr.tui.app import WritingRoom
+    from lrwr.tui.service_thread import ServiceThread
 
 EPILOG = (
     "Examples: lrwr chat · lrwr chat --character Nell --mode in_character ·"
@@ -74,11 +72,15 @@ def chat_command(
         gc.enable()
         _run_plain(settings, output, options)
     else:
-        messages: list[str] = []
-        failures = asyncio.run(_chat(settings, options, messages.append), debug=False)
-        for sentence in dict.fromkeys(messages):
-            output.info(sentence)
-        _warn_of_failures(output, failures)
+        run_screen(settings, output, partial(_create_room, options))
+
+
+def _create_room(
+    options: ChatOptions, stage: "ServiceThread[Workspace]", settings: Settings
+) -> "WritingRoom":
+    from lrwr.tui.app import WritingRoom
+
+    return WritingRoom(stage, settings, options, report_crash)
 
 
 def _is_piped(output: Output) -> bool:
@@ -96,41 +98,3 @@ def _run_plain(settings: Settings, output: Output, options: ChatOptions) -> None
             "`--watch` needs the full-screen chat. Run `lrwr watch` in another terminal."
         )
     run_plain_chat(settings, output, options)
-
-
-async def _chat(
-    settings: Settings, options: ChatOptions, say: Callable[[str], None]
-) -> Sequence[CloseFailure]:
-    """Run the writing room; return what could not be saved when it closed."""
-    from lrwr.tui.app import WritingRoom
-
-    def opening_room() -> "AbstractAsyncContextManager[Workspace]":
-        from lrwr.app.container import open_workspace
-
-        return open_workspace(settings, say=say)
-
-    async with ServiceThread(opening_room) as stage:
-        writing_room = WritingRoom(stage, settings, options, report_crash)
-        _exit_on_signals(writing_room.exit)
-        await writing_room.run_async()
-    return stage.lost
-
-
-def _warn_of_failures(output: Output, failures: Sequence[CloseFailure]) -> None:
-    for failure in failures:
-        match failure.error:
-            case None:
-                reason = "it took too long and was cancelled"
-            case LrwrError() as error:
-                reason = error.full_text
-            case error:
-                reason = str(report_crash(error))
-        output.warn(f"{failure.what} could not be saved: {reason}")
-
-
-def _exit_on_signals(leave: Callable[[], None]) -> None:
-    """Close the room in order, saving its state, when the terminal is closed."""
-    loop = asyncio.get_running_loop()
-    for name in ("SIGHUP", "SIGTERM"):
-        with suppress(AttributeError, NotImplementedError):  # Windows has neither
-            loop.add_signal_handler(getattr(signal, name), leave)

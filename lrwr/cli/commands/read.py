@@ -1,8 +1,11 @@
 """`lrwr read`: an e-book, page by page, up to a position that is remembered."""
 
 import re
+import sys
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,18 +16,24 @@ from lrwr.app.books import (
     open_bookshelf,
     open_bounded_book,
 )
-from lrwr.app.container import open_workspace
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.books import page_as_json, render_page
 from lrwr.cli.commands.books import BookArgument, add_book_file
+from lrwr.cli.runtime.failures import report_crash
 from lrwr.cli.runtime.options import JsonOption
-from lrwr.cli.runtime.output import Output, start_session
+from lrwr.cli.runtime.output import Output, is_terminal, start_session
+from lrwr.cli.runtime.screens import run_screen
 from lrwr.cli.runtime.services import run_async
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.reading.bounded_book import find_next_position
 from lrwr.core.settings.model import Settings
+from lrwr.tui.service_thread import ServiceThread
+
+if TYPE_CHECKING:
+    from lrwr.tui.app import WritingRoom
 
 READ_EPILOG = (
-    "Examples: lrwr read alice.epub · lrwr read alice --next · lrwr read alice --at ch3 ·"
+    "Examples: lrwr read alice.epub · lrwr read alice --plain · lrwr read alice --next · lrwr read alice --at ch3 ·"
     ' lrwr read alice --at 120 --json · lrwr ask --book alice "Who is the Duchess?"'
 )
 _CHAPTER = re.compile(r"ch(?:apter)?\s*(\d{1,6})", re.IGNORECASE)
@@ -46,11 +55,16 @@ def read_command(
             help="Go to a chapter (ch3) or a paragraph (120), and read from there.",
         ),
     ] = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print a page instead of opening a screen.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read an e-book, page by page; its position is remembered.
 
-    Shows the page that you read last; --next shows the next one. Nothing after your
+    In a terminal a screen opens at your position, with contents, search, highlights,
+    notes, and questions about what you select. With --plain, --next or --json, and in a
+    pipe, the page that you read last is printed; --next is the next one. Nothing after your
     position is shown, searched or sent: not by `lrwr ask --book` and `lrwr search
     --book`, nor in a table of contents. A book that is not on the shelf is added.
     """
@@ -68,7 +82,20 @@ def read_command(
     if next_page or at or not position:
         position = find_next_position(record.outline, record.chapters, start)
         shelf.store_position(record.id, position)
-    run_async(_show_page(settings, output, shelf, record, position, as_json))
+    is_screen = is_terminal(sys.stdin) and output.interactive
+    if is_screen and not (plain or next_page or as_json):
+        book_settings = build_book_settings(settings, shelf.folder_of(record.id))
+        run_screen(book_settings, output, partial(_create_app, record))
+    else:
+        run_async(_show_page(settings, output, shelf, record, position, as_json))
+
+
+def _create_app(
+    record: BookRecord, stage: ServiceThread[Workspace], settings: Settings
+) -> "WritingRoom":
+    module = import_module("lrwr.tui.book_app")
+    app: WritingRoom = module.BookApp(stage, settings, record, report_crash)
+    return app
 
 
 def _find_or_add(

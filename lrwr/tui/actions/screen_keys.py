@@ -257,9 +257,89 @@ TEXT_INPUT_ACTIONS: tuple[Action, ...] = (
 )
 """Actions of the dialog that asks for one line of text."""
 
+BOOK_ACTIONS: tuple[Action, ...] = (
+    Action(
+        "book.on", "space,pagedown", "Next page",
+        "Read on: scroll, then show the next page, which moves your position", "on",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.back", "b,pageup", "Page up", "Scroll back a page", "back",
+        is_priority=False,
+    ),
+    Action(
+        "book.down", "down,j", "Next paragraph", "Select the next paragraph", "step(1)",
+        is_priority=False,
+    ),
+    Action(
+        "book.up", "up,k", "Previous paragraph", "Select the previous paragraph",
+        "step(-1)", is_priority=False,
+    ),
+    Action(
+        "book.sentence", "right", "Sentence", "Select the next sentence", "sentence(1)",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.sentence_before", "left", "Previous sentence",
+        "Select the previous sentence", "sentence(-1)", is_priority=False,
+    ),
+    Action(
+        "book.yellow", "1,h", "Highlight", "Highlight the selection in yellow",
+        "highlight('yellow')", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.green", "2", "Green", "Highlight the selection in green",
+        "highlight('green')", is_priority=False,
+    ),
+    Action(
+        "book.blue", "3", "Blue", "Highlight the selection in blue",
+        "highlight('blue')", is_priority=False,
+    ),
+    Action(
+        "book.pink", "4", "Pink", "Highlight the selection in pink",
+        "highlight('pink')", is_priority=False,
+    ),
+    Action(
+        "book.note", "e", "Note", "Write a note on the selection", "note",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.delete", "d,delete", "Delete", "Delete the highlight or note here",
+        "delete", is_priority=False,
+    ),
+    Action(
+        "book.ask", "a", "Ask", "Ask about the selection", "ask",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.find", "slash", "Find", "Find text in what you have read", "find",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.next", "n", "Next match", "Go to the next found text", "match(1)",
+        is_priority=False,
+    ),
+    Action(
+        "book.before", "N,p", "Previous match", "Go to the previous found text",
+        "match(-1)", is_priority=False,
+    ),
+    Action(
+        "book.contents", "tab", "Contents",
+        "Go to the contents and annotations, or back to the text", "contents",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.close", "escape,q", "Close",
+        "Close the answer, the search or the contents; then the book", "close",
+        is_shown_in_footer=True,  is_priority=False,
+    ),
+)  # fmt: skip
+"""Actions of the reading screen of an e-book (`lrwr read`)."""
+
 SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
     ("Lists", (*LIST_ACTIONS, FIND_ACTION)),
     ("Reader", READER_ACTIONS),
+    ("E-book (lrwr read)", BOOK_ACTIONS),
     ("Search", SEARCH_ACTIONS),
     ("Contradictions", CHECK_ACTIONS),
     ("Names to review", REVIEW_ACTIONS),

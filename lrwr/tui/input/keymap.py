@@ -139,7 +139,8 @@ def normalize_key(key: str) -> str:
 
     Modifiers are in alphabetical order, symbols have names ("full_stop").
     """
-    *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
+    parts = [part.strip() for part in key.split("+")]
+    *modifiers, name = parts if key.strip() != "+" else ["plus"]
     before = sorted(KEY_SYNONYMS.get(m.lower(), m.lower()) for m in modifiers if m)
     name = name.lower() if len(name) > 1 or before else name
     combination = "+".join([*before, KEY_SYNONYMS.get(name, _name_symbol(name))])

@@ -2,9 +2,10 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import ClassVar, Literal, TypeAlias
 
 from rich.cells import cell_len
@@ -27,7 +28,14 @@ GUTTER = 8
 FINDING_MARK = "!"
 """Marks a line with a finding in the margin."""
 
-MarkKind: TypeAlias = Literal["match", "current", "finding"]
+MarkKind: TypeAlias = Literal[
+    "match", "current", "finding", "selected", "yellow", "green", "blue", "pink"
+]
+
+MARGIN_MARKS: Mapping[str, str] = MappingProxyType(
+    {"finding": FINDING_MARK, "yellow": "*", "green": "*", "blue": "*", "pink": "*"}
+)
+"""Marks in the margin of lines with findings and highlights, also seen without colours."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters and bidirectional overrides, each shown as one symbol, so that
@@ -74,6 +82,11 @@ class TextPane(ScrollView, can_focus=True):
         & > .text-pane--match { color: $text-accent; text-style: bold; }
         & > .text-pane--current { text-style: bold reverse; }
         & > .text-pane--finding { text-style: underline; }
+        & > .text-pane--selected { text-style: bold underline; }
+        & > .text-pane--yellow { background: #e8c65a; color: #1b1714; }
+        & > .text-pane--green { background: #a4c98a; color: #1b1714; }
+        & > .text-pane--blue { background: #9dbbe0; color: #1b1714; }
+        & > .text-pane--pink { background: #e6a9bd; color: #1b1714; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -87,6 +100,11 @@ class TextPane(ScrollView, can_focus=True):
             "match",
             "current",
             "finding",
+            "selected",
+            "yellow",
+            "green",
+            "blue",
+            "pink",
         )
     }
 
@@ -169,6 +187,11 @@ class TextPane(ScrollView, can_focus=True):
         self.refresh()
         self.post_message(self.Moved())
 
+    def scroll_to_top(self, offset: int) -> None:
+        """Scroll until the row of `offset` is the first, or the end is on the screen."""
+        y = self._row_at(offset)
+        self.scroll_to(y=y, animate=False, immediate=True, force=True)
+
     def on_resize(self, event: events.Resize) -> None:
         """Wrap the text to the new width, and stay where it was read."""
         if self._columns != self._measure(event.size.width):
@@ -205,8 +228,8 @@ class TextPane(ScrollView, can_focus=True):
         if is_here and not row.number:
             label = "    ·"
         yield Segment(f"{label} ", self._style(name))
-        marked = any(mark.kind == "finding" for mark in marks)
-        yield Segment(f"{FINDING_MARK if marked else ' '} ", self._style("margin"))
+        signs = [MARGIN_MARKS[m.kind] for m in marks if m.kind in MARGIN_MARKS]
+        yield Segment(f"{signs[0] if signs else ' '} ", self._style("margin"))
 
     def _render_text(self, row: _Row, marks: Sequence[TextMark]) -> Iterator[Segment]:
         first = self._shown[row.start - self._part.start :][:1]

@@ -1,0 +1,293 @@
+"""An e-book as its reading screen shows it: parts up to the position, the selected words,
+annotations, and questions about them.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lrwr.app.books import (
+    BookRecord,
+    find_book_sentences,
+    open_bookshelf,
+)
+from lrwr.app.companion import open_reading_companion
+from lrwr.app.presenters.books import describe_position
+from lrwr.core.chat.service import TurnRequest
+from lrwr.core.model.text import Span
+from lrwr.core.model.turns import ThreadId, TurnEvent
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.reading.annotations import (
+    Annotation,
+    HighlightColor,
+    PlacedAnnotation,
+    create_annotation,
+    place_annotations,
+)
+from lrwr.core.reading.bounded_book import (
+    BoundedBook,
+    build_horizon_text,
+    find_next_position,
+)
+from lrwr.tui.queries.reader import (
+    ReaderContents,
+    ReaderPart,
+    ReaderPosition,
+    match_spans,
+)
+from lrwr.tui.widgets.text_pane import MarkKind, TextMark
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
+
+
+@dataclass(slots=True)
+class BookReading:
+    """A book that is read on the screen. `text` is that of the whole book: show only what
+    `visible_text` returns.
+
+    `paragraph` is the index of the selected one, and `selected` the selected words: a
+    paragraph or a sentence in it. `placed` are the annotations up to the position.
+    """
+
+    record: BookRecord
+    text: DocumentText
+    position: int
+    annotations: list[Annotation]
+    paragraph: int = 0
+    selected: Span = field(default_factory=lambda: Span(0, 0))
+    placed: list[PlacedAnnotation] = field(default_factory=list)
+    pattern: re.Pattern[str] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.position:
+            self.advance()
+        self.select(self.position - len(self.book.page()))
+        self.place()
+
+    @property
+    def book(self) -> BoundedBook:
+        """The book up to the position."""
+        record = self.record
+        return BoundedBook(
+            record.outline, record.chapters, self.text.text, self.position
+        )
+
+    @property
+    def visible_text(self) -> str:
+        """The text up to the position."""
+        return self.text.text[: self.book.end]
+
+    @property
+    def summary(self) -> str:
+        """Title, chapter and share of the position."""
+        return describe_position(self.book)
+
+    def list_parts(self) -> ReaderContents:
+        """Return the chapters up to the position, and the part of the selection."""
+        book, document = self.book, self.record.document
+        paragraphs = book.outline.paragraphs
+        starts = [
+            (c.title or f"Chapter {c.number}", c.number, c.paragraph)
+            for c in book.chapters()
+        ]
+        if not starts or starts[0][2]:
+            starts.insert(0, (book.outline.title, 0, 0))
+        ends = [start for _, _, start in starts[1:]] + [self.position]
+        parts = [
+            ReaderPart(
+                document,
+                Span(paragraphs[start].span.start, paragraphs[end - 1].span.end),
+                name,
+                name,
+                chapter=number,
+            )
+            for (name, number, start), end in zip(starts, ends, strict=True)
+        ]
+        here = ReaderPosition(document, self.selected.start)
+        return ReaderContents(tuple(parts), here)
+
+    def advance(self) -> bool:
+        """Move the position by a page, and select its first paragraph; return whether
+        there was one. The caller stores the position.
+        """
+        outline, first = self.record.outline, self.position
+        self.position = find_next_position(outline, self.record.chapters, first)
+        self.select(first)
+        self.place()
+        return self.position > first
+
+    def select(self, paragraph: int) -> bool:
+        """Select the paragraph with this index; return whether it has been read."""
+        if not 0 <= paragraph < self.position:
+            return False
+        self.paragraph = paragraph
+        self.selected = self.record.outline.paragraphs[paragraph].span
+        return True
+
+    def select_at(self, span: Span) -> None:
+        """Select the words at `span`."""
+        self.select(self.record.outline.find_paragraph(span.start))
+        self.selected = span
+
+    def select_sentence(self, by: int) -> None:
+        """Select the next sentence of the paragraph if `by` is positive, else the one
+        before; beyond the ends, the whole paragraph.
+        """
+        whole = self.record.outline.paragraphs[self.paragraph].span
+        text = self.text.text[whole.start : whole.end]
+        spans = [
+            Span(whole.start + span.start, whole.start + span.end)
+            for span in find_book_sentences(text)
+        ]
+        at = spans.index(self.selected) if self.selected in spans else -1
+        number = at + by if at >= 0 or by > 0 else len(spans) - 1
+        self.selected = spans[number] if 0 <= number < len(spans) else whole
+
+    @property
+    def selected_text(self) -> str:
+        """The selected words."""
+        return self.text.text[self.selected.start : self.selected.end]
+
+    def place(self) -> None:
+        """Find the annotations in the text up to the position."""
+        placed = place_annotations(self.annotations, self.visible_text)
+        self.placed = [item for item in placed if item.span is not None]
+
+    def annotate(self, color: HighlightColor, note: str, now: float) -> Annotation:
+        """Annotate the selected words at `now` (seconds); the caller stores it."""
+        annotation = create_annotation(
+            self.visible_text,
+            self.record.outline,
+            self.selected,
+            color=color,
+            note=note,
+            now=now,
+        )
+        self.annotations.append(annotation)
+        self.place()
+        return annotation
+
+    def find_annotation(self) -> PlacedAnnotation | None:
+        """Return the latest annotation on the selected words; None without one."""
+        start, end = self.selected.start, self.selected.end
+        touching = [
+            item
+            for item in self.placed
+            if item.span and item.span.start < end and start < item.span.end
+        ]
+        return touching[-1] if touching else None
+
+    def delete_annotation(self) -> bool:
+        """Delete the annotation on the selected words; return whether there was one."""
+        item = self.find_annotation()
+        if item is None:
+            return False
+        self.annotations.remove(item.annotation)
+        self.place()
+        return True
+
+    def find_match(self, *, forward: bool) -> Span | None:
+        """Return the match of `pattern` after the selected words, or before them; at an
+        end of what has been read, the search goes on at the other. None without any.
+        """
+        if self.pattern is None:
+            return None
+        text = self.visible_text
+        matches = match_spans(self.pattern, text, Span(0, len(text)))
+        if forward:
+            later = [m for m in matches if m.start > self.selected.start]
+            return next(iter(later or matches), None)
+        earlier = [m for m in matches if m.start < self.selected.start]
+        return next(reversed(earlier or matches), None)
+
+    def list_marks(self, part: Span) -> list[TextMark]:
+        """Return what is marked in a part: annotations, matches and the selection."""
+        marks = [
+            TextMark(item.span, _get_mark_kind(item.annotation.color))
+            for item in self.placed
+            if item.span
+        ]
+        if self.pattern is not None:
+            matches = match_spans(self.pattern, self.visible_text, part)
+            marks += [TextMark(match, "match") for match in matches]
+        marks.append(TextMark(self.selected, "selected"))
+        return [m for m in marks if m.span.start < part.end and part.start < m.span.end]
+
+    def describe_selection(self) -> list[str]:
+        """Return what belongs to the selection: its annotation and its footnotes."""
+        lines = []
+        item = self.find_annotation()
+        if item is not None:
+            note = item.annotation.note or "highlighted"
+            author = item.annotation.author
+            lines.append(f"{author}: {note}" if author else f"Your note: {note}")
+        paragraph = self.book.paragraphs(self.paragraph, self.paragraph + 1)
+        lines += [note for entry in paragraph for note in entry.notes]
+        return lines
+
+
+def _get_mark_kind(color: str) -> MarkKind:
+    """Return the mark of a highlight; one of an unknown colour is yellow."""
+    kinds: dict[str, MarkKind] = {"green": "green", "blue": "blue", "pink": "pink"}
+    return kinds.get(color, "yellow")
+
+
+async def load_book_reading(workspace: "Workspace", record: BookRecord) -> BookReading:
+    """Return a book on the shelf at its position, from the workspace of its library.
+
+    Raises:
+        StoreProblem: The shelf or the library cannot be read.
+    """
+    shelf = open_bookshelf()
+    text = await workspace.passages.text(record.document)
+    annotations = shelf.annotations(record.id)
+    return BookReading(record, text, shelf.position(record.id), annotations)
+
+
+async def save_book_reading(
+    _workspace: "Workspace",
+    record: BookRecord,
+    position: int,
+    annotations: Sequence[Annotation] | None,
+    now: float,
+) -> None:
+    """Store the position, and the annotations unless they are None, at `now` (seconds).
+
+    Raises:
+        StoreProblem: They cannot be written.
+    """
+    shelf = open_bookshelf()
+    shelf.store_position(record.id, position)
+    if annotations is not None:
+        shelf.store_annotations(record, annotations, now)
+
+
+async def ask_about_book(
+    workspace: "Workspace",
+    reading: BookReading,
+    question: str,
+    passage: str,
+    thread: ThreadId | None,
+) -> AsyncGenerator[TurnEvent]:
+    """Ask about a passage of a book up to the position, which is stored; yield what
+    happens. `thread` is continued, None begins a new one.
+
+    Raises:
+        LrwrError: The library cannot be read, or the model did not answer.
+    """
+    words = " ".join(passage.split())
+    companion = await open_reading_companion(
+        workspace, reading.record.id, whole=False, passage=words
+    )
+    request = TurnRequest(
+        text=f"{question} “{words}”" if words else question,
+        thread=thread,
+        as_of=build_horizon_text(reading.book),
+    )
+    sessions = workspace.sessions(companion=companion)
+    async with aclosing(sessions.ask(request)) as events:
+        async for event in events:
+            yield event

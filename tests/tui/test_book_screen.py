@@ -1,0 +1,252 @@
+"""`lrwr read` in a terminal: reading on, selecting, annotating, finding and asking."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Static
+
+from lrwr.app.books import (
+    BookRecord,
+    Bookshelf,
+    add_book,
+    build_book_settings,
+    open_bookshelf,
+)
+from lrwr.app.container import open_workspace
+from lrwr.cli.runtime.failures import report_crash
+from lrwr.core.settings.loader import load_settings
+from lrwr.tui.book_app import BookApp
+from lrwr.tui.screens.book import BookContents, BookPane
+from lrwr.tui.service_thread import ServiceThread
+from tests.fakes.model_server import ModelServer, Say
+from tests.fakes.picture import check_picture
+from tests.fakes.room import LOOKS, WIDE, Room, with_model
+from tests.unit.source.epub_files import build_epub
+
+LAMPS = [
+    f"<p>Nell counted {n} lamps on the Strake. Nobody else did.</p>"
+    for n in range(1, 20)
+]
+BODIES = {
+    "one": "<h1>Chapter 1. Ebb</h1>" + "".join(LAMPS),
+    "two": (
+        '<h1>Chapter 2. Flood</h1><p>Hob sold the lamps<a epub:type="noteref"'
+        ' href="#n">1</a>.</p><aside epub:type="footnote" id="n"><p>For silver.</p>'
+        "</aside>"
+    ),
+}
+NAV = "".join(
+    f'<li><a href="{name}.xhtml">{title}</a></li>'
+    for name, title in (("one", "Chapter 1. Ebb"), ("two", "Chapter 2. Flood"))
+)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bookshelf:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("LRWR_EMBEDDING_MODEL", "off")
+    return open_bookshelf()
+
+
+@pytest.fixture
+async def lanterns(shelf: Bookshelf, tmp_path: Path) -> BookRecord:
+    file = tmp_path / "lanterns.epub"
+    file.write_bytes(build_epub(BODIES, nav=NAV))
+    env = {"LRWR_EMBEDDING_MODEL": "off"}
+    settings = load_settings(tmp_path, env, {}, user=tmp_path / "nobody.toml")
+    return await add_book(shelf, settings, file, now=0.0, say=lambda _: None)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(key="") as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def open_screen(
+    record: BookRecord,
+    shelf: Bookshelf,
+    *,
+    size: tuple[int, int] = WIDE,
+    model: ModelServer | None = None,
+    **env: str,
+) -> AsyncIterator[Room]:
+    variables = {"LRWR_EMBEDDING_MODEL": "off", **env}
+    variables |= with_model(model) if model else {}
+    folder = shelf.folder_of(record.id)
+    settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
+    settings = build_book_settings(settings, folder)
+    async with ServiceThread(lambda: open_workspace(settings)) as stage:
+        app = BookApp(stage, settings, record, report_crash)
+        async with app.run_test(size=size) as pilot:
+            room = Room(pilot, app, stage)
+            await settle(room)
+            yield room
+
+
+async def settle(room: Room) -> None:
+    while room.app.workers and any(
+        not worker.is_finished and worker.group in {"read", "turn"}
+        for worker in room.app.workers
+    ):
+        await room.pilot.pause(0.01)
+    await room.pilot.pause()
+
+
+async def press(room: Room, *keys: str) -> None:
+    for key in keys:
+        await room.pilot.press(key)
+        await settle(room)
+
+
+def shown(room: Room, name: str) -> str:
+    return str(room.app.screen.query_one(f"#book-{name}", Static).content)
+
+
+def visible(room: Room) -> str:
+    pane = room.app.screen.query_one(BookPane)
+    rows = [pane.render_line(y).text[8:].rstrip() for y in range(pane.size.height)]
+    return " ".join(rows)
+
+
+async def test_reading_begins_at_the_first_page_and_space_reads_on(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        assert "counted 11 lamps" in visible(room)
+        assert "counted 12 lamps" not in visible(room)
+        assert shelf.position(lanterns.id) == 12
+        await press(room, "space")
+        assert "counted 19 lamps" in visible(room)
+        assert shelf.position(lanterns.id) == 20
+        assert "Flood" not in shown(room, "title")
+        await press(room, "space")
+        assert "Hob sold the lamps" in visible(room)
+        assert "(100 %)" in shown(room, "title")
+        await press(room, "space")
+        assert "whole book" in shown(room, "status")
+    async with open_screen(lanterns, shelf) as room:
+        assert "Hob sold the lamps" in visible(room)
+        await press(room, "down")
+        assert "For silver." in shown(room, "detail")
+
+
+async def test_nothing_after_the_position_is_on_the_screen(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        tree = room.app.screen.query_one(BookContents)
+        labels = [str(node.label) for node in tree.root.children]
+        assert labels == ["Chapter 1. Ebb"]
+        await press(room, "j", "j", "j", "j", "j", "j", "j", "j", "j", "j", "j", "j")
+        assert "Space shows the next page" in shown(room, "status")
+        assert "counted 12" not in visible(room)
+        await press(room, "slash")
+        await room.pilot.press(*"sold")
+        await press(room, "enter")
+        assert "not in what you have read" in shown(room, "status")
+
+
+async def test_a_paragraph_or_a_sentence_is_highlighted_and_commented(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "down", "2")
+        await press(room, "down", "right", "right", "e")
+        await room.pilot.press(*"Lonely")
+        await press(room, "enter")
+        assert "Your note: Lonely" in shown(room, "detail")
+        first, second = shelf.annotations(lanterns.id)
+        assert (first.color, first.note) == ("green", "")
+        assert first.quote.endswith("Nobody else did.")
+        assert (second.quote, second.note) == ("Nobody else did.", "Lonely")
+        tree = room.app.screen.query_one(BookContents)
+        assert [str(n.label) for n in tree.root.children[-1].children][1] == "Lonely"
+        await press(room, "d")
+        assert len(shelf.annotations(lanterns.id)) == 1
+        await press(room, "d")
+        assert "no highlight or note here" in shown(room, "status")
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "tab", "down", "down", "enter")
+        assert "Your note: highlighted" in shown(room, "detail")
+
+
+async def test_words_are_found_in_what_has_been_read_forward_and_back(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "n")
+        assert "Press / to find text" in shown(room, "status")
+        await press(room, "slash")
+        await room.pilot.press(*"Nobody")
+        await press(room, "enter")
+        assert shown(room, "status") == "Paragraph 2"
+        await press(room, "n")
+        assert shown(room, "status") == "Paragraph 3"
+        await press(room, "N", "N")
+        assert shown(room, "status") == "Paragraph 12"
+
+
+async def test_a_question_about_the_selection_is_answered_with_steps_and_paragraphs(
+    lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
+) -> None:
+    reply = {"step": "current_page", "phrasings": [], "chapter": 0, "part": 0}
+    server.will(
+        Say(json.dumps(reply)),
+        Say(json.dumps({**reply, "step": "answer"})),
+        Say("She counts lamps [1]."),
+    )
+    async with open_screen(lanterns, shelf, model=server) as room:
+        await press(room, "down", "a")
+        await room.pilot.press(*"Why?")
+        await press(room, "enter")
+        detail = shown(room, "detail")
+        assert "Why?\nShe counts lamps [1]." in detail
+        assert "[1] paragraph 1 “" in detail
+        assert "passage in question" in server.asked[0].texts[1]
+        assert "counted 12" not in "".join(t for a in server.asked for t in a.texts)
+        await press(room, "escape")
+        assert "She counts" not in shown(room, "detail")
+        await press(room, "escape")
+    assert room.app.return_value is None
+
+
+async def test_without_a_model_the_book_is_quoted(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "space", "a")
+        await room.pilot.press(*"Who counted 3 lamps?")
+        await press(room, "enter")
+        assert "lamps" in shown(room, "detail").partition("\n")[2]
+
+
+async def test_escape_closes_what_was_opened_last(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "slash")
+        assert isinstance(room.app.focused, Input)
+        await press(room, "escape")
+        assert isinstance(room.app.focused, BookPane)
+        await press(room, "tab")
+        assert isinstance(room.app.focused, BookContents)
+        await press(room, "tab")
+        assert isinstance(room.app.focused, BookPane)
+
+
+@pytest.mark.parametrize(("name", "size", "theme"), LOOKS)
+async def test_the_screen_looks_so(
+    lanterns: BookRecord,
+    shelf: Bookshelf,
+    name: str,
+    size: tuple[int, int],
+    theme: str,
+) -> None:
+    async with open_screen(lanterns, shelf, size=size, LRWR_SCREEN_THEME=theme) as room:
+        await press(room, "down", "1", "down", "right", "4", "right")
+        await check_picture(room.app, f"book-{name}-{theme}")
