@@ -4,6 +4,7 @@ limited.
 
 import asyncio
 import json
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -97,6 +98,20 @@ class ModelBudget:
         self._reserved += price
         self._begun += estimate.calls
         return price
+
+    def limit_reply(self, prompt_tokens: int, most: int) -> int:
+        """Return how many tokens the reply to a prompt may have, at most `most`, so that
+        the call cannot exceed the budget; 0 if it would without a reply.
+        """
+        if not self.budget:
+            return most
+        left = self.budget - (self.spent or 0.0) - self._reserved
+
+        def is_within(tokens: int) -> bool:
+            usage = Usage(1, prompt_tokens, tokens)
+            return (self.price(usage) or 0.0) <= left
+
+        return bisect_left(range(1, most + 1), True, key=lambda n: not is_within(n))
 
     def settle(self, reserved: float, usage: Usage) -> None:
         """Replace the reservation `reserved`, a result of `reserve`, by the actual

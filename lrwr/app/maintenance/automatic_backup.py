@@ -104,8 +104,9 @@ _LEAST_FILES = 2
 _LIBRARY_SHARE = 0.01
 """Older backups are deleted when all take more than this share of the library's size."""
 _FORMAT = 1
-_TABLES = ("thread", "turn", "reply", "draft", "sent", "sent_since")
+_TABLES = ("thread", "turn", "reply", "draft", "draft_step", "sent", "sent_since")
 """Job records are left out: they change with every ingestion."""
+_WORTH_A_BACKUP = ("thread", "reply", "draft", "draft_step", "sent")
 _DAY_SECONDS = 86_400.0
 
 
@@ -127,7 +128,7 @@ def back_up_if_due(library: Library, *, now: float) -> str:
             return ""
         stored = _rewrite(files, lambda rows: _drop_expired(rows, now))
         rows = load_user_rows(library.database, (*_TABLES, "hosted"))
-        if not any(rows[table] for table in ("thread", "reply", "draft", "sent")):
+        if not any(rows[table] for table in _WORTH_A_BACKUP):
             return ""
         # Another machine may have deleted threads of a library that is in a project.
         sound = keep_sound_rows(rows, stored[::-1], adds_missing=not rows["hosted"])

@@ -50,7 +50,13 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         RECORDS,
         (
-            *("drafts.lock", "library.db.damaged", "library.db-wal", "library.db-shm"),
+            *(
+                "drafts.lock",
+                "writing.lock",
+                "library.db.damaged",
+                "library.db-wal",
+                "library.db-shm",
+            ),
             *("library.db-journal", "library.db"),
         ),
     ),

@@ -38,6 +38,7 @@ _NOUNS = {
     "turn": ("turn", ""),
     "reply": ("reply of a language model", "replies of a language model"),
     "draft": ("decision about a draft", "decisions about drafts"),
+    "draft_step": ("step of drafting", "steps of drafting"),
     "sent": ("send log entry", "send log entries"),
     "job": ("job", ""),
 }

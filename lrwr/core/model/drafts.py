@@ -1,4 +1,4 @@
-"""Decisions about drafts of scenes."""
+"""Decisions about drafts of scenes, and the steps of language models that wrote them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,3 +31,22 @@ class DraftEntry:
     at: float
     file: str = ""
     model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStep:
+    """A reply of a language model to a step of drafting.
+
+    `key` is a hash of everything that the reply depends on; for a proposal, which is a
+    reply that became a file, it is "SCENE/NUMBER". `scene` is the id of the scene, or the
+    part of the plan. `step` says what was asked for. `at` is in seconds since 1970.
+    """
+
+    key: str
+    scene: str
+    step: str
+    model: str
+    reply: str
+    at: float
+    prompt_tokens: int = 0
+    completion_tokens: int = 0

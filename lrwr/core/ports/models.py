@@ -29,11 +29,13 @@ class ReplyShape:
     """The format in which a language model must reply.
 
     `schema` is the text of a strict JSON schema; `name` is the name under which it is
-    sent to the model.
+    sent to the model. `most_tokens` limits the length of the reply, which is then cut
+    off; 0 means the limit that the settings name.
     """
 
     name: str
     schema: str
+    most_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import asyncio
 import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import openai
 from langchain_core.messages import (
@@ -66,6 +66,7 @@ class LangChainClient:
     ) -> None:
         self._request = request
         self._today = today
+        self._is_own = connection.own
         # The server refuses what LangChain warns about, and lrwr reports the refusal.
         warnings.filterwarnings("ignore", module="langchain_openai")
         with openai.DefaultHttpxClient(verify=create_empty_ssl_context()) as unused:
@@ -74,21 +75,25 @@ class LangChainClient:
         self._filling = self._streaming.model_copy(update={"disable_streaming": True})
 
     async def fill(
-        self, messages: Sequence[ChatMessage], response_format: Mapping[str, object]
+        self,
+        messages: Sequence[ChatMessage],
+        response_format: Mapping[str, object],
+        most_tokens: int = 0,
     ) -> tuple[str, tuple[int, int] | None]:
         """Return the reply, and its numbers of prompt and completion tokens.
 
-        `response_format` is OpenAI's parameter with the JSON schema of the reply. The
-        numbers are None if the server did not report them. A reply that reached its
+        `response_format` is OpenAI's parameter with the JSON schema of the reply.
+        `most_tokens` limits the reply, 0 means the limit of the connection. The numbers are None if the server did not report them. A reply that reached its
         token limit is cut off; one that the server's content rules forbid is empty.
 
         Raises:
             ServiceCallError: The server did not answer or refused.
         """
         request = _convert_messages(messages)
-        return await self._translate(
-            lambda: _fill(self._filling, request, response_format)
-        )
+        parameters = {"response_format": response_format}
+        if most_tokens:
+            parameters |= _limit_reply(most_tokens, is_own=self._is_own)
+        return await self._translate(lambda: _fill(self._filling, request, parameters))
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Return a generator of the pieces of a reply; read it with `next_piece`.
@@ -134,19 +139,22 @@ def _build_model(
         use_responses_api=False,
         reasoning_effort=connection.effort or None,
         temperature=0.0 if connection.effort in _EFFORTS_WITH_TEMPERATURE else None,
-        max_completion_tokens=None if connection.own else connection.most_reply,
-        # Local servers support only the older name of the limit.
-        extra_body={"max_tokens": connection.most_reply} if connection.own else None,
+        **_limit_reply(connection.most_reply, is_own=connection.own),
     )
 
 
+def _limit_reply(tokens: int, *, is_own: bool) -> dict[str, Any]:
+    """Return the parameter that limits a reply."""
+    if is_own:  # local servers support only the older name of the limit
+        return {"extra_body": {"max_tokens": tokens}}
+    return {"max_completion_tokens": tokens}
+
+
 async def _fill(
-    model: ChatOpenAI, request: list[BaseMessage], response_format: Mapping[str, object]
+    model: ChatOpenAI, request: list[BaseMessage], parameters: Mapping[str, Any]
 ) -> tuple[str, tuple[int, int] | None]:
     try:
-        answer = await model.ainvoke(
-            request, _NO_STREAM, response_format=response_format
-        )
+        answer = await model.ainvoke(request, _NO_STREAM, **parameters)
     except openai.LengthFinishReasonError as error:
         token_usage = error.completion.usage
         tokens = (

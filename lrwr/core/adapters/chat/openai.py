@@ -83,13 +83,16 @@ class OpenAIChatModel:
                 "strict": True,
             },
         }
+        most_tokens = min(shape.most_tokens, self._connection.most_reply)
         estimate = _estimate_tokens(shape.schema) + _estimate_prompt(messages)
 
         async def call() -> ChatReply:
             async with aclosing(self._client.new_log_entry(self._about)) as entry:
                 with self._client.log_to(entry):
                     async with self._until(deadline):
-                        text, tokens = await langchain.fill(messages, response_format)
+                        text, tokens = await langchain.fill(
+                            messages, response_format, most_tokens
+                        )
                 reply = ChatReply(text, *(tokens or (estimate, _estimate_tokens(text))))
                 entry.record_usage(reply.prompt_tokens, reply.completion_tokens)
             return reply

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 """The number of the newest script in `migrations/`; scripts are numbered from 1."""
 NoticeCallback = Callable[[str], None]
 """Receives a notice for the user: one sentence."""

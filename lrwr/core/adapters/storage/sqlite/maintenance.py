@@ -341,7 +341,7 @@ def _rebuild(
         return damage
 
 
-_LEFT_OUT_TABLES = ("job", "turn", "thread", "draft", "hosted")
+_LEFT_OUT_TABLES = ("job", "turn", "thread", "draft", "draft_step", "hosted")
 """Tables that a dry run must not use: jobs, threads, and the link to a project."""
 
 

@@ -60,6 +60,7 @@ _KEYS = {
     "turn": "id",
     "reply": "key",
     "draft": "key",
+    "draft_step": "key",
     "sent": "n",
     "job": "id",
     "library": "id",

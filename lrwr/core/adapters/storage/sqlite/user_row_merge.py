@@ -59,6 +59,7 @@ _REQUIRED: Mapping[str, set[str]] = {
     "turn": {"id", "thread_id", "number", "asked_at", "question"},
     "reply": {"key"},
     "draft": {"key", "state", "model", "file", "text", "at"},
+    "draft_step": {"key", "scene", "step", "model", "reply", "at"},
     "sent": set(_SENT_IDENTITY),
     "sent_since": {"at"},
     "job": {"id"},
@@ -114,6 +115,9 @@ def merge_user_rows(
         "turn": merger.merge_turns(turns),
         "reply": merger.merge_by_key("reply", "key", rows.get("reply", ())),
         "draft": merger.merge_by_key("draft", "key", rows.get("draft", ())),
+        "draft_step": merger.merge_by_key(
+            "draft_step", "key", rows.get("draft_step", ())
+        ),
         "sent": merger.merge_send_log(rows.get("sent", ()), rows.get("sent_since", ())),
         "job": merger.merge_jobs(rows.get("job", ())),
     }

@@ -1,7 +1,7 @@
 """Rows of a library that cannot be derived from the manuscript, and reading them.
 
-These are threads with their turns, replies of language models, decisions about drafts,
-the send log and jobs.
+These are threads with their turns, replies of language models, decisions about drafts
+and the steps of drafting, the send log and jobs.
 """
 
 import sqlite3
@@ -20,7 +20,16 @@ Row: TypeAlias = dict[str, object]
 UserRows: TypeAlias = Mapping[str, Sequence[Row]]
 """Rows by the name of their table."""
 
-USER_TABLES = ("thread", "turn", "reply", "draft", "sent", "sent_since", "job")
+USER_TABLES = (
+    "thread",
+    "turn",
+    "reply",
+    "draft",
+    "draft_step",
+    "sent",
+    "sent_since",
+    "job",
+)
 """The tables, in the order in which their rows must be written."""
 
 _LOCK_TIMEOUT = 3.0
