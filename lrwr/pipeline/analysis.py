@@ -105,11 +105,11 @@ class ModelBudget:
         """
         if not self.budget:
             return most
-        left = self.budget - (self.spent or 0.0) - self._reserved
+        rest = self.budget - (self.spent or 0.0) - self._reserved
 
         def is_within(tokens: int) -> bool:
             usage = Usage(1, prompt_tokens, tokens)
-            return (self.price(usage) or 0.0) <= left
+            return (self.price(usage) or 0.0) <= rest
 
         return bisect_left(range(1, most + 1), True, key=lambda n: not is_within(n))
 
