@@ -117,6 +117,7 @@ class DraftDesk:
             draft.file.text,
             self._workspace.now(),
             name,
+            await self._find_model(draft.key),
         )
         with self._lock():
             earlier = await self._find_entry(draft.key)
@@ -149,7 +150,10 @@ class DraftDesk:
                 )
             now = self._workspace.now()
             text = draft.file.text
-            entry = DraftEntry(draft.key, DraftDecision.REJECTED, text, now)
+            model = await self._find_model(draft.key)
+            entry = DraftEntry(
+                draft.key, DraftDecision.REJECTED, text, now, model=model
+            )
             await self._journal.save(entry)
         return entry
 
@@ -300,6 +304,11 @@ class DraftDesk:
         matcher = SequenceMatcher(None, words, now, autojunk=False)
         same = sum(block.size for block in matcher.get_matching_blocks())
         return same / max(1, len(words))
+
+    async def _find_model(self, key: str) -> str:
+        """Return the name of the language model that wrote a draft; empty for none."""
+        step = await self._journal.find_step(key)
+        return step.model if step else ""
 
     async def _find_entry(self, key: str) -> DraftEntry | None:
         return (await self.list_entries()).get(key)

@@ -297,6 +297,7 @@ NOT_ABOUT_THE_STORY = {
     *("canon", "canon check", "canon order", "threads", "threads search", "open"),
     *("annotations import", "annotations list", "books", "books add", "books toc"),
     *("read", "draft", "draft accept", "draft ledger", "draft plan", "draft show"),
+    *("draft write", "draft revise", "draft prompts", "draft prompts show"),
     *("post export", "post list", "post show", "post undo"),
 }
 """Commands with `--json` that show no text or data of the manuscript.

@@ -36,6 +36,7 @@ from lrwr.app.presenters.drafts import (
     scene_status_as_json,
 )
 from lrwr.app.presenters.text import format_count
+from lrwr.cli.commands import draft_proposals
 from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
@@ -378,6 +379,15 @@ def draft_tidy_command(
         return
     with output.paged():
         output.show(render_tidy_hints(hints))
+
+
+app.command("write", epilog=draft_proposals.WRITE_EPILOG)(
+    draft_proposals.draft_write_command
+)
+app.command("revise", epilog=draft_proposals.REVISE_EPILOG)(
+    draft_proposals.draft_revise_command
+)
+app.add_typer(draft_proposals.prompts_app)
 
 
 async def _ask_questions(

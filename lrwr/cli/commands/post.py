@@ -30,7 +30,12 @@ from lrwr.app.presenters.posts import (
 )
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.commands import post_drafts, post_new
-from lrwr.cli.runtime.options import AsOfOption, JsonOption, parse_choice
+from lrwr.cli.runtime.options import (
+    AsOfOption,
+    JsonOption,
+    check_budget,
+    parse_choice,
+)
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_input_bytes
 from lrwr.cli.runtime.services import (
@@ -120,9 +125,7 @@ def post_check_command(
     closest, and with --as-of what is told only later. Your file is not changed. The exit
     code is 11 if a sentence needs you.
     """
-    settings, output = start_session(
-        context, {"model.budget": post_new.check_budget(budget)}
-    )
+    settings, output = start_session(context, {"model.budget": check_budget(budget)})
     if whole and as_of:
         raise SettingsProblem(
             "`--whole` and `--as-of` cannot be combined", hint="Leave out one of them."

@@ -26,7 +26,12 @@ from lrwr.app.presenters.text import (
     format_count,
     format_tokens_and_price,
 )
-from lrwr.cli.runtime.options import AsOfOption, JsonOption, parse_choice
+from lrwr.cli.runtime.options import (
+    AsOfOption,
+    JsonOption,
+    check_budget,
+    parse_choice,
+)
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     MODEL_SERVICES,
@@ -174,20 +179,6 @@ def post_new_command(
     draft_name = check_post_name(name) if name else choose_post_name(brief)
     draft = _Draft(order, draft_name, force, dry_run, show_prompt)
     run_async(_run(settings, output, draft))
-
-
-def check_budget(budget: float | None) -> float | None:
-    """Return `budget`, in US dollars; None for none.
-
-    Raises:
-        SettingsProblem: It allows no call.
-    """
-    if budget is not None and budget <= 0:
-        raise SettingsProblem(
-            f"A budget of {budget:g} allows no call of a language model",
-            hint="Name a higher `--budget`, or do without the model.",
-        )
-    return budget
 
 
 def _parse_kind(kind: str) -> PostKind:

@@ -107,3 +107,17 @@ def parse_optional_choice(
     if text is None:
         return None
     return parse_choice(choices, text.replace("-", "_"), flag)
+
+
+def check_budget(budget: float | None) -> float | None:
+    """Return `budget`, in US dollars; None for none.
+
+    Raises:
+        SettingsProblem: It allows no call.
+    """
+    if budget is not None and budget <= 0:
+        raise SettingsProblem(
+            f"A budget of {budget:g} allows no call of a language model",
+            hint="Name a higher `--budget`, or do without the model.",
+        )
+    return budget

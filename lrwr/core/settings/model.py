@@ -218,6 +218,18 @@ class DraftSettings:
         per_library=True,
         example="lrwr-drafts",
     )
+    stride: Literal["scene", "beat"] = declare_setting(
+        "scene",
+        "How much of a scene a language model writes with one call in `lrwr draft"
+        " write`: all of it, or one beat of its card.",
+    )
+    rounds: int = declare_setting(
+        1,
+        "How many times a proposal is checked again and revised by a language model, if"
+        " its check finds something.",
+        low=0,
+        high=3,
+    )
 
 
 class SettingSource(StrEnum):

@@ -50,8 +50,8 @@ class ModelSettings:
     )
     writer: str = declare_setting(
         "",
-        "Another model on the same server, to draft texts in `lrwr post new`. Empty"
-        " means `name`.",
+        "Another model on the same server, to draft texts in `lrwr post new` and"
+        " scenes in `lrwr draft write`. Empty means `name`.",
         example="gpt-6-sol",
     )
     base_url: str = declare_setting(

@@ -40,7 +40,7 @@ class ModelRole(StrEnum):
     The planner plans how to answer a question. The analyst extracts facts from the
     manuscript and judges contradictions. The avatar answers questions. The judge scores
     answers in `lrwr eval`. The checker compares drafts with the manuscript, the writer
-    drafts them. The ranker orders the first passages of a search; it is the planner's
+    drafts them, and scenes. The ranker orders the first passages of a search; it is the planner's
     model.
     """
 

@@ -1,0 +1,377 @@
+"""Prompts that let a language model draft a scene, and their replies."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from string import Template
+
+from lrwr.core.drafting.board import SceneCard
+from lrwr.core.drafting.brief import Brief, render_brief
+from lrwr.core.drafting.folder import PROMPTS_FOLDER
+from lrwr.core.drafting.model_steps import StepPrompt
+from lrwr.core.drafting.revision import (
+    DraftEdit,
+    DraftIssue,
+    RefusedIssue,
+    Revision,
+    apply_edits,
+)
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.language_model import (
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+)
+from lrwr.core.model.text import normalize_word
+from lrwr.core.ports.models import ReplyShape
+
+TOKENS_PER_WORD = 1.4
+USUAL_WORDS = 1_000
+"""Planned length of a scene whose card names none, for estimates."""
+EDIT_TOKENS = 120
+BEAT_TOKENS = 50
+"""Usual tokens of an edit, and of what is said about a beat."""
+MAX_ISSUES = 12
+"""Findings that a language model gets in one round."""
+MAX_REASON_CHARS = 300
+
+_MARKUP = re.compile(r"^(?:#{1,6}\s|```|~~~|<[A-Za-z/!])", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+
+
+class PromptName(StrEnum):
+    """A prompt that the writer can change; its value is the name of its file."""
+
+    WRITE = "write"
+    BEAT = "beat"
+    REVISE = "revise"
+    BEATS = "beats"
+
+
+_DEFAULTS: Mapping[PromptName, str] = {
+    PromptName.WRITE: """\
+You write a scene of a novel for its author, who decides about every word of it. The \
+brief has numbered entries: what the scene needs, and what the story says before it.
+- Tell what “The scene” plans, its beats in their order. Length: $length.
+- Start where “The end of the scene before” stops; do not repeat its words.
+- Keep the point of view, tense, person, spelling, quotation marks and sentence length \
+of “How the text sounds”, but copy none of its sentences.
+- What the brief says of the story is true. Entries with “plan:” or “planned” are the \
+author's intentions: obey those about this scene, and tell nothing that is planned for \
+after it. Obey “Rules”.
+- Invent no age, date, number, kinship, look or past for people and places that the \
+brief names. Small new things that the scene needs are allowed.
+- Show what people do and say. No summary at the end, no moral.
+paragraphs: the scene, one paragraph each, without title, headings, notes or numbers in \
+brackets.
+""",
+    PromptName.BEAT: """\
+You write a part of a scene of a novel for its author, who decides about every word of \
+it. The brief has numbered entries: what the scene needs, and what the story says before \
+it. “so far” is what was written of the scene.
+- Write only beat $beat of the $beats beats, and stop before the next one. Length: \
+$length.
+- Continue where “so far” stops, or “The end of the scene before” if it is empty; do not \
+repeat their words.
+- Keep the point of view, tense, person, spelling, quotation marks and sentence length \
+of “How the text sounds”, but copy none of its sentences.
+- What the brief says of the story is true. Entries with “plan:” or “planned” are the \
+author's intentions: obey those about this scene, and tell nothing that is planned for \
+after it. Obey “Rules”.
+- Invent no age, date, number, kinship, look or past for people and places that the \
+brief names. Small new things that the scene needs are allowed.
+- Show what people do and say. No summary at the end, no moral.
+paragraphs: this part, one paragraph each, without title, headings, notes or numbers in \
+brackets.
+""",
+    PromptName.REVISE: """\
+You correct a draft of a scene of a novel for its author. A check found $findings. \
+Correct each with the smallest edit; leave everything else as it is.
+finding: the number of the finding that the edit corrects.
+find: words copied letter by letter from the draft, which stand there exactly once; take \
+more words around if they stand there twice. Edits must not overlap.
+replace: what stands there instead, in the same voice. To add something, repeat the words \
+of `find` and add to them.
+What the brief and the quoted places say of the story is true. Invent no age, date, \
+number, kinship, look or past.
+refused: findings that you do not correct, because they are no fault, or because an edit \
+would spoil the scene; why: a short reason for the author.
+""",
+    PromptName.BEATS: """\
+You compare a draft of a scene with its planned beats. For each of the $beats beats \
+copy the words of the draft that show it happen, 4 to 30 of them, letter by letter. \
+If it does not happen in the draft, or only something like it, leave quote empty. Judge \
+nothing else.
+""",
+}
+
+_NAMES: Mapping[PromptName, tuple[str, ...]] = {
+    PromptName.WRITE: ("length",),
+    PromptName.BEAT: ("beat", "beats", "length"),
+    PromptName.REVISE: ("findings",),
+    PromptName.BEATS: ("beats",),
+}
+"""The names that each prompt may contain, such as `$length`."""
+
+
+def list_prompt_names(prompt: PromptName) -> tuple[str, ...]:
+    """Return the names that a prompt may contain, as `$name`."""
+    return _NAMES[prompt]
+
+
+def prompt_path(prompt: PromptName) -> str:
+    """Return the path of a prompt's file, inside the folder of drafts."""
+    return f"{PROMPTS_FOLDER}/{prompt}.md"
+
+
+def get_default_prompt(prompt: PromptName) -> str:
+    """Return the text of a prompt that the writer did not change."""
+    return _DEFAULTS[prompt]
+
+
+def check_prompt(prompt: PromptName, text: str, place: str) -> None:
+    """Make sure that `text`, the file at `place`, can be used as a prompt.
+
+    Raises:
+        SettingsProblem: It is empty, or contains a `$` without a name, or a name that
+            the prompt does not have.
+    """
+    allowed = ", ".join(f"`${name}`" for name in _NAMES[prompt])
+    template = Template(text)
+    if not text.strip():
+        raise SettingsProblem(
+            f"{place} is empty",
+            hint=f"Run `lrwr draft prompts reset {prompt}` to get the default back.",
+        )
+    if not template.is_valid():
+        raise SettingsProblem(
+            f"{place} contains a `$` without a name",
+            hint=f"Write `$$` for a dollar sign; the names allowed are {allowed}.",
+        )
+    unknown = [
+        name for name in template.get_identifiers() if name not in _NAMES[prompt]
+    ]
+    if unknown:
+        raise SettingsProblem(
+            f"{place} contains `${unknown[0]}`, which this prompt does not have",
+            hint=f"The names allowed are {allowed}.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTexts:
+    """The texts of the prompts; `own` are those that the writer changed."""
+
+    own: Mapping[PromptName, str] = field(default_factory=dict)
+
+    def render(self, prompt: PromptName, **values: str | int) -> str:
+        """Return a prompt with `values` instead of its names."""
+        text = self.own.get(prompt, _DEFAULTS[prompt])
+        return Template(text).substitute(values)
+
+
+@dataclass(frozen=True, slots=True)
+class BeatProof:
+    """What a language model says about beat `number`, from 1: the words of the draft
+    that show it, empty if none do.
+    """
+
+    number: int
+    quote: str
+
+
+def build_write_prompt(texts: PromptTexts, brief: Brief, attempt: int) -> StepPrompt:
+    """Return the prompt that asks for a whole scene."""
+    words = brief.card.words or USUAL_WORDS
+    task = texts.render(PromptName.WRITE, length=_spell_length(brief.card.words))
+    blocks = (("brief", render_brief(brief)),)
+    tokens = round(words * TOKENS_PER_WORD) + 50
+    return StepPrompt("write", task, blocks, _build_text_shape(), tokens, attempt)
+
+
+def build_beat_prompt(
+    texts: PromptTexts, brief: Brief, beat: int, so_far: str, attempt: int
+) -> StepPrompt:
+    """Return the prompt that asks for beat number `beat`, from 1, of a scene."""
+    card = brief.card
+    words = round(card.words / len(card.beats))
+    task = texts.render(
+        PromptName.BEAT,
+        beat=beat,
+        beats=len(card.beats),
+        length=_spell_length(words),
+    )
+    tokens = round((words or USUAL_WORDS / len(card.beats)) * TOKENS_PER_WORD) + 50
+    blocks = (("brief", render_brief(brief)), ("so far", so_far))
+    step = f"write beat {beat}"
+    return StepPrompt(step, task, blocks, _build_text_shape(), tokens, attempt)
+
+
+def build_revise_prompt(
+    texts: PromptTexts, brief: Brief, draft: str, issues: Sequence[DraftIssue]
+) -> StepPrompt:
+    """Return the prompt that asks for edits, each for one of `issues`."""
+    count = f"{len(issues)} findings" if len(issues) != 1 else "one finding"
+    blocks = [("brief", render_brief(brief)), ("draft", draft)]
+    blocks += [
+        (f"finding {number}", issue.describe())
+        for number, issue in enumerate(issues, start=1)
+    ]
+    task = texts.render(PromptName.REVISE, findings=count)
+    tokens = EDIT_TOKENS * len(issues)
+    return StepPrompt("revise", task, tuple(blocks), _build_edit_shape(), tokens)
+
+
+def build_beats_prompt(texts: PromptTexts, card: SceneCard, draft: str) -> StepPrompt:
+    """Return the prompt that asks which words of a draft show the beats of its card."""
+    beats = "\n".join(f"{n}. {beat}" for n, beat in enumerate(card.beats, start=1))
+    task = texts.render(PromptName.BEATS, beats=len(card.beats))
+    blocks = (("beats", beats), ("draft", draft))
+    tokens = BEAT_TOKENS * len(card.beats)
+    return StepPrompt("beats", task, blocks, _build_beats_shape(), tokens)
+
+
+def parse_prose(reply: str) -> str:
+    """Return the prose of a reply, its paragraphs with an empty line between them.
+
+    Raises:
+        MalformedReply: The reply has another shape, no words, or headings.
+    """
+    match extract_json_object(reply):
+        case {"paragraphs": [*rows], **more} if not more:
+            paragraphs = [_clean_prose(row) for row in rows]
+        case _:
+            raise MalformedReply("it is not an object of `paragraphs`")
+    text = "\n\n".join(filter(None, paragraphs))
+    if not any(character.isalnum() for character in text):
+        raise MalformedReply("`paragraphs` has no words")
+    return text
+
+
+def parse_revision(reply: str, draft: str, issues: Sequence[DraftIssue]) -> Revision:
+    """Return the revision in a reply, applied to `draft`.
+
+    Raises:
+        MalformedReply: The reply has another shape, or one of its edits is for no
+            finding, or does not match exactly once.
+    """
+    match extract_json_object(reply):
+        case {"edits": [*edits], "refused": [*refusals], **more} if not more:
+            parsed = tuple(_parse_edit(row, len(issues)) for row in edits)
+            refused = tuple(_parse_refusal(row, len(issues)) for row in refusals)
+        case _:
+            raise MalformedReply("it is not an object of `edits` and `refused`")
+    return Revision(apply_edits(draft, parsed), parsed, refused)
+
+
+def parse_beats(reply: str, card: SceneCard, draft: str) -> tuple[BeatProof, ...]:
+    """Return what a reply says about each beat of `card`, in their order.
+
+    Raises:
+        MalformedReply: The reply has another shape, leaves a beat out, or quotes words
+            that are not in `draft`.
+    """
+    match extract_json_object(reply):
+        case {"beats": [*rows], **more} if not more:
+            proofs = sorted(map(_parse_proof, rows), key=lambda proof: proof.number)
+        case _:
+            raise MalformedReply("it is not an object of `beats`")
+    if [proof.number for proof in proofs] != list(range(1, len(card.beats) + 1)):
+        raise MalformedReply(f"it must have each of the {len(card.beats)} beats once")
+    words = _list_words(draft)
+    for proof in proofs:
+        if proof.quote and _list_words(proof.quote) not in words:
+            raise MalformedReply(
+                f"the quote of beat {proof.number} is not in the draft"
+            )
+    return tuple(proofs)
+
+
+def _list_words(text: str) -> str:
+    """Return the words of `text`, each between spaces, however it is punctuated."""
+    words = (normalize_word(word) for word in re.findall(r"[\w’']+", text))
+    return f" {' '.join(words)} "
+
+
+def _clean_prose(row: object) -> str:
+    if not isinstance(row, str):
+        raise MalformedReply("a paragraph is no text")
+    text = _CONTROL.sub("", row.replace("\r\n", "\n")).strip()
+    if _MARKUP.search(text):
+        raise MalformedReply("a paragraph has a heading or markup")
+    return re.sub(r"\n{2,}", "\n\n", text)
+
+
+def _parse_edit(row: object, count: int) -> DraftEdit:
+    match row:
+        case {
+            "finding": int(finding),
+            "find": str(find),
+            "replace": str(replacement),
+            **more,
+        } if not (more or isinstance(finding, bool)):
+            if not 1 <= finding <= count:
+                raise MalformedReply(f"there is no finding {finding}")
+            return DraftEdit(finding, find, _clean_prose_edit(replacement))
+    raise MalformedReply("an edit is not `finding`, `find` and `replace`")
+
+
+def _clean_prose_edit(text: str) -> str:
+    if _MARKUP.search(text):
+        raise MalformedReply("`replace` has a heading or markup")
+    return _CONTROL.sub("", text.replace("\r\n", "\n"))
+
+
+def _parse_refusal(row: object, count: int) -> RefusedIssue:
+    match row:
+        case {"finding": int(finding), "why": str(why), **more} if not more:
+            if not 1 <= finding <= count:
+                raise MalformedReply(f"there is no finding {finding}")
+            return RefusedIssue(finding, flatten_reply_text(why)[:MAX_REASON_CHARS])
+    raise MalformedReply("an entry of `refused` is not `finding` and `why`")
+
+
+def _parse_proof(row: object) -> BeatProof:
+    match row:
+        case {"beat": int(number), "quote": str(quote), **more} if not more:
+            return BeatProof(number, quote.strip(" “”\"'"))
+    raise MalformedReply("a beat is not `beat` and `quote`")
+
+
+def _spell_length(words: int) -> str:
+    return f"about {words:,} words" if words else "as long as the scene needs"
+
+
+_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
+
+
+def _build_shape(name: str, **lists: object) -> ReplyShape:
+    fields = {key: {"type": "array", "items": items} for key, items in lists.items()}
+    schema = build_strict_schema(fields)
+    return ReplyShape(name, json.dumps(schema, separators=(",", ":")))
+
+
+@cache
+def _build_text_shape() -> ReplyShape:
+    return _build_shape("Scene", paragraphs=_TEXT)
+
+
+@cache
+def _build_edit_shape() -> ReplyShape:
+    edit = {"finding": _NUMBER, "find": _TEXT, "replace": _TEXT}
+    refusal = {"finding": _NUMBER, "why": _TEXT}
+    return _build_shape(
+        "Edits",
+        edits=build_strict_schema(edit),
+        refused=build_strict_schema(refusal),
+    )
+
+
+@cache
+def _build_beats_shape() -> ReplyShape:
+    beat = {"beat": _NUMBER, "quote": _TEXT}
+    return _build_shape("Beats", beats=build_strict_schema(beat))

@@ -1,0 +1,71 @@
+"""A language model that writes scenes, edits them and finds their beats.
+
+    writer = SceneWriter()
+    server.answering(writer.answer)
+
+Its scenes have a slip, which its edits correct; other findings it leaves as they are.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from tests.fakes.model_replies import made_up
+from tests.fakes.model_server import Asked
+from tests.fakes.post_writer import blocks
+
+SLIP = "There were seventeen rungs in the ladder to Half House."
+MENDED = "There were nineteen rungs in the ladder to Half House."
+PROSE = (
+    "Nell Tallow came into Half House with the fog behind her.",
+    SLIP,
+    "OchraMags had the kettle on, and said so. “You are late,” said OchraMags.",
+)
+
+
+@dataclass
+class SceneWriter:
+    """The model. `proof` is what it quotes for a beat; `edits` replace its own."""
+
+    paragraphs: tuple[str, ...] = PROSE
+    edits: tuple[dict[str, object], ...] | None = None
+    proof: str = "came into Half House"
+    asked: list[Asked] = field(default_factory=list)
+
+    def answer(self, asked: Asked) -> str:
+        """Return the reply to one request."""
+        self.asked.append(asked)
+        match asked.shape:
+            case "Scene":
+                return json.dumps({"paragraphs": list(self.paragraphs)})
+            case "Edits":
+                return json.dumps(self._revise(asked))
+            case "Beats":
+                return json.dumps({"beats": self._prove(asked)})
+        return json.dumps(made_up(asked.schema))
+
+    def shapes(self) -> list[str]:
+        """Return what was asked for, in order."""
+        return [asked.shape for asked in self.asked]
+
+    def tokens(self) -> int:
+        """Return the tokens of all requests, of about four characters each."""
+        return sum(len(text) for asked in self.asked for text in asked.texts) // 4
+
+    def _revise(self, asked: Asked) -> dict[str, object]:
+        findings = blocks(asked, "finding")
+        edits: list[dict[str, object]] = []
+        refused = []
+        for number, finding in enumerate(findings, start=1):
+            if SLIP in finding and not edits:
+                row = {"finding": number, "find": SLIP, "replace": MENDED}
+                edits.append(row)
+            else:
+                refused.append({"finding": number, "why": "It is meant so."})
+        if self.edits is not None:
+            return {"edits": list(self.edits), "refused": []}
+        return {"edits": edits, "refused": refused}
+
+    def _prove(self, asked: Asked) -> list[dict[str, object]]:
+        beats = re.findall(r"^(\d+)\. ", blocks(asked, "beats")[0], re.M)
+        return [{"beat": int(number), "quote": self.proof} for number in beats]

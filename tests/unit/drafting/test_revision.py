@@ -1,0 +1,159 @@
+"""Replies that write or revise a draft: used as a whole, or not at all."""
+
+import json
+
+import pytest
+
+from lrwr.core.drafting.board import SceneCard
+from lrwr.core.drafting.prompts import (
+    PromptName,
+    PromptTexts,
+    check_prompt,
+    get_default_prompt,
+    list_prompt_names,
+    parse_beats,
+    parse_prose,
+    parse_revision,
+)
+from lrwr.core.drafting.revision import DraftIssue
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.language_model import MalformedReply
+
+DRAFT = "# Bell\n\nNell rang it twice. Hob heard it.\n\nHob heard nothing.\n"
+ISSUES = [DraftIssue("contradiction: bell"), DraftIssue("card: Hob")]
+CARD = SceneCard("bell", "Bell", beats=("Nell rings", "Hob hears"))
+
+
+def edit(finding: object, find: object, replace: object) -> dict[str, object]:
+    return {"finding": finding, "find": find, "replace": replace}
+
+
+def revise(*edits: dict[str, object], **more: object) -> str:
+    reply = json.dumps({"edits": edits, "refused": [], **more})
+    return parse_revision(reply, DRAFT, ISSUES).text
+
+
+def test_edits_match_once_and_are_applied_together() -> None:
+    text = revise(edit(2, "nothing", "all of it"), edit(1, "rang it twice", "rang it"))
+    assert text == ("# Bell\n\nNell rang it. Hob heard it.\n\nHob heard all of it.\n")
+
+
+def test_an_edit_matches_the_draft_not_the_result_of_another() -> None:
+    text = revise(edit(1, "twice", "nothing"), edit(2, "nothing.", "it all."))
+    assert "rang it nothing" in text
+    assert "heard it all." in text
+
+
+def test_what_is_refused_has_its_reason() -> None:
+    refused = [{"finding": 2, "why": "He is\nthere."}]
+    reply = json.dumps({"edits": [], "refused": refused})
+    revision = parse_revision(reply, DRAFT, ISSUES)
+    assert revision.text == DRAFT
+    assert [(r.finding, r.why) for r in revision.refused] == [(2, "He is there.")]
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        (edit(1, "not in it", "x"), "“not in it” stands not in the draft"),
+        (edit(1, "heard", "x"), "“heard” stands 2 times"),
+        (edit(9, "twice", "x"), "there is no finding 9"),
+        (edit(0, "twice", "x"), "there is no finding 0"),
+        (edit(True, "twice", "x"), "an edit is not"),
+        (edit(1, "", "x"), "`find` is empty"),
+        (edit(1, " ", "x"), "`find` is empty"),
+        (edit(1, "twice", "twice"), "changes nothing"),
+        (edit(1, "twice", "# Heading"), "`replace` has a heading"),
+        (edit(1, "it twice. Hob", "x"), "overlaps another"),
+        (edit(1, "x" * 1_001, "x"), "is longer than"),
+        (edit(1, "twice", 2), "an edit is not"),
+        ({"finding": 1, "find": "twice"}, "an edit is not"),
+    ],
+)
+def test_a_bad_edit_is_named_and_none_is_used(
+    bad: dict[str, object], problem: str
+) -> None:
+    sound = edit(2, "Nell rang it", "Nell struck it")
+    with pytest.raises(MalformedReply, match=problem):
+        revise(sound, bad)
+
+
+@pytest.mark.parametrize(
+    "reply", ["no JSON", "{}", '{"edits": []}', '{"edits": 1, "refused": []}']
+)
+def test_another_shape_is_no_revision(reply: str) -> None:
+    with pytest.raises(MalformedReply):
+        parse_revision(reply, DRAFT, ISSUES)
+
+
+def test_prose_has_an_empty_line_between_its_paragraphs() -> None:
+    reply = json.dumps({"paragraphs": [" Nell came. ", "", "“Hob?”\x07\r\nNo."]})
+    assert parse_prose(reply) == "Nell came.\n\n“Hob?”\nNo."
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "no JSON",
+        '{"paragraphs": []}',
+        '{"paragraphs": ["…", "* * *"]}',
+        '{"paragraphs": [3]}',
+        '{"paragraphs": ["# Chapter"]}',
+        '{"paragraphs": ["```"]}',
+        '{"text": "Nell came in."}',
+        '{"paragraphs": ["Nell came"',
+    ],
+)
+def test_what_is_no_prose_is_malformed(reply: str) -> None:
+    with pytest.raises(MalformedReply):
+        parse_prose(reply)
+
+
+def beats(*quotes: str) -> str:
+    rows = [{"beat": n, "quote": quote} for n, quote in enumerate(quotes, start=1)]
+    return json.dumps({"beats": rows})
+
+
+def test_a_beat_is_shown_by_words_of_the_draft() -> None:
+    proofs = parse_beats(beats("“Nell rang it twice”", ""), CARD, DRAFT)
+    assert [proof.quote for proof in proofs] == ["Nell rang it twice", ""]
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (beats("Nell rang it thrice", ""), "the quote of beat 1 is not in the draft"),
+        (beats("Nell rang"), "each of the 2 beats once"),
+        (beats("", "", ""), "each of the 2 beats once"),
+        ('{"beats": [{"beat": 1}]}', "a beat is not"),
+    ],
+)
+def test_other_words_show_no_beat(reply: str, problem: str) -> None:
+    with pytest.raises(MalformedReply, match=problem):
+        parse_beats(reply, CARD, DRAFT)
+
+
+@pytest.mark.parametrize("prompt", PromptName)
+def test_each_prompt_has_only_its_names(prompt: PromptName) -> None:
+    text = get_default_prompt(prompt)
+    check_prompt(prompt, text, "write.md")
+    values = dict.fromkeys(list_prompt_names(prompt), "VALUE")
+    assert "$" not in PromptTexts().render(prompt, **values)
+    assert "VALUE" in PromptTexts().render(prompt, **values)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "hint"),
+    [
+        ("Write $lenght.", "`$lenght`", "The names allowed are `$length`."),
+        ("It costs 5$.", "without a name", "`$$`"),
+        (" \n", "is empty", "prompts reset write"),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_says_why(
+    text: str, problem: str, hint: str
+) -> None:
+    with pytest.raises(SettingsProblem) as refused:
+        check_prompt(PromptName.WRITE, text, "drafts/prompts/write.md")
+    assert problem in str(refused.value)
+    assert hint in refused.value.hint
