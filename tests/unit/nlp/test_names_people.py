@@ -327,3 +327,41 @@ def test_somebody_whose_kinship_is_stated_is_a_person() -> None:
 
     assert evidence.forms["Corin Marl"]["kin"] == 1
     assert evidence.forms["Corin Marl"]["male"] >= 3
+
+
+def test_a_lisped_title_is_nobody_and_a_lisped_name_is_its_bearers() -> None:
+    lisp = "“Thquire,” said Corin Vale, “I know Thethilia, Thquire. See, Thethilia. I thay, Thquire!” "
+    text = lisp + "It rained.\n\nCecilia sat. Cecilia shook her head, and Cecilia went. "
+    cast = cast_from((TALK + text + "\n\n") * 4)
+
+    assert not any("Thquire" in form for one in cast.characters for form in forms(one))
+    assert "Thethilia" in forms(who(cast, "Cecilia"))
+
+
+def test_a_word_with_an_article_that_is_only_spoken_is_nobody() -> None:
+    text = "“The Gaffer is out,” said Nell. “Ask the Gaffer,” said Corin. “Gaffer!” "
+    cast = cast_from((TALK + text) * 4)
+
+    assert "Gaffer" not in {form for one in cast.characters for form in forms(one)}
+
+
+def test_a_surname_in_address_is_the_relative_who_speaks() -> None:
+    text = (
+        "“Marl, come here,” said Corin. “Yes, sir,” said Anna Marl. She sat. "
+        "“Marl!” said Nell. They knew Signor Marl. “Good, Marl,” said Corin. "
+        "“Thank you,” said Anna. She smiled. "
+    )
+    cast = cast_from((TALK + text) * 3)
+
+    assert "Anna Marl" in cast.shared["Marl"]
+
+
+def test_a_full_name_that_is_only_spoken_may_be_the_fathers_or_the_sons() -> None:
+    family = (
+        "Mr. Vale sat. Mrs. Vale sat too. They knew that Thomas Vale was proud. Tom looked at "
+        "him. “My friend Tom Vale is here,” said Nell.\n\n“I know Tom Vale,” said Anna. "
+        "“Father,” said Tom, and he stood. Mr. Vale shook his head.\n\n"
+    )
+    cast = cast_from(family * 12)
+
+    assert set(cast.shared["Tom Vale"]) == {"Tom", who(cast, "Mr. Vale").name}

@@ -94,6 +94,8 @@ def _may_be_man_with(title: str, person: PersonCluster) -> bool:
 
 _KNOWN_IN_FULL = 5
 """Mentions by a full name from which a namesake is known well."""
+_SPOKEN = 3
+"""A name is mostly spoken if less than one in this many is in narration."""
 _NARRATED_OFTEN = 10
 """Occurrences in narration from which a name is the narrator's own for someone."""
 
@@ -108,8 +110,14 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     ranked = sorted(forms, key=lambda form: (-form.n, form.first, form.name))
     lone = {form.words[0].lower(): form for form in ranked if is_single_word(form)}
     fathers = _find_fathers(ranked)
+    spoken = {
+        form.name: form
+        for form in filter(is_full_name, ranked)
+        if _is_spoken_of_two(form, ranked, lone, fathers)
+    }
     for form in filter(is_full_name, ranked):
-        _assign_full(form, clusters, lone, fathers)
+        if form.name not in spoken:
+            _assign_full(form, clusters, lone, fathers)
     for form in filter(is_joined_word, ranked):
         _assign_joined(form, clusters)
     # "Miss Nell" shows that Nell Vale is not "Miss Vale", so it comes first.
@@ -124,6 +132,49 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
             _assign_bare(form, clusters)
         elif form.title and not form.words and not form.of:
             _assign_title(form, clusters)
+    for form in spoken.values():
+        _share_with_father(form, clusters, lone, fathers)
+
+
+def _is_spoken_of_two(
+    form: NameForm,
+    forms: Sequence[NameForm],
+    lone: Mapping[str, NameForm],
+    fathers: Collection[str],
+) -> bool:
+    """Return whether a full name that is mostly spoken may be the father's, to his
+    friends, or the son's: "Tom Vale", beside Thomas Vale and a Tom of the narration.
+    """
+    bare = lone.get(form.given_name)
+    if bare is None or bare.narrated < _NARRATED_OFTEN or not form.last:
+        return False
+    if form.narrated * _SPOKEN > form.n or not _may_be_son(form, fathers):
+        return False
+    return any(
+        other.last == form.last
+        and other.given_name != form.given_name
+        and is_same_given_name(form.given_name, other.given_name)
+        and other.narrated >= form.narrated
+        for other in forms
+    )
+
+
+def _share_with_father(
+    form: NameForm,
+    clusters: NameClusters,
+    lone: Mapping[str, NameForm],
+    fathers: Collection[str],
+) -> None:
+    """Let `form` mean the father or the son, if both are known."""
+    sons = clusters.index.find("givens", form.given_name)
+    relatives = clusters.index.find_relatives(form.given_name, form.last)
+    people = clusters.fitting(form, {id(p): p for p in (*relatives, *sons)}.values())
+    if len(people) > 1:
+        for son in sons:
+            son.lasts.add(form.last)
+        clusters.shared.append((form, sorted(people, key=lambda p: -p.n)))
+    else:
+        _assign_full(form, clusters, lone, fathers)
 
 
 def _assign_full(
@@ -352,12 +403,28 @@ def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
     elif namesakes and not (family and _is_rather_surname(form, namesakes, family)):
         clusters.give(form, namesakes, "given name")
     elif family:
-        men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
-        clusters.give(form, men or family, "surname")
+        clusters.give(form, _find_bearers_of_surname(form, family), "surname")
     elif bearing:
         clusters.start(form, "", givens={word})
     else:
         _assign_short(form, clusters)
+
+
+_CALLED = 5
+"""Times somebody is addressed by a surname alone before it may be a woman's."""
+
+
+def _find_bearers_of_surname(
+    form: NameForm, family: list[PersonCluster]
+) -> list[PersonCluster]:
+    """Return those of a family whom a surname alone may mean: the men, or all, if it is
+    often in address and no man of the family speaks.
+    """
+    men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
+    is_called = form.counts["vocative"] >= _CALLED
+    if is_called and not any(man.cue("tag") or man.cue("speech") for man in men):
+        return family
+    return men or family
 
 
 def _find_rarely_full(

@@ -22,7 +22,11 @@ from lrwr.core.nlp.names.evidence import (
 )
 from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
-from lrwr.core.nlp.names.namesakes import join_stated_names, join_wives
+from lrwr.core.nlp.names.namesakes import (
+    join_lisped_names,
+    join_stated_names,
+    join_wives,
+)
 from lrwr.core.nlp.names.overrides import NameOverrides, apply_name_overrides
 from lrwr.core.nlp.names.person import (
     PersonCluster,
@@ -225,6 +229,7 @@ def _infer_from_totals(
     )
     join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
     join_stated_names(clusters)
+    join_lisped_names(clusters)
     join_wives(clusters, sum_name_pairs(totals.weddings, words), coordinated)
     unlisted = _drop_unsupported(
         clusters, decided, compute_min_mentions(totals.words_read)

@@ -1,11 +1,15 @@
 """Namesakes: which bearer of a given name or surname a shorter name means, and wives."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.clusters import NameClusters
-from lrwr.core.nlp.names.lexicon import find_matching_given_names
+from lrwr.core.nlp.names.lexicon import (
+    find_matching_given_names,
+    unlisp,
+)
 from lrwr.core.nlp.names.name_form import NameForm, is_named_after_husband
 from lrwr.core.nlp.names.person import PersonCluster
 
@@ -239,6 +243,35 @@ def _find_husbands(
         and man.gender()[0] is Gender.MALE
         and (not husbands or husbands & man.givens)
     ]
+
+
+_SOFT_C = re.compile(r"c(?=[eiy])")
+
+
+def join_lisped_names(clusters: NameClusters) -> None:
+    """Merge somebody whose name is only spoken, with a lisp, into the bearer of the
+    name: "Thethilia" is Cecilia.
+    """
+    bearers: dict[str, list[PersonCluster]] = {}
+    for person in clusters.people:
+        for given_name in person.givens:
+            bearers.setdefault(_SOFT_C.sub("s", given_name), []).append(person)
+    for person in list(clusters.people):
+        spoken = [form for form in person.forms.values() if not form.narrated]
+        if len(spoken) != len(person.forms) or person.noted:
+            continue
+        words = {w for form in spoken for word in form.words for w in unlisp(word)}
+        namesakes = [
+            other
+            for word in words
+            for other in bearers.get(_SOFT_C.sub("s", word), ())
+            if other is not person
+        ]
+        if len(namesakes) == 1 and words:
+            for form in spoken:
+                namesakes[0].add(form, "the name with a lisp")
+            clusters.remove(person)
+            clusters.index.update(namesakes[0])
 
 
 def join_stated_names(clusters: NameClusters) -> None:

@@ -16,6 +16,8 @@ from lrwr.core.nlp.names.lexicon import (
     is_given_name,
     is_same_given_name,
     is_short_for,
+    normalize_name_title,
+    unlisp,
 )
 from lrwr.core.nlp.names.name_form import (
     NameForm,
@@ -249,7 +251,7 @@ def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
     """
     if form.words and form.words[-1].lower() in PLACE_NOUNS and len(form.words) > 1:
         return form.title not in ("", "st") and form.counts["speech"] > 0
-    if _is_family(form, family):
+    if _is_family(form, family) or is_only_spoken_word(form):
         return False
     if _has_titled_surname(form, family) or _is_longer_description(form, family):
         return True
@@ -258,6 +260,28 @@ def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
     if form.title in TITLES_OF_WORK and not (form.words or form.of):
         return _is_often_the(form) or _looks_like_person(form)
     return _looks_like_person(form)
+
+
+_SPOKEN_ARTICLES = 2
+"""Occurrences with an article from which a word that is only spoken is no name."""
+
+
+def is_only_spoken_word(form: NameForm) -> bool:
+    """Return whether a form is a word of somebody's speech rather than a name.
+
+    It never occurs in narration, and has an article ("the Gaffer") or is a lisped title
+    or word of address ("Thquire", "Mith").
+    """
+    if form.narrated:
+        return False
+    articles = form.counts["the"] + form.counts["a"]
+    if not form.title and len(form.words) == 1 and articles >= _SPOKEN_ARTICLES:
+        return True
+    return any(
+        word in ADDRESS_WORDS or normalize_name_title(word)
+        for spoken in form.words
+        for word in unlisp(spoken)
+    )
 
 
 def _is_often_the(form: NameForm) -> bool:
