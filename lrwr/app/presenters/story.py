@@ -16,6 +16,7 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.bible.values import (
     NO_READER,
+    SHOWN_EVIDENCE,
     GapState,
     format_chapter_name,
     format_evidence_location,
@@ -172,8 +173,12 @@ def render_evidence(
         )
 
 
-def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[StyledLine]:
-    """Yield a line for each relationship with its certainty, then its quotations."""
+def render_relations(
+    relations: "Iterable[CharacterRelation]", *, shown: int | None = SHOWN_EVIDENCE
+) -> Iterator[StyledLine]:
+    """Yield a line for each relationship with its certainty, then its first `shown`
+    quotations, all if None, and the number of the others.
+    """
     for relation in relations:
         lead, description = format_relation(relation)
         first_evidence = next(iter(relation.evidence), None)
@@ -182,7 +187,9 @@ def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[Style
             2,
             first_evidence,
         )
-        yield from render_evidence(relation.evidence)
+        yield from render_evidence(relation.evidence[:shown])
+        if rest := len(relation.evidence[shown:]) if shown is not None else 0:
+            yield styled_line(StyledText(f"and {rest} more", "faint"), indent=6)
 
 
 def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]:

@@ -5,6 +5,7 @@ from itertools import groupby
 
 from lrwr.core.bible.values import (
     NO_READER,
+    SHOWN_EVIDENCE,
     Bible,
     BibleClaim,
     CharacterProfile,
@@ -103,7 +104,9 @@ def _relations(relations: Iterable[CharacterRelation]) -> Iterator[Block]:
 def _relation(relation: CharacterRelation) -> Iterator[Block]:
     lead, description = format_relation(relation)
     yield _item(lead, f"{description}, {relation.certainty}")
-    yield from _quotes(relation.evidence, description)
+    yield from _quotes(relation.evidence[:SHOWN_EVIDENCE], description)
+    if rest := len(relation.evidence[SHOWN_EVIDENCE:]):
+        yield _text(f"and {rest} more")
 
 
 def _timeline(bible: Bible) -> Iterator[Block]:

@@ -452,6 +452,10 @@ MAX_KIND_WORDS = 3
 """Words of the kind of a relationship that can follow a name: "Nell's elder sister"."""
 
 
+SHOWN_EVIDENCE = 3
+"""Quotations that a text shows for a relationship; JSON has all."""
+
+
 def format_relation(relation: CharacterRelation) -> tuple[str, str]:
     """Return a relationship as a label and a text: ("Nell’s sister", "Mags (ally)").
 

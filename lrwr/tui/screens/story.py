@@ -226,7 +226,7 @@ class RelationsScreen(StoryScreen):
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return relationship `number`, from 0, with its quotations."""
-        return render_relations([bible.relations[number]])
+        return render_relations([bible.relations[number]], shown=None)
 
 
 class QuotesScreen(StoryScreen):

@@ -331,7 +331,9 @@ def test_somebody_whose_kinship_is_stated_is_a_person() -> None:
 
 def test_a_lisped_title_is_nobody_and_a_lisped_name_is_its_bearers() -> None:
     lisp = "“Thquire,” said Corin Vale, “I know Thethilia, Thquire. See, Thethilia. I thay, Thquire!” "
-    text = lisp + "It rained.\n\nCecilia sat. Cecilia shook her head, and Cecilia went. "
+    text = (
+        lisp + "It rained.\n\nCecilia sat. Cecilia shook her head, and Cecilia went. "
+    )
     cast = cast_from((TALK + text + "\n\n") * 4)
 
     assert not any("Thquire" in form for one in cast.characters for form in forms(one))

@@ -55,6 +55,8 @@ def test_who_acts_or_speaks_is_present(text: str) -> None:
         "Hob opened Nell's letter.\n",
         "Hob waited. Neither Nell nor Corin was there.\n",
         "Hob wondered. If Nell recovered, it would all be well again.\n",
+        "Hob sat. Nell away and Mags away, he had the house. He looked for Nell.\n",
+        "Hob sat by the grave of Nell. It was quiet. Hob saw Nell's stone.\n",
     ],
 )
 def test_who_is_only_thought_or_spoken_of_is_absent(text: str) -> None:

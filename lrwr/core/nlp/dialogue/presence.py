@@ -72,6 +72,14 @@ _REPORT_BEFORE = LazyPattern(
     r"spoke\w*|talk\w*|letter|wrote|convinced|assured|doubt\w*|expect\w*|recollect\w*)\b"
     r"[^.;:\x01]{0,80}$"
 )
+# "Nell away", "Nell was absent", "Nell, dead these two years"
+_ABSENT_AFTER = LazyPattern(
+    r",?(?: (?:was|were|is|being|had been|has been))?(?: (?:still|now|already|so long|long))? "
+    r"(?:away|absent|dead|gone away|abroad|far away|no more)\b(?! (?:with|from (?:h|the)))"
+)
+_LATE_BEFORE = LazyPattern(
+    r"\b(?:the late|memory of|death of|grave of|picture of|news of) $"
+)
 # The tag of a quotation: "…," said Nell
 _TAG_BEFORE = LazyPattern(r"\x01\W{0,3} ?(?:said|spoke|[a-z]+ed) (?:the |old |poor )*$")
 _PARTICIPLE_AFTER = LazyPattern(
@@ -85,7 +93,8 @@ _LEAST_NARRATED = 2
 # Weights of a logistic model over the signs below, fitted on forty chapters of four
 # novels whose people were marked as present or spoken of (decision 040). The score is
 # log odds: from 0 on, presence is the likelier. The second weights of `beside` and
-# `object` are added by hand, for people on whom others act, such as the injured.
+# `object` are added by hand, for people on whom others act, such as the injured; that of
+# `absent`, for people of whom the narration says that they are away or dead, too.
 _BIAS = -0.3
 _CAPPED: Sequence[tuple[str, int, float]] = (
     ("says", 1, 2.0),
@@ -103,9 +112,12 @@ _CAPPED: Sequence[tuple[str, int, float]] = (
     ("before", 2, -0.5),
     ("topic", 2, -0.7),
     ("reported", 2, -1.0),
+    ("absent", 1, -4.0),
 )
 """Sign, count from which more make no difference, weight at that count."""
-_PASSIVE_SIGNS = frozenset({"narrated", "spoken", "topic", "reported", "before"})
+_PASSIVE_SIGNS = frozenset(
+    {"narrated", "spoken", "topic", "reported", "before", "absent"}
+)
 """Signs that never show a character present by themselves."""
 _SPOKEN_OF, _NEVER_NARRATED, _DENSITY = -1.0, -0.7, 1.0
 """Weights of the share of mentions in dialogue, of having no others, and of mentions in
@@ -198,6 +210,8 @@ def _classify_mention(narration: str, span: Span) -> str:
     before = narration[max(0, span.start - _REACH) : span.start]
     if after[:2] in ("'s", "’s") or _TOPIC_BEFORE.search(before):
         return "topic"
+    if _ABSENT_AFTER.match(after, 0) or _LATE_BEFORE.search(before):
+        return "absent"
     if _TAG_BEFORE.search(before):
         return "acts"
     if _REPORT_BEFORE.search(before):

@@ -127,13 +127,18 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     )
     for form in titled:
         _assign_titled(form, clusters, lone)
-    for form in ranked:
+    _assign_single_words(ranked, clusters)
+    for form in spoken.values():
+        _share_with_father(form, clusters, lone, fathers)
+
+
+def _assign_single_words(forms: Sequence[NameForm], clusters: NameClusters) -> None:
+    """Assign the single words and the titles alone among `forms`."""
+    for form in forms:
         if is_single_word(form) and not is_joined_word(form):
             _assign_bare(form, clusters)
         elif form.title and not form.words and not form.of:
             _assign_title(form, clusters)
-    for form in spoken.values():
-        _share_with_father(form, clusters, lone, fathers)
 
 
 def _is_spoken_of_two(
