@@ -25,10 +25,13 @@ from lrwr.core.nlp.names.name_form import (
     is_titled_word,
 )
 from lrwr.core.nlp.names.namesakes import (
+    NARRATED_OFTEN,
     count_full_names,
     find_possible_eldest,
     find_possible_fathers,
     find_present,
+    is_possible_son,
+    is_spoken_of_two,
     may_be_knight,
 )
 from lrwr.core.nlp.names.person import (
@@ -94,10 +97,6 @@ def _may_be_man_with(title: str, person: PersonCluster) -> bool:
 
 _KNOWN_IN_FULL = 5
 """Mentions by a full name from which a namesake is known well."""
-_SPOKEN = 3
-"""A name is mostly spoken if less than one in this many is in narration."""
-_NARRATED_OFTEN = 10
-"""Occurrences in narration from which a name is the narrator's own for someone."""
 
 
 def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> None:
@@ -113,7 +112,7 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     spoken = {
         form.name: form
         for form in filter(is_full_name, ranked)
-        if _is_spoken_of_two(form, ranked, lone, fathers)
+        if is_spoken_of_two(form, ranked, lone, fathers)
     }
     for form in filter(is_full_name, ranked):
         if form.name not in spoken:
@@ -139,29 +138,6 @@ def _assign_single_words(forms: Sequence[NameForm], clusters: NameClusters) -> N
             _assign_bare(form, clusters)
         elif form.title and not form.words and not form.of:
             _assign_title(form, clusters)
-
-
-def _is_spoken_of_two(
-    form: NameForm,
-    forms: Sequence[NameForm],
-    lone: Mapping[str, NameForm],
-    fathers: Collection[str],
-) -> bool:
-    """Return whether a full name that is mostly spoken may be the father's, to his
-    friends, or the son's: "Tom Vale", beside Thomas Vale and a Tom of the narration.
-    """
-    bare = lone.get(form.given_name)
-    if bare is None or bare.narrated < _NARRATED_OFTEN or not form.last:
-        return False
-    if form.narrated * _SPOKEN > form.n or not _may_be_son(form, fathers):
-        return False
-    return any(
-        other.last == form.last
-        and other.given_name != form.given_name
-        and is_same_given_name(form.given_name, other.given_name)
-        and other.narrated >= form.narrated
-        for other in forms
-    )
 
 
 def _share_with_father(
@@ -205,7 +181,7 @@ def _assign_full(
             for p in family
             if _is_nickname_of(form, p)
             and has_compatible_title(form, p)
-            and not (_may_be_son(form, fathers) and _are_told_apart(form, p, lone))
+            and not (is_possible_son(form, fathers) and _are_told_apart(form, p, lone))
         ],
         1.0,
     )
@@ -228,13 +204,9 @@ def _find_fathers(forms: Sequence[NameForm]) -> frozenset[str]:
     men = {
         form.words[0].lower()
         for form in titled
-        if form.title == "mr" and form.narrated >= _NARRATED_OFTEN
+        if form.title == "mr" and form.narrated >= NARRATED_OFTEN
     }
     return frozenset(wives & men)
-
-
-def _may_be_son(form: NameForm, fathers: Collection[str]) -> bool:
-    return form.last in fathers and infer_form_gender(form) is not Gender.FEMALE
 
 
 def _are_told_apart(
@@ -248,7 +220,7 @@ def _are_told_apart(
         (lone[given].narrated for given in person.givens & lone.keys()), default=0
     )
     often, seldom = max(own, other), min(own, other)
-    return often >= _NARRATED_OFTEN and often > DOMINANCE * seldom
+    return often >= NARRATED_OFTEN and often > DOMINANCE * seldom
 
 
 def _noted_by_given(form: NameForm, clusters: NameClusters) -> PersonCluster | None:
@@ -473,7 +445,7 @@ def _is_called_by_title(form: NameForm, person: PersonCluster) -> bool:
     forms = person.forms.values()
     titled = sum(other.narrated for other in forms if other.title)
     familiar = sum(other.narrated for other in forms if not other.title)
-    return form.narrated >= _NARRATED_OFTEN and form.narrated > familiar < titled
+    return form.narrated >= NARRATED_OFTEN and form.narrated > familiar < titled
 
 
 def _short_form_reason(form: NameForm, person: PersonCluster) -> str:

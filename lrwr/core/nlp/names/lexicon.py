@@ -218,17 +218,6 @@ def normalize_name_title(word: str) -> str:
     return _SAME.get(low, low) if low in NAME_TITLES else ""
 
 
-def unlisp(word: str) -> tuple[str, ...]:
-    """Return what a lisped word may mean, in lower case: "Mith" gives "mis" and "miss".
-
-    Empty for a word without "th".
-    """
-    low = word.lower()
-    if "th" not in low:
-        return ()
-    return low.replace("th", "s"), low.replace("th", "ss")
-
-
 def infer_title_gender(title: str) -> Gender:
     """Return the gender of a title, or unknown.
 

@@ -271,6 +271,17 @@ class NameForm:
         return frozenset(word.lower() for word in _CAPITAL.findall(name))
 
 
+def unlisp(word: str) -> tuple[str, ...]:
+    """Return what a lisped word may mean, in lower case: "Mith" gives "mis" and "miss".
+
+    Empty for a word without "th".
+    """
+    low = word.lower()
+    if "th" not in low:
+        return ()
+    return low.replace("th", "s"), low.replace("th", "ss")
+
+
 def is_single_word(form: NameForm) -> bool:
     """Return whether a form is one word without a title, such as "Nell"."""
     return not form.title and len(form.words) == 1 and not form.of

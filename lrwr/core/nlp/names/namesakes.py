@@ -2,15 +2,20 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.lexicon import (
     find_matching_given_names,
+    is_same_given_name,
+)
+from lrwr.core.nlp.names.name_form import (
+    NameForm,
+    infer_form_gender,
+    is_named_after_husband,
     unlisp,
 )
-from lrwr.core.nlp.names.name_form import NameForm, is_named_after_husband
 from lrwr.core.nlp.names.person import PersonCluster
 
 _FORMAL = 5
@@ -27,6 +32,11 @@ _KNOWN_SISTER = 3
 """Mentions by a full name from which a woman is known to be a sister."""
 _MOSTLY = 3
 """Ratio from which a name is used much more often than another."""
+
+_SPOKEN = 3
+"""A name is mostly spoken if less than one in this many is in narration."""
+NARRATED_OFTEN = 10
+"""Occurrences in narration from which a name is the narrator's own for someone."""
 
 
 def _is_formal_again(
@@ -417,3 +427,31 @@ def _marries_into(woman: PersonCluster, wife: PersonCluster) -> bool:
     unmarried = sum(n for _, n in counts)
     late = sum(n for document, n in counts if document > first + 1)
     return unmarried >= _TITLED and late <= unmarried * _LATE_SHARE
+
+
+def is_possible_son(form: NameForm, fathers: Collection[str]) -> bool:
+    """Return whether `form` may be the son's of one of `fathers`, surnames in lower case."""
+    return form.last in fathers and infer_form_gender(form) is not Gender.FEMALE
+
+
+def is_spoken_of_two(
+    form: NameForm,
+    forms: Sequence[NameForm],
+    lone: Mapping[str, NameForm],
+    fathers: Collection[str],
+) -> bool:
+    """Return whether a full name that is mostly spoken may be the father's, to his
+    friends, or the son's: "Tom Vale", beside Thomas Vale and a Tom of the narration.
+    """
+    bare = lone.get(form.given_name)
+    if bare is None or bare.narrated < NARRATED_OFTEN or not form.last:
+        return False
+    if form.narrated * _SPOKEN > form.n or not is_possible_son(form, fathers):
+        return False
+    return any(
+        other.last == form.last
+        and other.given_name != form.given_name
+        and is_same_given_name(form.given_name, other.given_name)
+        and other.narrated >= form.narrated
+        for other in forms
+    )

@@ -17,13 +17,13 @@ from lrwr.core.nlp.names.lexicon import (
     is_same_given_name,
     is_short_for,
     normalize_name_title,
-    unlisp,
 )
 from lrwr.core.nlp.names.name_form import (
     NameForm,
     infer_form_gender,
     is_named_after_husband,
     resolve_gender_votes,
+    unlisp,
 )
 
 
