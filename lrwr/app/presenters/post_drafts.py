@@ -18,7 +18,12 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.evidence.drafts import format_source
 from lrwr.core.evidence.kinds import KIND_RULES, PostGap
-from lrwr.core.evidence.pack import AnchoredFact, EvidenceFact, QuoteState
+from lrwr.core.evidence.pack import (
+    AnchoredFact,
+    EvidenceFact,
+    QuoteState,
+    mark_cut,
+)
 from lrwr.core.evidence.revision import SentenceRevision
 
 SHOWN_DOCUMENTS = 5
@@ -141,7 +146,7 @@ def _render_fact(anchored: AnchoredFact) -> Iterator[StyledLine]:
     )
     yield styled_line(
         StyledText(sanitize_line(format_source(fact.source)), "place"),
-        f"  “{shorten_excerpt(fact.quote)}”",
+        f"  “{shorten_excerpt(mark_cut(fact))}”",
         indent=4,
     )
 

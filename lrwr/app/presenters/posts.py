@@ -1,5 +1,6 @@
 """Checked drafts about the manuscript, as text and JSON."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,6 +27,9 @@ from lrwr.core.ports.stores import DocumentText
 
 SHOWN = 2
 """Passages shown below one statement."""
+
+_QUOTE_MARK = re.compile(r"(?:^|\n)(?:[ \t]*>)+[ \t]*")
+"""The mark of a quoted paragraph in Markdown."""
 
 _SHOWN = {
     StatementResult.QUOTED: 1,
@@ -110,7 +114,8 @@ def describe_kind(checked: CheckedStatement) -> str:
 def describe_difference(difference: DetailDifference) -> str:
     """Return a sentence that shows both values of a detail."""
     stated, found = (
-        sanitize_line(words) for words in (difference.stated, difference.found)
+        sanitize_line(" ".join(words.split()))
+        for words in (difference.stated, difference.found)
     )
     if difference.kind is DetailKind.QUOTATION:
         theirs = f"; the text has “{found}”" if found else ""
@@ -219,7 +224,7 @@ def _render_passage(
     return styled_line(
         StyledText(format_place(document, lines), "place"),
         StyledText("  note: " if chapter is None else f"  ch{chapter}: ", "faint"),
-        f"“{shorten_excerpt(_cut(closest, texts))}”",
+        f"“{shorten_excerpt(_QUOTE_MARK.sub(' ', _cut(closest, texts)).strip())}”",
         indent=6,
     )
 

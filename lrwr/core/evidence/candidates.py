@@ -29,6 +29,9 @@ MAX_MOMENTS = 10
 MIN_MOMENT_WORDS = 2
 """Moments of the timeline taken for a brief, and words that each shares with it."""
 
+MOMENT_SHARE = 0.7
+"""Share of the sources of a kind that covers the story which are moments of it."""
+
 MAX_WINDOW_CHARS = 1_200
 """Characters of a passage of a named note, in whole paragraphs where possible."""
 
@@ -60,7 +63,7 @@ class CandidateFinder:
     async def find(self, searches: Sequence[str]) -> list[EvidenceSource]:
         """Return sources for `searches`, the brief first; best first.
 
-        For a kind that covers the story, they alternate with moments from all of it.
+        For a kind that covers the story, moments from all of it come first.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -73,8 +76,8 @@ class CandidateFinder:
         fused = fuse_rankings(ranking for ranking in rankings if ranking)
         if not self._rules.covers_story:
             return fused
-        spread = self._spread_moments(self._rules.sources)
-        return list(_alternate(spread, fused))
+        spread = self._spread_moments(round(MOMENT_SHARE * self._rules.sources))
+        return list(_chain(spread, fused))
 
     async def _search(self, question: str, limit: int) -> list[EvidenceSource]:
         material = self._material
@@ -101,12 +104,26 @@ class CandidateFinder:
         return self._build_moment_sources(moments)
 
     def _spread_moments(self, count: int) -> list[EvidenceSource]:
-        """Return `count` moments, evenly over the story up to the horizon."""
-        moments = [m for m in self._material.moments if m.evidence.chapter is not None]
-        if len(moments) > count:
-            step = (len(moments) - 1) / max(1, count - 1)
-            moments = [moments[round(place * step)] for place in range(count)]
-        return self._build_moment_sources(moments)
+        """Return about `count` moments, evenly over the chapters up to the horizon, the
+        first and the last included: of each chapter those with most characters, of the
+        last one its end.
+        """
+        chapters: dict[int, list[TimelineMoment]] = {}
+        for moment in self._material.moments:
+            if moment.evidence.chapter is not None:
+                chapters.setdefault(moment.evidence.chapter, []).append(moment)
+        numbers = sorted(chapters)
+        if len(numbers) > count:
+            step = (len(numbers) - 1) / max(1, count - 1)
+            numbers = [numbers[round(place * step)] for place in range(count)]
+        per_chapter = max(1, count // max(1, len(numbers)))
+        chosen = []
+        for number in numbers:
+            rest = chapters[number]
+            last = rest[-1:] if number == numbers[-1] else []
+            best = sorted(rest, key=lambda m: -len(m.characters))[:per_chapter]
+            chosen += [m for m in rest if m in best or m in last]
+        return self._build_moment_sources(chosen)
 
     def _build_moment_sources(
         self, moments: Sequence[TimelineMoment]
@@ -147,17 +164,16 @@ def _has_known_words(question: str, unknown: Sequence[str]) -> bool:
     return bool(stem_words(question) - missing)
 
 
-def _alternate(
+def _chain(
     first: Sequence[EvidenceSource], second: Sequence[EvidenceSource]
 ) -> Iterator[EvidenceSource]:
-    """Yield the items of both in turn, each text once, with falling scores."""
-    texts: set[str] = set()
-    ranked = max(len(first), len(second))
-    for place in range(ranked):
-        for row in (first, second):
-            if place < len(row) and row[place].text not in texts:
-                texts.add(row[place].text)
-                yield replace(row[place], score=1.0 - place / (ranked + 1))
+    """Yield the items of both, one after the other, each text once, with falling
+    scores.
+    """
+    sources = {source.text: source for source in reversed((*first, *second))}
+    ranked = list(reversed(sources.values()))
+    for place, source in enumerate(ranked):
+        yield replace(source, score=1.0 - place / (len(ranked) + 1))
 
 
 def _iter_windows(note: DocumentId, document: DocumentText) -> Iterator[EvidenceSource]:

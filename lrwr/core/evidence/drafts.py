@@ -8,7 +8,7 @@ from enum import StrEnum
 from lrwr.core.attribution.citations import strip_answer_citation_marks
 from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap, PostKind
 from lrwr.core.evidence.limits import Platform, divide_text, fits
-from lrwr.core.evidence.pack import EvidenceFact, EvidencePack
+from lrwr.core.evidence.pack import EvidenceFact, EvidencePack, mark_cut
 from lrwr.core.evidence.sources import EvidenceSource
 from lrwr.core.evidence.statements import extract_post
 from lrwr.core.model.text import SentenceSplitter
@@ -119,6 +119,18 @@ def fit_parts(
     return replace(draft, parts=tuple(parts))
 
 
+def pack_parts(draft: PostDraft, platform: Platform) -> PostDraft:
+    """Return a thread with as few parts as its sentences, in their order, need."""
+    parts: list[DraftPart] = []
+    for sentence in draft.sentences:
+        longer = DraftPart((*parts[-1].sentences, sentence)) if parts else None
+        if longer is not None and fits(longer.text, platform):
+            parts[-1] = longer
+        else:
+            parts.append(DraftPart((sentence,)))
+    return replace(draft, parts=tuple(parts))
+
+
 def _divide(
     sentence: DraftSentence, platform: Platform, split: SentenceSplitter
 ) -> list[DraftSentence]:
@@ -146,7 +158,7 @@ def render_draft(draft: PostDraft, pack: EvidencePack, kind: PostKind) -> str:
 def render_sources(facts: Iterable[EvidenceFact]) -> str:
     """Return the list of sources, a line for each fact: number, place, quotation."""
     return "\n".join(
-        f"- [{fact.number}] {format_source(fact.source)}: “{fact.quote}”"
+        f"- [{fact.number}] {format_source(fact.source)}: “{mark_cut(fact)}”"
         for fact in facts
     )
 
@@ -154,7 +166,10 @@ def render_sources(facts: Iterable[EvidenceFact]) -> str:
 def format_source(source: EvidenceSource) -> str:
     """Return where a source stands: file and line, or title, address and date."""
     if source.is_own:
-        place = f"{source.document}:{source.lines.first}"
+        is_word = source.document.endswith(".docx")
+        place = (
+            f"{source.document}{', paragraph ' if is_word else ':'}{source.lines.first}"
+        )
         if source.lines.last > source.lines.first:
             place += f"–{source.lines.last}"
         if source.chapter is None:

@@ -17,7 +17,7 @@ from lrwr.core.model.text import SentenceSplitter, Span
 
 MASTODON_LINK_LENGTH = 23
 _LINK = re.compile(r"https?://[^\s<>()\[\]]+")
-_PART_BREAK = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
+PART_LINE = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 _GRAPHEME = r"\X"
 
 
@@ -83,7 +83,7 @@ def split_parts(text: str) -> list[Span]:
     white space around them; empty parts are left out.
     """
     spans, start = [], 0
-    breaks = [(m.start(), m.end()) for m in _PART_BREAK.finditer(text)]
+    breaks = [(m.start(), m.end()) for m in PART_LINE.finditer(text)]
     for end, following in (*breaks, (len(text), len(text))):
         part = text[start:end]
         stripped = part.strip()

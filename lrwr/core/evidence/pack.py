@@ -18,6 +18,8 @@ MAX_QUOTE_WORDS = 20
 MIN_QUOTE_WORDS = 3
 MAX_FACTS = 14
 
+_CLAUSE_ENDS = ".,;:!?…—–”"
+_SENTENCE_ENDS = ".!?…”"
 _MARKUP = re.compile(r"^(?:[>\s]|[-+*]\s)+")
 
 
@@ -86,7 +88,7 @@ def build_pack(
     dropped = 0
     for proposal in proposals[:MAX_FACTS]:
         source = sources[proposal.source]
-        quote = cut_quote(proposal.quote, source.text)
+        quote = cut_quote(proposal.quote, source.text, proposal.statement)
         if not quote or not proposal.statement:
             dropped += 1
             continue
@@ -107,7 +109,7 @@ def build_pack_by_rules(
     facts: list[EvidenceFact] = []
     for source in sources:
         sentence = _find_best_sentence(brief, source.text, split)
-        quote = cut_quote(sentence, source.text)
+        quote = cut_quote(sentence, source.text, brief)
         if quote:
             line = " ".join(sentence.split())
             facts.append(EvidenceFact(len(facts) + 1, line, quote, source))
@@ -122,13 +124,42 @@ def _find_best_sentence(brief: str, text: str, split: SentenceSplitter) -> str:
     return max(long, key=lambda s: len(stems & stem_words(s)), default="")
 
 
-def cut_quote(quote: str, text: str) -> str:
+def cut_quote(quote: str, text: str, statement: str = "") -> str:
     """Return the words of `text` that `quote` repeats, in the letters of `text` and cut
     to `MAX_QUOTE_WORDS` words; empty if it does not repeat at least three words.
+
+    Of a longer one, the part with most content words of `statement` remains, from the
+    beginning of a clause if possible.
     """
     span = find_verbatim(quote, text)
     words = text[span.start : span.end].split() if span else []
-    return " ".join(words[:MAX_QUOTE_WORDS]) if len(words) >= MIN_QUOTE_WORDS else ""
+    if len(words) < MIN_QUOTE_WORDS:
+        return ""
+    if len(words) <= MAX_QUOTE_WORDS:
+        return " ".join(words)
+    stems = stem_words(statement)
+
+    def rate(start: int) -> tuple[int, bool, int]:
+        part = " ".join(words[start : start + MAX_QUOTE_WORDS])
+        is_clause = start == 0 or words[start - 1][-1] in _CLAUSE_ENDS
+        return len(stems & stem_words(part)), is_clause, -start
+
+    start = max(range(len(words) - MAX_QUOTE_WORDS + 1), key=rate)
+    return " ".join(words[start : start + MAX_QUOTE_WORDS])
+
+
+def mark_cut(fact: EvidenceFact) -> str:
+    """Return the quotation of a fact, with ellipses where it was cut from a longer
+    sentence of its source.
+    """
+    text = " ".join(fact.source.text.split())
+    start = text.find(fact.quote)
+    if start < 0 or len(fact.quote.split()) < MAX_QUOTE_WORDS:
+        return fact.quote
+    before, after = text[:start].rstrip(), text[start + len(fact.quote) :]
+    is_start = not before or before[-1] in _SENTENCE_ENDS
+    is_end = fact.quote[-1] in _SENTENCE_ENDS or not after or after[0] in _SENTENCE_ENDS
+    return f"{'' if is_start else '… '}{fact.quote}{'' if is_end else ' …'}"
 
 
 class QuoteState(StrEnum):

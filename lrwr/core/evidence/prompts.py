@@ -187,9 +187,16 @@ def _build_messages(
 
 def _list_sources(sources: Sequence[EvidenceSource]) -> list[tuple[str, str]]:
     return [
-        (_label_source(number, source), source.text[:SHOWN_SOURCE_CHARS])
+        (_label_source(number, source), _shorten(source.text))
         for number, source in enumerate(sources, start=1)
     ]
+
+
+def _shorten(text: str) -> str:
+    """Return `text` cut after a word to `SHOWN_SOURCE_CHARS`."""
+    if len(text) <= SHOWN_SOURCE_CHARS:
+        return text
+    return f"{text[:SHOWN_SOURCE_CHARS].rpartition(' ')[0]} …"
 
 
 def _label_source(number: int, source: EvidenceSource) -> str:

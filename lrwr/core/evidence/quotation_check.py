@@ -10,7 +10,7 @@ from lrwr.core.attribution.names import list_named_characters
 from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
 from lrwr.core.evidence.results import CheckedStatement, StatementResult
-from lrwr.core.evidence.statements import DraftStatement
+from lrwr.core.evidence.statements import DraftStatement, is_saying
 from lrwr.core.model.text import WORD_PATTERN, normalize_word
 
 MIN_WORDING_SHARE = 0.5
@@ -26,15 +26,6 @@ _CLAUSE_END = re.compile(r"[,;:!?—–]|(?<!\bMr)(?<!\bMrs)(?<!\bDr)\.")
 
 _TAG_WORDS = 3
 """Words between a quotation and its verb of saying, at most: "says the old keeper"."""
-
-_SAYING = re.compile(
-    r"(?:add|admit|agre|announc|answer|argu|ask|call|claim|complain|continu|cr[iy]|declar"
-    r"|demand|exclaim|explain|growl|insist|jok|murmur|mutter|not|observ|promis|protest"
-    r"|recall|remark|repeat|repl[iy]|scream|shout|sigh|stat|wail|warn|whisper|wonder|yell)"
-    r"(?:e|y|s|es|d|ed|ted|ing)?|begins?|began|sa(?:y|ys|id|ying)|tells?|told"
-    r"|thinks?|thought|writes?|wrote"
-)
-"""A verb that may introduce or follow a quotation, in lower case."""
 
 
 def list_checked_quotations(statement: DraftStatement) -> list[AnswerQuotation]:
@@ -54,12 +45,7 @@ def _has_speaker_tag(text: str, quotation: AnswerQuotation) -> bool:
     last = WORD_PATTERN.findall(before)[-_TAG_WORDS:]
     first = WORD_PATTERN.findall(after)[:_TAG_WORDS]
     is_introduced = before.rstrip().endswith((",", ":"))
-    return any(map(_is_saying, (*first, *(last if is_introduced else last[-1:]))))
-
-
-def _is_saying(word: str) -> bool:
-    plain = normalize_word(word)
-    return plain != "not" and _SAYING.fullmatch(plain) is not None
+    return any(map(is_saying, (*first, *(last if is_introduced else last[-1:]))))
 
 
 def strip_speaker_tag(statement: DraftStatement, names: Collection[str] = ()) -> str:
@@ -70,7 +56,7 @@ def strip_speaker_tag(statement: DraftStatement, names: Collection[str] = ()) ->
     words = (
         word
         for word in text.split()
-        if not _is_saying(plain := word.strip("“”\"'’.,;:!?()—–-"))
+        if not is_saying(plain := word.strip("“”\"'’.,;:!?()—–-"))
         and normalize_word(re.sub(r"['’]s$", "", plain)) not in names
     )
     return " ".join(words).strip(" ,;:–—")
@@ -115,7 +101,7 @@ def find_other_speaker(
     speakers = {
         tag: speaker
         for tag in tags
-        if any(map(_is_saying, tag.split()))
+        if any(map(is_saying, tag.split()))
         for speaker in list_named_characters(tag, cast)[:1]
     }
     if len(named) != 1 or not tags or len(speakers) < len({*tags}):

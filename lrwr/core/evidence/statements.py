@@ -8,6 +8,7 @@ from itertools import pairwise
 from lrwr.core.attribution.citations import ANY_MARK, strip_answer_citation_marks
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.quotations import AnswerQuotation, find_answer_quotations
+from lrwr.core.evidence.limits import PART_LINE
 from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
@@ -37,6 +38,17 @@ _SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?)])")
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]]+")
 _TAG = re.compile(r"(?<!\w)[#@]\w+")
 _EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|`")
+
+_SAYING = re.compile(
+    r"(?:add|admit|agre|announc|answer|argu|ask|call|claim|complain|continu|cr[iy]|declar"
+    r"|demand|exclaim|explain|growl|insist|jok|murmur|mutter|not|observ|promis|protest"
+    r"|recall|remark|repeat|repl[iy]|scream|shout|sigh|stat|wail|warn|whisper|wonder|yell)"
+    r"(?:e|y|s|es|d|ed|ted|ing)?|begins?|began|sa(?:y|ys|id|ying)|tells?|told"
+    r"|thinks?|thought|writes?|wrote"
+)
+"""A verb that may introduce or follow a quotation, in lower case."""
+
+_QUOTATION_END = re.compile(r"(?P<end>[.!?…][”\"])\s+(?=[A-Z“\"]|\Z)")
 
 _CLAUSE_START = re.compile(
     r"[;:—–]\s*|,\s+|\s+(?=(?:and|but|while|because|after|before|until|although|who"
@@ -128,7 +140,7 @@ def iter_statements(
         if is_heading or _SOURCES.match(body):
             in_sources = _SOURCES.match(body) is not None
         statements: list[DraftStatement] = []
-        for span in split(body):
+        for span in _iter_sentences(body, split):
             place = Span(block.start + span.start, block.start + span.end)
             statement = _read_statement(blank, place, draft.lines)
             if any(character.isalnum() for character in statement.text):
@@ -140,6 +152,37 @@ def iter_statements(
         yield from statements
 
 
+def _iter_sentences(text: str, split: SentenceSplitter) -> Iterator[Span]:
+    """Yield the sentences of a paragraph; one ends at a quotation with an end mark unless
+    the next words say who speaks.
+    """
+    spans: list[Span] = []
+    for span in split(text):
+        start = span.start
+        if (
+            spans
+            and _QUOTATION_END.fullmatch(text, spans[-1].end - 2, span.start)
+            and _begins_with_saying(text[span.start : span.end])
+        ):
+            start = spans.pop().start
+        for match in _QUOTATION_END.finditer(text, start, span.end):
+            if not _begins_with_saying(text[match.end() : span.end]):
+                spans.append(Span(start, match.end("end")))
+                start = match.end()
+        spans.append(Span(start, span.end))
+    yield from spans
+
+
+def _begins_with_saying(text: str) -> bool:
+    return any(map(is_saying, WORD_PATTERN.findall(text)[:3]))
+
+
+def is_saying(word: str) -> bool:
+    """Return whether `word` is a verb that may introduce or follow a quotation."""
+    plain = normalize_word(word)
+    return plain != "not" and _SAYING.fullmatch(plain) is not None
+
+
 def _blank_out(text: str) -> str:
     """Replace what is no prose with spaces, so that offsets stay the same."""
 
@@ -148,7 +191,7 @@ def _blank_out(text: str) -> str:
 
     for pattern in (_FRONT_MATTER, _FENCE, _COMMENT):
         text = pattern.sub(blank, text)
-    return text
+    return PART_LINE.sub(blank, text)
 
 
 def _iter_blocks(text: str) -> Iterator[Span]:

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypedDict
 from lrwr.core.batch_judge import request_reply
 from lrwr.core.bible.values import Bible
 from lrwr.core.evidence.checker import DraftChecker
-from lrwr.core.evidence.drafts import DraftSentence, PostDraft, fit_parts
+from lrwr.core.evidence.drafts import DraftSentence, PostDraft, fit_parts, pack_parts
 from lrwr.core.evidence.judge import ClaimJudge
 from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap
 from lrwr.core.evidence.pack import (
@@ -369,7 +369,7 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
     for draft in state["drafts"]:
         final, revisions = apply_revisions(draft, flagged, revised, still_flagged)
         if state["request"].platform is not None:
-            final = fit_parts(final, state["request"].platform, dependencies.split)
+            final = _fit(final, state["request"], dependencies.split)
         posts.append(CheckedPost(final, revisions))
     posts = [post for post in posts if post.draft.sentences]
     if not posts:
@@ -385,6 +385,19 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
         unjudged=check.unjudged + again.unjudged,
     )
     return {"output": PostResult(pack, tuple(posts), total, tuple(remarks))}
+
+
+def _fit(
+    draft: PostDraft, request: WritingRequest, split: SentenceSplitter
+) -> PostDraft:
+    """Return a thread whose parts fit into posts, with no more parts than asked for if
+    its sentences allow it.
+    """
+    assert request.platform is not None, "only posts have a limit"
+    fitted = fit_parts(draft, request.platform, split)
+    if 0 < request.parts < len(fitted.parts):
+        fitted = pack_parts(fitted, request.platform)
+    return fitted
 
 
 def _describe_lengths(

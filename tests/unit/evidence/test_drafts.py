@@ -16,6 +16,7 @@ from lrwr.core.evidence.drafts import (
     fit_parts,
     list_posts,
     map_sentences,
+    pack_parts,
     render_draft,
 )
 from lrwr.core.evidence.kinds import KIND_RULES, PostKind, check_horizon_choice
@@ -138,3 +139,11 @@ def test_a_kind_for_readers_needs_a_choice(kind: PostKind) -> None:
             check_horizon_choice(kind, "", whole=False)
     else:
         check_horizon_choice(kind, "", whole=False)
+
+
+def test_a_thread_with_too_many_parts_is_packed_at_ends_of_sentences() -> None:
+    sentences = [DraftSentence(f"Sentence {n} is here. " + "x" * 80) for n in range(6)]
+    draft = PostDraft("", tuple(DraftPart((s,)) for s in sentences))
+    packed = pack_parts(draft, Platform.X)
+    assert packed.sentences == draft.sentences
+    assert [len(part.sentences) for part in packed.parts] == [2, 2, 2]

@@ -1,18 +1,21 @@
 """Sources of a draft: canonical addresses, no duplicates, the author's text first."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.evidence.pack import (
+    EvidenceFact,
     FactCertainty,
     FactProposal,
     QuoteState,
     anchor_facts,
     build_pack,
     cut_quote,
+    mark_cut,
 )
 from lrwr.core.evidence.sources import (
     MAX_PAGES_PER_SITE,
@@ -137,6 +140,26 @@ TEXT = "She said: “It’s owed.” *Not* by\nyou — by the house, which stand
 )
 def test_a_quotation_has_the_letters_of_its_source(quote: str, verbatim: str) -> None:
     assert cut_quote(quote, TEXT) == verbatim
+
+
+LONG = (
+    "He was past seventy, by some accounts well past it, and for all of thirty-one years"
+    " he had rung the tides from the bell stage: three when one hour was left."
+)
+
+
+def test_a_long_quotation_keeps_the_words_that_the_fact_is_about() -> None:
+    start = cut_quote(LONG, LONG, "He is past seventy.")
+    assert start.startswith("He was past seventy")
+    end = cut_quote(LONG, LONG, "The bell rings three strokes when an hour is left.")
+    assert end.endswith("three when one hour was left.")
+    for quote in (start, end):
+        assert quote in LONG
+        assert len(quote.split()) == 20
+    fact = EvidenceFact(1, "Hob rings.", end, own(LONG))
+    assert mark_cut(fact) == f"… {end}"
+    assert mark_cut(replace(fact, quote=start)) == f"{start} …"
+    assert mark_cut(replace(fact, quote="He was past seventy")) == "He was past seventy"
 
 
 @given(

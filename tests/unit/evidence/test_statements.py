@@ -111,3 +111,17 @@ def test_a_sentence_with_two_facts_has_two_clauses() -> None:
         "and Hob rings the bell for the tide.",
     ]
     assert split_clauses("Nell, tired, lit the old brass lamp.") == []
+
+
+def test_a_quotation_with_an_end_mark_ends_a_sentence_unless_its_speaker_follows() -> (
+    None
+):
+    text = "“I’m in bed. I’ve got a cold.” Dot Pell wipes the slate."
+    assert [one.text for one in read(text)][-1] == "Dot Pell wipes the slate."
+    tagged = "“Who is there?” Nell asked the fog."
+    assert [one.text for one in read(tagged)] == [tagged]
+
+
+def test_a_line_between_posts_belongs_to_no_sentence() -> None:
+    found = [one.text for one in read("A gap lets in the water\n---\nThe cat sleeps.")]
+    assert found == ["A gap lets in the water", "The cat sleeps."]
