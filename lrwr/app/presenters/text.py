@@ -25,6 +25,27 @@ def format_count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+_NAMED_FILES = 3
+"""Files that a warning names at most."""
+
+
+def describe_changed_files(documents: Sequence[str]) -> str:
+    """Return a sentence that names files that changed after they were ingested; "" if
+    there are none.
+    """
+    if not documents:
+        return ""
+    names = [sanitize_line(document) for document in documents[:_NAMED_FILES]]
+    if (more := len(documents) - len(names)) > 0:
+        names.append(f"{more:,} more")
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    has, it = ("has", "it") if len(documents) == 1 else ("have", "them")
+    return (
+        f"{listed} {has} changed since the last ingest; what is shown of {it} is the"
+        " text of that ingest. Run `lrwr ingest`."
+    )
+
+
 LONGEST = 4_000
 """Maximum number of characters of a question."""
 NEARLY = 3_600

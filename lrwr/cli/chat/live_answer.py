@@ -129,9 +129,13 @@ class LiveAnswer:
             self._output.answer()
 
 
-def turn_done_as_json(turn_done: TurnDone) -> dict[str, object]:
+def turn_done_as_json(turn_done: TurnDone, warning: str = "") -> dict[str, object]:
     """Return the finished turn as JSON: the keys of `turn_as_json`, and `thread`.
 
-    `thread` is the id of the turn's thread.
+    `thread` is the id of the turn's thread. A `warning` is added to the remarks.
     """
-    return {"thread": turn_done.thread, **turn_as_json(turn_done.turn)}
+    turn = turn_as_json(turn_done.turn)
+    if warning:
+        remarks = (*turn_done.turn.output.remarks, warning)
+        turn.update(warned=True, remarks=remarks)
+    return {"thread": turn_done.thread, **turn}

@@ -33,7 +33,7 @@ from lrwr.cli.runtime.services import (
     require_passages,
     run_async,
     select_text,
-    warn_of_missing_files,
+    warn_of_outdated_files,
 )
 from lrwr.core.chat.graph import PromptPreview
 from lrwr.core.chat.history import estimate_history_tokens
@@ -42,6 +42,7 @@ from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import Usage
+from lrwr.core.model.turns import TurnDone
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.settings.model import Settings
 
@@ -195,22 +196,33 @@ async def _ask(
         # What is sent to OpenAI is said before; an own server may turn out to be off.
         is_sent = settings.model.use == "openai"
         turn_done = await live.watch(sessions.ask(request), note if is_sent else "")
-        if as_json:
-            output.json(turn_done_as_json(turn_done))
-        else:
+        if not as_json:
             live.end(turn_done.turn)
-            is_canon = parse_canon_command(request.text) is not None
-            if settings.model.use == "off" and not is_canon:
-                output.answer(StyledText(NO_MODEL, "faint"))
-            ids = shorten_thread_ids(await workspace.threads.threads())
-            if id_ := ids.get(turn_done.thread):
-                hint = f"To continue this thread: `lrwr ask --thread {id_} …`."
-                output.info(StyledText(hint, "faint"))
+            await _show_advice(workspace, output, request, turn_done)
         # Only now: the text of the answer may not end with a line break.
         if turn_done.turn.output.model and not is_sent:
             output.info(note)
-        citations = turn_done.turn.output.citations
-        warn_of_missing_files(workspace, {c.document for c in citations}, output.warn)
+        documents = {c.document for c in turn_done.turn.output.citations}
+        changes = await warn_of_outdated_files(workspace, documents, output.warn)
+        if as_json:
+            output.json(turn_done_as_json(turn_done, changes))
+
+
+async def _show_advice(
+    workspace: Workspace, output: Output, request: TurnRequest, turn_done: TurnDone
+) -> None:
+    """Say that answers are quotations and how to continue the thread, below the first
+    answer of the library only.
+    """
+    ids = shorten_thread_ids(await workspace.threads.threads())
+    if request.thread is not None or len(ids) > 1:
+        return
+    is_canon = parse_canon_command(request.text) is not None
+    if workspace.settings.model.use == "off" and not is_canon:
+        output.answer(StyledText(NO_MODEL, "faint"))
+    if id_ := ids.get(turn_done.thread):
+        hint = f"To continue this thread: `lrwr ask --thread {id_} …`."
+        output.info(StyledText(hint, "faint"))
 
 
 async def _resolve_thread(

@@ -44,7 +44,7 @@ from lrwr.cli.runtime.services import (
     open_search_services,
     prompt_for_consent,
     run_async,
-    warn_of_missing_files,
+    warn_of_outdated_files,
 )
 from lrwr.core.evidence.limits import PartLength, Platform
 from lrwr.core.model.errors import ExitCode, SettingsProblem
@@ -193,7 +193,7 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
         if changed:
             output.warn(describe_changed_documents(changed))
         texts = await workspace.passages.texts(draft.documents)
-        warn_of_missing_files(workspace, texts, output.warn)
+        await warn_of_outdated_files(workspace, texts, output.warn)
         if as_json:
             output.json(
                 {

@@ -51,7 +51,7 @@ from lrwr.cli.runtime.services import (
     open_search_services,
     run_async,
     select_text,
-    warn_of_missing_files,
+    warn_of_outdated_files,
 )
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.choices import Pipeline
@@ -291,8 +291,10 @@ async def _search(
         result, texts = await find_existing_passages(
             lambda wider: _find(finder, wider, order, as_of), request, services.passages
         )
-        warn_of_missing_files(services, texts, output.warn)
+        changes = await warn_of_outdated_files(services, texts, output.warn)
         if display.as_json:
+            if changes:
+                result = replace(result, remarks=(*result.remarks, changes))
             output.json(
                 {
                     "question": request.question,

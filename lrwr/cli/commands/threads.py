@@ -29,7 +29,7 @@ from lrwr.app.presenters.threads import (
 from lrwr.app.threads import delete_thread, render_thread
 from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async, warn_of_missing_files
+from lrwr.cli.runtime.services import run_async, warn_of_outdated_files
 from lrwr.core.adapters.storage.sqlite.checksums import mark_damaged
 from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.model.errors import SettingsProblem
@@ -102,14 +102,21 @@ def threads_show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Show a thread: questions, answers, and the current state of their citations."""
-    output, (found_thread, turns, places) = _with_services(
+    output, (found_thread, turns, places, changes) = _with_services(
         context, lambda s: _read(s, thread)
     )
     if as_json:
         conversation = [
             turn_as_json(turn, get_citation_places(turn, places)) for turn in turns
         ]
-        output.json({**thread_as_json(found_thread), "conversation": conversation})
+        output.json(
+            {
+                **thread_as_json(found_thread),
+                "warned": bool(changes),
+                "remarks": [changes] if changes else [],
+                "conversation": conversation,
+            }
+        )
         return
     with output.paged():
         output.show(render_thread_turns(found_thread, turns, places))
@@ -288,17 +295,20 @@ async def _find(store: ThreadStore, thread: str) -> Thread:
 
 async def _read(
     workspace: Workspace, thread: str
-) -> tuple[Thread, list[Turn], CitationPlaces]:
+) -> tuple[Thread, list[Turn], CitationPlaces, str]:
+    """Return a thread, its turns, where the words cited are now, and a warning if they
+    are in files that have changed since, else "".
+    """
     found_thread = await _find(workspace.threads, thread)
     turns = await workspace.threads.turns(found_thread.id)
     places = await FreshnessService(workspace.passages).anchor_turns(turns)
     # Where the words are now: the file that was cited may have been renamed since.
     current = [place.now for turn_places in places.values() for place in turn_places]
     documents = {now.document for now in current if now is not None}
-    warn_of_missing_files(workspace, documents, workspace.notify)
+    changes = await warn_of_outdated_files(workspace, documents, workspace.notify)
     if found_thread.is_damaged or any(turn.is_damaged for turn in turns):
         mark_damaged(workspace.library.database)
         lost = list_lost_threads(workspace.library, [found_thread.id])
         if lost and workspace.notify is not None:
             workspace.notify(describe_lost_thread(found_thread.id, found_thread.title))
-    return found_thread, turns, places
+    return found_thread, turns, places, changes

@@ -3,20 +3,21 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.container import Workspace, find_changed_files, open_workspace
 from lrwr.app.egress import (
     announce_first_uses,
     pending_consents,
     record_consent,
 )
 from lrwr.app.presenters.text import (
+    describe_changed_files,
     format_count,
     format_tokens_and_price,
     sanitize_line,
@@ -176,7 +177,7 @@ async def open_story_services(
 ) -> AsyncIterator[Workspace]:
     """Yield the workspace for a command that reads the whole story; close it on exit.
 
-    First, a warning is printed if files of ingested documents are missing.
+    First, a warning is printed if files of ingested documents are missing or changed.
 
     Raises:
         NotFound: There is no library, or it has no text.
@@ -184,7 +185,7 @@ async def open_story_services(
     async with open_workspace(settings, say=output.info) as workspace:
         await workspace.require_text()
         documents = [outline.id for outline in await workspace.passages.outlines()]
-        warn_of_missing_files(workspace, documents, output.warn)
+        await warn_of_outdated_files(workspace, documents, output.warn)
         yield workspace
 
 
@@ -268,16 +269,31 @@ def ask_yes_no(output: Output, question: str) -> bool | None:
     return line.strip().lower() in _YES if line else None
 
 
-def warn_of_missing_files(
+async def warn_of_outdated_files(
     workspace: Workspace,
-    documents: Iterable[DocumentId],
+    documents: Collection[DocumentId],
     say: Callable[[str], None] | None,
-) -> None:
-    """Give `say`, unless None, one sentence if files of some of `documents` are missing.
+) -> str:
+    """Give `say`, unless None, one sentence if files of some of `documents` are missing,
+    and one if some have changed since they were ingested; return the latter or "".
 
-    Only documents inside the manuscript's folders count: others may have been ingested
-    on another machine.
+    Only missing documents inside the manuscript's folders count: others may have been
+    ingested on another machine.
+
+    Raises:
+        StoreProblem: The library cannot be read.
     """
+    changes = describe_changed_files(await find_changed_files(workspace, documents))
+    missing = _describe_missing_files(workspace, documents)
+    if say is not None:
+        for sentence in filter(None, (changes, missing)):
+            say(sentence)
+    return changes
+
+
+def _describe_missing_files(
+    workspace: Workspace, documents: Collection[DocumentId]
+) -> str:
     folders, library = workspace.manuscript(named=True), workspace.library
     paths = {d: Path(normpath(library.root / d)) for d in documents}
     missing = [
@@ -285,13 +301,14 @@ def warn_of_missing_files(
         for document, path in sorted(paths.items())
         if any(map(path.is_relative_to, folders)) and not path.exists()
     ]
-    if missing and say is not None:
-        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-        are = "are" if more else "is"
-        say(
-            f"{sanitize_line(missing[0])}{more} {are} missing; what is shown is the text"
-            " of the last ingest. Run `lrwr status`."
-        )
+    if not missing:
+        return ""
+    more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+    are = "are" if more else "is"
+    return (
+        f"{sanitize_line(missing[0])}{more} {are} missing; what is shown is the text"
+        " of the last ingest. Run `lrwr status`."
+    )
 
 
 def announce_first_use(workspace: Workspace, output: Output, *names: str) -> None:

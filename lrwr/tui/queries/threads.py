@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lrwr.app.container import find_changed_files
 from lrwr.app.egress import announce_first_uses, list_data_leaving
+from lrwr.app.presenters.text import describe_changed_files
 from lrwr.app.presenters.threads import cut_around_words, find_thread
 from lrwr.app.threads import write_thread_file
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.text import extract_content_words
-from lrwr.core.model.turns import Thread, ThreadId, Turn, TurnEvent
+from lrwr.core.model.turns import Thread, ThreadId, Turn, TurnDone, TurnEvent
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.tui.queries.story import require_ingested
@@ -238,4 +240,19 @@ async def stream_answer(
     )
     async with aclosing(workspace.sessions().ask(request)) as events:
         async for event in events:
-            yield event
+            yield await _add_file_warning(workspace, event)
+
+
+async def _add_file_warning(workspace: "Workspace", event: TurnEvent) -> TurnEvent:
+    """Return `event`; if it is `TurnDone`, with a remark on files that its answer cites
+    and that have changed since they were ingested. The remark is not stored.
+    """
+    if not isinstance(event, TurnDone):
+        return event
+    output = event.turn.output
+    documents = {citation.document for citation in output.citations}
+    changed = describe_changed_files(await find_changed_files(workspace, documents))
+    if not changed:
+        return event
+    output = replace(output, remarks=(*output.remarks, changed))
+    return replace(event, turn=replace(event.turn, output=output))
