@@ -85,6 +85,9 @@ MIN_ANSWERED_COVERAGE = 0.9
 MIN_FACTS_FOR_DESCRIPTION = 3
 """Facts that suffice to describe a character, so that no sentences are quoted."""
 
+KINDS_OF_VALUES = frozenset({"colour", "color", "age", "height"})
+"""Words for kinds of values, which a fact answers without them: "blue"."""
+
 PARTIAL_ANSWER = "These passages may not have all that is asked for."
 """What is said of a question with several answers."""
 
@@ -225,6 +228,8 @@ class _ExtractiveAnswer:
             gaps = [self._question_gap]
         for gap in gaps:
             yield GapFound(gap)
+        if has_facts and self._lacks_kind_only(facts):
+            return
         if missing := _describe_chapter_silence(self.question, self.plan, self.result):
             yield self.writer.say(missing)
             silence = NotFoundLevel.NONE
@@ -381,6 +386,17 @@ class _ExtractiveAnswer:
         if listing_intentions or self._asks_for_all_gaps or is_answered:
             return 0
         return MAX_PASSAGES_BESIDE_FACTS
+
+    def _lacks_kind_only(self, facts: Sequence[Sequence[AnswerLine]]) -> bool:
+        """Return whether `facts` answer all parts, and the text only lacks words for
+        the kind of their values, such as "colour".
+        """
+        unknown = find_unknown_words(self.result)
+        items = [[item for line in lines for item in line] for lines in facts]
+        return bool(unknown) and (
+            KINDS_OF_VALUES.issuperset(unknown)
+            and all(map(_is_answered, self.parts, items))
+        )
 
     def _select_open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
         """Return the open gaps that the question names; else the first ones if it asks

@@ -51,7 +51,6 @@ _KIND_WORDS = frozenset(
     [
         "whereabouts", "nationality", "surname", "nickname", "alias", "address",
         "narrator", "author", "reader", "profession", "occupation",
-        "colour", "color",
     ]
 )  # fmt: skip
 """Words for a kind of information, of which a text has the information."""
