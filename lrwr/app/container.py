@@ -1,11 +1,9 @@
 """The workspace: all stores and services of one library, built from the settings."""
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property, partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from lrwr.app.egress import ExternalAccess
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.generation.avatars import TurnCompanion
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.model.documents import DocumentId
     from lrwr.core.ports.jobs import JobQueue
     from lrwr.core.ports.stores import (
         AnalysisStore,
@@ -311,6 +308,11 @@ class Workspace:
         """The facts and the cast extracted from the manuscript."""
         return SqliteStoryStore(self.database)
 
+    @property
+    def versions(self) -> "KnowledgeStore":
+        """The versions of the documents that were ingested, on this machine."""
+        return SqliteKnowledgeStore(self.database, now=self.now)
+
     @cached_property
     def jobs(self) -> "JobQueue":
         """The queue of documents to ingest, shared with other processes."""
@@ -453,30 +455,6 @@ class Workspace:
 
     def _decide(self, decision: "Decision") -> "CanonChange":
         return self.canon.decide(decision)
-
-
-async def find_changed_files(
-    workspace: Workspace, documents: "Collection[DocumentId]"
-) -> "list[DocumentId]":
-    """Return those of `documents` whose file is not what was last ingested, sorted.
-
-    Files that are missing or cannot be read are left out.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    store = SqliteKnowledgeStore(workspace.database, now=workspace.now)
-    versions = await store.document_versions(workspace.settings.pipeline)
-    contents = {v.id: v.content for v in versions if v.id in set(documents)}
-
-    def is_changed(document: "DocumentId") -> bool:
-        try:
-            content = (workspace.library.root / document).read_bytes()
-        except OSError:
-            return False
-        return sha256(content).hexdigest() != contents[document]
-
-    return await asyncio.to_thread(lambda: sorted(filter(is_changed, contents)))
 
 
 def _missing_library_error(

@@ -229,3 +229,18 @@ def test_an_answer_as_json_says_whether_its_text_warns(book: Terminal) -> None:
     row = book.run("ask", "Who is the walrus?", "--json").json
     assert "walrus" in row["answer"]
     assert row["warned"] is True
+
+
+def test_a_word_with_the_stem_of_another_is_not_in_the_text(empty: Terminal) -> None:
+    text = "# One\n\nNell named the stars of the universe. Two universities wrote.\n"
+    (empty.folder / "1.md").write_text(text, encoding="utf-8")
+    (empty.folder / "2.md").write_text("# Two\n\nThe universal rain.\n")
+    assert empty.run("ingest", "1.md", "2.md").code == 0
+    assert "Not found" not in empty.run("search", "university").out
+    (empty.folder / "1.md").write_text(text.replace("universities", "boats"))
+    assert empty.run("ingest").code == 0
+    assert (
+        "Not found in the text: “university”." in empty.run("search", "university").out
+    )
+    asked = empty.run("ask", "Which university did Nell attend?").out
+    assert "“university”" in asked

@@ -128,7 +128,7 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
     for span, lacking in zip_longest(answer.unsupported, answer.lacking_words):
         words = answer.response_text[span.start : span.end]
         yield AnswerNote(_describe_unsupported(words, lacking or ()), "warning")
-    if answer.low_confidence:
+    if answer.low_confidence and answer.model:  # quotations say what they may lack
         text = "Low confidence: check the answer against the passages."
         yield AnswerNote(text, "warning")
     is_stopped = turn.state is TurnState.STOPPED

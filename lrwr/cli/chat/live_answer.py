@@ -1,6 +1,6 @@
 """Prints an answer while it is streamed, then its citations and remarks."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from lrwr.app.presenters.answers import (
@@ -129,13 +129,15 @@ class LiveAnswer:
             self._output.answer()
 
 
-def turn_done_as_json(turn_done: TurnDone, warning: str = "") -> dict[str, object]:
+def turn_done_as_json(
+    turn_done: TurnDone, warnings: Sequence[str] = ()
+) -> dict[str, object]:
     """Return the finished turn as JSON: the keys of `turn_as_json`, and `thread`.
 
-    `thread` is the id of the turn's thread. A `warning` is added to the remarks.
+    `thread` is the id of the turn's thread. The `warnings` are added to the remarks.
     """
     turn = turn_as_json(turn_done.turn)
-    if warning:
-        remarks = (*turn_done.turn.output.remarks, warning)
+    if warnings:
+        remarks = (*turn_done.turn.output.remarks, *warnings)
         turn.update(warned=True, remarks=remarks)
     return {"thread": turn_done.thread, **turn}

@@ -292,15 +292,15 @@ async def _search(
             lambda wider: _find(finder, wider, order, as_of), request, services.passages
         )
         changes = await warn_of_outdated_files(services, texts, output.warn)
+        context = display.context
         if display.as_json:
-            if changes:
-                result = replace(result, remarks=(*result.remarks, changes))
+            result = replace(result, remarks=(*result.remarks, *changes))
             output.json(
                 {
                     "question": request.question,
                     "as_of": as_of,
                     "passages": [
-                        _passage_as_json(passage, result, order, texts, display.context)
+                        _passage_as_json(passage, result, order, texts, context)
                         for passage in result.passages
                     ],
                     **search_result_as_json(result, texts),
@@ -314,9 +314,7 @@ async def _search(
             )
         with output.paged():
             _show_heading(output, request, result, as_of)
-            _show_passages(
-                output, request, result, order, texts, excerpts, display.context
-            )
+            _show_passages(output, request, result, order, texts, excerpts, context)
             output.show(render_known_facts(result.facts, texts))
             if result.passages and (summary := describe_search_total(request, result)):
                 output.answer(StyledText(summary, "faint"))

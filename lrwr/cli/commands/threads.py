@@ -113,7 +113,7 @@ def threads_show_command(
             {
                 **thread_as_json(found_thread),
                 "warned": bool(changes),
-                "remarks": [changes] if changes else [],
+                "remarks": changes,
                 "conversation": conversation,
             }
         )
@@ -295,9 +295,9 @@ async def _find(store: ThreadStore, thread: str) -> Thread:
 
 async def _read(
     workspace: Workspace, thread: str
-) -> tuple[Thread, list[Turn], CitationPlaces, str]:
+) -> tuple[Thread, list[Turn], CitationPlaces, list[str]]:
     """Return a thread, its turns, where the words cited are now, and a warning if they
-    are in files that have changed since, else "".
+    are in files that have changed since.
     """
     found_thread = await _find(workspace.threads, thread)
     turns = await workspace.threads.turns(found_thread.id)

@@ -10,7 +10,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lrwr.app.container import Workspace, find_changed_files, open_workspace
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import (
     announce_first_uses,
     pending_consents,
@@ -33,6 +33,7 @@ from lrwr.core.model.jobs import (
     IngestPlanned,
 )
 from lrwr.core.model.language_model import Usage
+from lrwr.core.retrieval.freshness import find_changed_files
 from lrwr.core.settings.model import Settings
 
 ResultT = TypeVar("ResultT")
@@ -273,9 +274,9 @@ async def warn_of_outdated_files(
     workspace: Workspace,
     documents: Collection[DocumentId],
     say: Callable[[str], None] | None,
-) -> str:
+) -> list[str]:
     """Give `say`, unless None, one sentence if files of some of `documents` are missing,
-    and one if some have changed since they were ingested; return the latter or "".
+    and one if some have changed since they were ingested; return the latter, if any.
 
     Only missing documents inside the manuscript's folders count: others may have been
     ingested on another machine.
@@ -283,12 +284,18 @@ async def warn_of_outdated_files(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    changes = describe_changed_files(await find_changed_files(workspace, documents))
+    changed = await find_changed_files(
+        workspace.versions,
+        workspace.settings.pipeline,
+        workspace.library.root,
+        documents,
+    )
+    changes = describe_changed_files(changed)
     missing = _describe_missing_files(workspace, documents)
     if say is not None:
         for sentence in filter(None, (changes, missing)):
             say(sentence)
-    return changes
+    return [changes] if changes else []
 
 
 def _describe_missing_files(

@@ -5,7 +5,7 @@ best sentence.
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Chunk, Passage
@@ -47,10 +47,14 @@ PHRASE_BONUS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class PassageExcerpt:
-    """Consecutive sentences of a text at `span`; `best` is the one that fits best."""
+    """Consecutive sentences of a text at `span`; `best` is the one that fits best.
+
+    `rating` is how well that fits, from a reranker; None if words alone decided.
+    """
 
     span: Span
     best: Span
+    rating: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class PassageQuote:
     """Consecutive sentences of a passage, verbatim.
 
     `text` is the text of the passage's document at `span`, which is on `lines`; `best`
-    is the place in `text` of the sentence that fits the question best.
+    is the place in `text` of the sentence that fits the question best, `rating` that of
+    its excerpt.
     """
 
     text: str
@@ -66,6 +71,7 @@ class PassageQuote:
     best: Span
     lines: LineRange
     passage: Passage
+    rating: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,7 @@ async def _quote(
         excerpt.best.start - excerpt.span.start, excerpt.best.end - excerpt.span.start
     )
     lines = document_text.lines.lines_of(span)
-    return PassageQuote(text, span, best, lines, passage)
+    return PassageQuote(text, span, best, lines, passage, excerpt.rating)
 
 
 async def select_excerpts(
@@ -181,19 +187,14 @@ async def select_excerpts(
                 [chunk.text for chunk in chunks],
                 [chunk.text_hash for chunk in chunks],
             )
-    return [
-        cut_excerpt(
-            chunk.text,
-            _favor_phrases(
-                chunk.text,
-                rated or _rate_by_words(chunk.text, words, sentences),
-                phrases,
-            ),
-            limit,
-            closes_speech=closes_speech,
-        )
-        for chunk, rated in zip(chunks, ratings, strict=True)
-    ]
+    excerpts = []
+    for chunk, rated in zip(chunks, ratings, strict=True):
+        scored = rated or _rate_by_words(chunk.text, words, sentences)
+        favored = _favor_phrases(chunk.text, scored, phrases)
+        excerpt = cut_excerpt(chunk.text, favored, limit, closes_speech=closes_speech)
+        best = max((rating.score for rating in favored), default=None)
+        excerpts.append(replace(excerpt, rating=best if rated else None))
+    return excerpts
 
 
 def select_opening(

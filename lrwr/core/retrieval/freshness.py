@@ -10,12 +10,15 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
 
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import DamagedDocument, NotFound, StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
-from lrwr.core.ports.stores import DocumentText, PassageStore
+from lrwr.core.ports.stores import DocumentText, KnowledgeStore, PassageStore
 from lrwr.core.ports.threads import ThreadStore, TurnCitations
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
@@ -61,6 +64,34 @@ async def drop_deleted_passages(
         ),
     )
     return existing_result, texts
+
+
+async def find_changed_files(
+    store: KnowledgeStore,
+    pipeline: Pipeline,
+    root: Path,
+    documents: Collection[DocumentId],
+) -> list[DocumentId]:
+    """Return those of `documents` whose file below `root` is not what `pipeline` last
+    ingested, sorted.
+
+    Files that are missing or cannot be read are left out.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    wanted = set(documents)
+    versions = await store.document_versions(pipeline)
+    contents = {v.id: v.content for v in versions if v.id in wanted}
+
+    def is_changed(document: DocumentId) -> bool:
+        try:
+            content = (root / document).read_bytes()
+        except OSError:
+            return False
+        return sha256(content).hexdigest() != contents[document]
+
+    return await asyncio.to_thread(lambda: sorted(filter(is_changed, contents)))
 
 
 async def find_existing_passages(

@@ -2,12 +2,14 @@
 a search, elsewhere up to the horizon, or nowhere.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, SearchScope
+from lrwr.core.model.text import WORD_PATTERN, normalize_word
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.query_words import list_word_forms
@@ -15,6 +17,15 @@ from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 from lrwr.core.retrieval.story_matches import find_exact_words
 
 _ALL_CHUNKS = 1_000_000
+
+
+_DERIVED = re.compile(r"(?:ity|ities|ations?|isms?|ists?|ical|ional)$")
+"""Endings of words that the index takes for the same as others: "university" and
+"universe"."""
+
+_INFLECTION = re.compile(r"(?:es|s|ed|ing|e)$")
+_MAX_READ_CHUNKS = 40
+"""Passages with a stem of a word that are read for the word itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +129,35 @@ async def _has_word(word: str, counts: Mapping[str, int], text: SearchedText) ->
     form of it, which the index does not know: "died" for "die".
     """
     if await _has_stem(word, counts, text):
-        return True
+        return _DERIVED.search(word) is None or await _has_inflection(word, text)
     limit = 1 if text.allowed is None else _ALL_CHUNKS
     for form in list_word_forms(word):
         chunks = await _find_word(form, text.scope, text, limit=limit)
         if text.select_allowed(chunks):
             return True
     return False
+
+
+async def _has_inflection(word: str, text: SearchedText) -> bool:
+    """Return whether a visible passage has `word` or an inflected form of it, of which
+    the index only tells that one has a word with the same stem.
+    """
+    ids = await _find_word(word, text.scope, text, limit=_MAX_READ_CHUNKS)
+    if len(ids) == _MAX_READ_CHUNKS:
+        return True
+    base = _cut_inflection(word)
+    return any(
+        _cut_inflection(normalize_word(other)) == base
+        for chunk in await text.store.chunks(list(ids))
+        for other in WORD_PATTERN.findall(chunk.text)
+    )
+
+
+def _cut_inflection(word: str) -> str:
+    """Return `word`, in lower case, without the ending of a plural or a verb form."""
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return _INFLECTION.sub("", word)
 
 
 async def _has_stem(word: str, counts: Mapping[str, int], text: SearchedText) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.app.container import find_changed_files
 from lrwr.app.egress import announce_first_uses, list_data_leaving
 from lrwr.app.presenters.text import describe_changed_files
 from lrwr.app.presenters.threads import cut_around_words, find_thread
@@ -16,6 +15,7 @@ from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, ThreadId, Turn, TurnDone, TurnEvent
 from lrwr.core.ports.stores import LibraryCounts
+from lrwr.core.retrieval.freshness import find_changed_files
 from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.tui.queries.story import require_ingested
 from lrwr.tui.scope import ChatOptions, ChatScope
@@ -251,8 +251,14 @@ async def _add_file_warning(workspace: "Workspace", event: TurnEvent) -> TurnEve
         return event
     output = event.turn.output
     documents = {citation.document for citation in output.citations}
-    changed = describe_changed_files(await find_changed_files(workspace, documents))
+    changed = await find_changed_files(
+        workspace.versions,
+        workspace.settings.pipeline,
+        workspace.library.root,
+        documents,
+    )
     if not changed:
         return event
-    output = replace(output, remarks=(*output.remarks, changed))
+    remark = describe_changed_files(changed)
+    output = replace(output, remarks=(*output.remarks, remark))
     return replace(event, turn=replace(event.turn, output=output))

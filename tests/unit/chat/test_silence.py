@@ -42,17 +42,6 @@ async def test_silence_has_degrees(
     assert await silence(text, unknown, marsh_bible, RetrievalResult()) is expected
 
 
-async def test_a_search_that_is_not_sure_makes_passages_doubtful_and_facts_not(
-    marsh_bible: Bible,
-) -> None:
-    weak = RetrievalResult(low_confidence=True)
-    assert await silence("Who opened it?", (), marsh_bible, weak) is NotFoundLevel.MAYBE
-    assert (
-        classify_not_found(TurnQuestion("Who?"), (), weak, has_facts=True)
-        is NotFoundLevel.NONE
-    )
-
-
 def test_words_that_stand_nowhere_are_named() -> None:
     told = format_not_found(
         TurnQuestion("?"), ["tin", "sea"], NotFoundLevel.NONE, nearest=True

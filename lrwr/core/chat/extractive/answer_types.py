@@ -7,12 +7,9 @@ sentence, none of them answers the question.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
-from lrwr.core.bible.kin_directory import KinTerm, read_kin_term
-from lrwr.core.bible.values import CharacterRelation
-from lrwr.core.model.cast import Gender
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
@@ -63,11 +60,11 @@ _NAMING = (
 class AnswerType:
     """A kind of value that a question asks for.
 
-    `name` is how a message calls it ("an age"). `asks` matches such a question;
+    `name` is how a message calls it ("the age"). `asks` matches such a question;
     its group, if any, is the thing whose value is asked for. `gives` is the pattern
     that an answering sentence must match, or builds it from that match; with `people`,
     the sentence, or one beside it, must also name so many of those whom the question
-    names. `verb` precedes the name in a message: a passage "gives an age". Unless
+    names. `verb` precedes the name in a message: a passage "gives the age". Unless
     `is_needed`, passages with it are better, but others may answer, too.
     """
 
@@ -80,8 +77,10 @@ class AnswerType:
 
 
 def _colour_of_thing(question: re.Match[str]) -> str:
-    thing = re.escape(question["thing"].rstrip("s"))
-    return rf"(?i)(?=.*\b{thing}(?:s|es)?\b)(?=.*\b{_COLOUR}(?:-\w+)?\b)"
+    thing = rf"\b{re.escape(question['thing'].rstrip('s'))}(?:s|es)?\b"
+    colour = rf"\b{_COLOUR}(?:-\w+)?\b"
+    # In one clause: "her large dark eyes", "his hair, once black, was grey".
+    return rf"(?i){colour}(?:[\s,]+[\w'’-]+){{0,3}}?[\s,]+{thing}|{thing}[^.;:!?“”]{{0,50}}{colour}"
 
 
 def _named_site(question: re.Match[str]) -> str:
@@ -96,8 +95,17 @@ def _named_site(question: re.Match[str]) -> str:
 
 def _named_thing(question: re.Match[str]) -> str:
     thing = re.escape(question["thing"])
-    return rf"(?s)(?=.*\b{thing}\b)(?=.*(?:{_NAMING}|\b{thing}\s+of\s+[A-Z]|[“\"‘'_*]{{1,2}}[A-Z]))"
+    title = r"[“\"‘'_*]{1,2}[A-Z][^“”\"‘’_*.!?,]{0,40}[”\"’'_*]"
+    return rf"(?s)(?=.*\b{thing}\b)(?=.*(?:{_NAMING}|\b{thing}\s+of\s+[A-Z]|{title}))"
 
+
+_PLACE = (
+    r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Tt]o|[Ff]rom|[Oo]ff|[Oo]n|[Bb]y|[Bb]eside|[Bb]ehind|[Oo]pposite|[Uu]nder)\s+"
+    r"(?:the\s+)?(?!(?:Mr|Mrs|Miss|Sir|Lady|Lord|Dr|I|God)\b)[A-Z][\w'’-]+"
+    rf"|\b(?:in|at|on|near)\s+(?:an?|the|his|her|their|my)\s+(?:\w+\s+){{0,2}}(?:{_SITES}"
+    r"|house|cottage|room|garden|park|wood|river|bridge|stairs|kitchen|cellar|attic|library|farm|inn|island|corner|parish)\b"
+)
+"""A place that a preposition puts something in: "in London", "at the old mill"."""
 
 _KIN_WORD = (
     r"(?i)\b(?:(?:grand|step|half-|god)?(?:father|mother|son|daughter|brother|sister|child)"
@@ -128,6 +136,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         "such a relative",
         re.compile(
             r"^\W*(?:and\s+)?(?:who|what)(?:['’]s|\s+(?:is|was))\s+(?:the\s+name\s+of\s+)?"
+            r"(?!the\s+\w+\s+name\b)"
             r"[A-Z][\w. ]*?['’]s?\s+(?P<kin>(?:grand|step)?(?:mother|father|son|daughter)"
             r"|brother|sister|aunt|uncle|cousin|wife|husband|nephew|niece)\W*$",
             re.IGNORECASE,
@@ -171,13 +180,13 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         verb="says",
     ),
     AnswerType(
-        "a colour",
+        "the colour",
         re.compile(r"\bwhat\s+colou?r\b.*?(?P<thing>\w+)\W*$", re.IGNORECASE),
         _colour_of_thing,
         people=1,
     ),
     AnswerType(
-        "an age",
+        "the age",
         re.compile(
             r"\bhow\s+old\b|\bwhat\s+age\b|\b(?:what|how)\b.*\bage\W*$", re.IGNORECASE
         ),
@@ -210,12 +219,12 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         _named_thing,
     ),
     AnswerType(
-        "a year",
+        "the year",
         re.compile(r"\b(?:which|what)\s+year\b", re.IGNORECASE),
         (r"(?i)\b1\d{3}\b|\b20\d\d\b|\byears?\s+(?:ago|before|later|after)\b"),
     ),
     AnswerType(
-        "a date",
+        "the date",
         re.compile(
             r"\b(?:what|which)(?:['’]s|\s+(?:is|was))?(?:\s+the)?(?:\s+exact)?\s+(?:date|day)\b",
             re.IGNORECASE,
@@ -227,7 +236,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         ),
     ),
     AnswerType(
-        "a time of day",
+        "the time of day",
         re.compile(
             r"\b(?:what|which)\s+(?:hour|time)\b(?!\s+of\s+year)", re.IGNORECASE
         ),
@@ -239,7 +248,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         ),
     ),
     AnswerType(
-        "a length of time",
+        "the length of time",
         re.compile(
             r"\bhow\s+long\s+(?!ago)|\bhow\s+many\s+(?:days|weeks|months|years|hours)\b",
             re.IGNORECASE,
@@ -251,7 +260,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         ),
     ),
     AnswerType(
-        "a sum of money",
+        "the sum of money",
         re.compile(
             r"\bhow\s+much\s+money\b|\bworth\s+a\s+year\b|\bhow\s+(?:big|large|much)\b"
             r".*\b(?:dowry|fortune|income|salary|rent|inheritance|legacy)\b",
@@ -263,7 +272,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         ),
     ),
     AnswerType(
-        "a number",
+        "the number",
         re.compile(r"\bhow\s+many\b", re.IGNORECASE),
         (rf"(?i)\b{_NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"),
     ),
@@ -273,6 +282,16 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{_SITES})\b", re.IGNORECASE
         ),
         _named_site,
+    ),
+    AnswerType(
+        "where",
+        re.compile(
+            r"^\W*(?:(?:and|so|but)\s+)?(?:where(?:abouts)?\b(?!\s+(?:do|did|have)\s+I\b)"
+            r"|in\s+(?:what|which)\s+(?:part|place|quarter)\b)",
+            re.IGNORECASE,
+        ),
+        _PLACE,
+        verb="says",
     ),
     AnswerType(
         "why",
@@ -319,7 +338,7 @@ class ValueQuestion:
 def describe_missing_value(
     question: ValueQuestion, texts: Sequence[str], sentences: SentenceSplitter
 ) -> str | None:
-    """Return what the question asks for and none of `texts` has, as in "gives an age".
+    """Return what the question asks for and none of `texts` has, as in "gives the age".
 
     Empty if a text has it; None if the question needs no kind of value.
     """
@@ -343,7 +362,11 @@ def find_texts_with_value(
     gives = answer_type.gives
     if gives == _NAMING and not _KIN_WORD_PATTERN.search(question.text):
         return [_has_full_name(question)] * len(texts)
-    pattern = re.compile(gives if isinstance(gives, str) else gives(asked))
+    text = gives if isinstance(gives, str) else gives(asked)
+    if gives == _NAMING and (kin := _KIN_WORD_PATTERN.search(question.text)):
+        # Whose name is asked for stands in the sentence that names somebody.
+        text = rf"(?s)(?=.*(?i:\b{re.escape(kin.group())}\b)).*{_NAMING}"
+    pattern = re.compile(text)
     near = _NearWords(question, answer_type.people)
     return [_has_value(text, sentences, pattern, near) for text in texts]
 
@@ -361,6 +384,17 @@ def _has_full_name(question: ValueQuestion) -> bool:
     )
 
 
+MIN_TOPIC_WORDS = 1
+"""Words of the topic that must stand near a value, if the question has as many."""
+
+_KINDS = frozenset(
+    {
+        "date", "day", "hour", "time", "name", "long", "many", "much", "money",
+        "number", "exact", "exactly", "place", "part", "whereabouts", "kind", "sort",
+    }
+)  # fmt: skip
+"""Words of a question that name the kind of value, which need not stand near it."""
+
 _FIRST_PERSON = frozenset({"i", "my", "me", "mine"})
 
 
@@ -372,7 +406,8 @@ class _NearWords:
         capitalized = [{word} for word in extract_capitalized_words(question.text)]
         self._people = (known or capitalized) if people else []
         self._count = min(people, len(self._people))
-        self._topic = set() if people else set(map(_cut_ending, question.topic))
+        topic = set() if people else set(question.topic) - _KINDS
+        self._topic = set(map(_cut_ending, topic))
 
     @property
     def reach(self) -> int:
@@ -389,7 +424,8 @@ class _NearWords:
         speaker = self._count > 1 and not _FIRST_PERSON.isdisjoint(words)
         if named + speaker < self._count:
             return False
-        return not self._topic or not self._topic.isdisjoint(map(_cut_ending, words))
+        shared = self._topic.intersection(map(_cut_ending, words))
+        return len(shared) >= min(MIN_TOPIC_WORDS, len(self._topic))
 
 
 def _cut_ending(word: str) -> str:
@@ -411,87 +447,3 @@ def _has_value(
         )
         for place, sentence in enumerate(texts)
     )
-
-
-_KIN_QUESTION = re.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:"
-    r"(?:who|what)(?:['’]s|\s+(?:is|was|are|were))\s+(?:the\s+names?\s+of\s+)?(?:"
-    r"(?:.{1,40}?['’]s?|his|her|their|its)\s+(?P<owned>[\w-]+)"
-    r"|the\s+(?P<of>[\w-]+)\s+of\s+.{1,40}?)(?:['’]s?\s+names?|\s+called|\s+named)?"
-    r"|(?:does|did|do|has|have|had)\s+.{1,40}?\s+(?:have\s+)?(?:any|an?)\s+(?P<has>[\w-]+)"
-    r"|whose\s+(?P<whose>[\w-]+)\s+(?:is|was|are|were)\s+.{1,40}?)\W*$",
-    re.IGNORECASE,
-)
-"""Asks who is related to somebody in one way ("Who is Nell's mother?"), and no more."""
-
-_PLURALS = {"children": "child", "wives": "wife"}
-
-
-def find_kin_asked(question: str) -> KinTerm | None:
-    """Return the relationship to whom `question` names that it asks for, as in "Who is
-    Nell's mother?"; None if it asks for anything else.
-    """
-    match = _KIN_QUESTION.match(question)
-    if match is None:
-        return None
-    noun = next(filter(None, match.groups())).lower()
-    term = read_kin_term(noun) or read_kin_term(_PLURALS.get(noun, noun.rstrip("s")))
-    if term is None or not match["whose"]:
-        return term
-    return replace(term, side=-term.side, gender=Gender.UNKNOWN)
-
-
-def select_kin(
-    asked: KinTerm,
-    people: Collection[str],
-    relations: Iterable[CharacterRelation],
-    genders: Mapping[str, Gender],
-) -> list[CharacterRelation]:
-    """Return those of `relations` in which somebody is in the relationship `asked` to
-    one of `people`, each once, in their order.
-
-    A relationship stated the other way round counts: who has a daughter is her mother
-    or father, as the `genders` of characters tell, or a noun such as "husband".
-    """
-    relations = list(relations)
-    called = {
-        relation.target: term.gender
-        for relation in relations
-        if (term := read_kin_term(relation.kind)) is not None
-        and term.gender is not Gender.UNKNOWN
-    }
-    genders = {**genders, **called}
-    return list(
-        dict.fromkeys(
-            relation
-            for relation in relations
-            if (relation.source in people and _names_kin(asked, relation))
-            or (relation.target in people and _implies_kin(asked, relation, genders))
-        )
-    )
-
-
-def _names_kin(asked: KinTerm, relation: CharacterRelation) -> bool:
-    """Return whether the target of `relation` is what is asked for."""
-    term = read_kin_term(relation.kind)
-    return (
-        term is not None
-        and (term.base, term.side) == (asked.base, asked.side)
-        and _may_be_same(asked.gender, term.gender)
-    )
-
-
-def _implies_kin(
-    asked: KinTerm, relation: CharacterRelation, genders: Mapping[str, Gender]
-) -> bool:
-    """Return whether the source of `relation` is what is asked for."""
-    term = read_kin_term(relation.kind)
-    return (
-        term is not None
-        and (term.base, -term.side) == (asked.base, asked.side)
-        and _may_be_same(asked.gender, genders.get(relation.source, Gender.UNKNOWN))
-    )
-
-
-def _may_be_same(first: Gender, second: Gender) -> bool:
-    return first is second or Gender.UNKNOWN in (first, second)

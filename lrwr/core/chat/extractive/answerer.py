@@ -16,25 +16,25 @@ from lrwr.core.chat.context.items import (
     StoryFacet,
     build_relation_item,
     collect_context_items,
-    is_sure,
     load_result_texts,
     map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.answer_types import (
     ValueQuestion,
-    describe_missing_value,
-    find_kin_asked,
     find_texts_with_value,
-    select_kin,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
+from lrwr.core.chat.extractive.doubts import (
+    describe_chapter_silence,
+    describe_doubt,
+    has_chapter_passages,
+)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
-    asks_for_list,
-    find_speaker_names,
     iter_profile_names,
     split_question_parts,
 )
+from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     ItemSelector,
@@ -58,9 +58,6 @@ from lrwr.core.model.text import (
     extract_content_words,
 )
 from lrwr.core.model.turns import (
-    NO_CLEAR_ANSWER,
-    NO_LINE,
-    NOBODY_PRESENT,
     AnswerIntent,
     AnswerToken,
     GapFlag,
@@ -72,7 +69,6 @@ from lrwr.core.model.turns import (
 from lrwr.core.retrieval.excerpts import (
     MAX_PASSAGES_BESIDE_FACTS,
     MAX_QUOTED_PASSAGES,
-    PassageQuote,
     PassageSource,
     select_passage_quotes,
     weigh_question_words,
@@ -87,9 +83,6 @@ MIN_FACTS_FOR_DESCRIPTION = 3
 
 KINDS_OF_VALUES = frozenset({"colour", "color", "age", "height"})
 """Words for kinds of values, which a fact answers without them: "blue"."""
-
-PARTIAL_ANSWER = "These passages may not have all that is asked for."
-"""What is said of a question with several answers."""
 
 PASSAGES_HEADING = "Closest passages:"
 """The line before the passages that a search found."""
@@ -216,9 +209,7 @@ class _ExtractiveAnswer:
         """Yield the question's open gaps and the message about what was not found."""
         has_facts = any(facts)
         nearest = has_facts or bool(self.result.ranked_chunks)
-        silence = classify_not_found(
-            self.question, self.parts, self.result, has_facts=has_facts
-        )
+        silence = classify_not_found(self.question, self.parts, self.result)
         if not nearest:
             silence = self._nothing_found_level
         gaps = [build_gap_from_ledger(gap) for gap in self._select_open_gaps(facets)]
@@ -228,9 +219,9 @@ class _ExtractiveAnswer:
             gaps = [self._question_gap]
         for gap in gaps:
             yield GapFound(gap)
-        if has_facts and self._lacks_kind_only(facts):
+        if has_facts and _lacks_kind_only(self.parts, self.result, facts):
             return
-        if missing := _describe_chapter_silence(self.question, self.plan, self.result):
+        if missing := describe_chapter_silence(self.question, self.plan, self.result):
             yield self.writer.say(missing)
             silence = NotFoundLevel.NONE
         yield from self._iter_not_found(silence, nearest)
@@ -252,10 +243,16 @@ class _ExtractiveAnswer:
         quotes = await select_passage_quotes(
             self.question.text, weights, self._sort_passages(typed), self.source
         )
-        doubt = self._describe_doubt(typed, quotes) if quotes and not has_facts else ""
-        if doubt:
-            lead = "" if self.writer.lines else f"{NO_CLEAR_ANSWER}. "
-            yield self.writer.say(f"{lead}{doubt}")
+        if quotes and not has_facts:
+            doubt = describe_doubt(
+                self.question,
+                typed,
+                quotes,
+                self.source.sentences,
+                is_first=not self.writer.lines,
+            )
+            if doubt:
+                yield self.writer.say(doubt)
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
 
@@ -281,17 +278,6 @@ class _ExtractiveAnswer:
         has_value = find_texts_with_value(typed, texts, self.source.sentences)
         order = sorted(range(len(passages)), key=lambda place: not has_value[place])
         return [passages[place] for place in order]
-
-    def _describe_doubt(
-        self, typed: ValueQuestion, quotes: Sequence[PassageQuote]
-    ) -> str:
-        """Return a sentence that says what is asked for and no quotation has, or that
-        they may not have all of it; "" if neither is known.
-        """
-        texts = [quote.text for quote in quotes]
-        if missing := describe_missing_value(typed, texts, self.source.sentences):
-            return f"None of these passages {missing}."
-        return PARTIAL_ANSWER if asks_for_list(typed.text) else ""
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""
@@ -387,17 +373,6 @@ class _ExtractiveAnswer:
             return 0
         return MAX_PASSAGES_BESIDE_FACTS
 
-    def _lacks_kind_only(self, facts: Sequence[Sequence[AnswerLine]]) -> bool:
-        """Return whether `facts` answer all parts, and the text only lacks words for
-        the kind of their values, such as "colour".
-        """
-        unknown = find_unknown_words(self.result)
-        items = [[item for line in lines for item in line] for lines in facts]
-        return bool(unknown) and (
-            KINDS_OF_VALUES.issuperset(unknown)
-            and all(map(_is_answered, self.parts, items))
-        )
-
     def _select_open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
         """Return the open gaps that the question names; else the first ones if it asks
         for gaps.
@@ -419,7 +394,7 @@ class _ExtractiveAnswer:
         self, silence: NotFoundLevel, nearest: bool
     ) -> Iterator[AnswerToken]:
         unknown_words = find_unknown_words(self.result)
-        if silence is NotFoundLevel.SURE and _has_chapter_passages(
+        if silence is NotFoundLevel.SURE and has_chapter_passages(
             self.plan, self.result
         ):
             silence = NotFoundLevel.MAYBE
@@ -448,31 +423,19 @@ def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
     )
 
 
-def _has_chapter_passages(plan: QuestionPlan, result: RetrievalResult) -> bool:
-    """Return whether the question names a chapter of which `result` has passages."""
-    return any(p.chapter in plan.chapters for p in result.ranked_chunks)
-
-
-def _describe_chapter_silence(
-    question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
-) -> str:
-    """Return a sentence that says that nobody is known to be present, or to speak, in
-    the chapter that the question names; "" if somebody is, or if it asks neither.
+def _lacks_kind_only(
+    parts: Sequence[QuestionPart],
+    result: RetrievalResult,
+    facts: Sequence[Sequence[AnswerLine]],
+) -> bool:
+    """Return whether `facts` answer all parts, and the text only lacks words for the
+    kind of their values, such as "colour".
     """
-    if not _has_chapter_passages(plan, result):
-        return ""
-    intentions = {choice.intention for choice in plan.choices}
-    chapters = " or ".join(f"chapter {number}" for number in plan.chapters)
-    has_sure_line = any(is_sure(line.evidence) for line in result.lines)
-    if SourceIntention.DIALOGUE_OF in intentions and not has_sure_line:
-        text = plan.question or question.text
-        speakers = " or ".join(find_speaker_names(text, question.cast))
-        degree = "known for certain" if result.lines else "known"
-        return f"{NO_LINE} {speakers} in {chapters} is {degree}." if speakers else ""
-    asks_who = SourceIntention.WHO_WAS_THERE in intentions
-    if asks_who and not any(scene.present for scene in result.scenes):
-        return f"{NOBODY_PRESENT} in {chapters}."
-    return ""
+    unknown = find_unknown_words(result)
+    items = [[item for line in lines for item in line] for lines in facts]
+    return bool(unknown) and (
+        KINDS_OF_VALUES.issuperset(unknown) and all(map(_is_answered, parts, items))
+    )
 
 
 def find_question_gap(

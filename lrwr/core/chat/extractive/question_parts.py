@@ -34,7 +34,8 @@ _ASPECTS = (
     " happened happening mention mentioned recap summary summarise summarize think"
     " thinks feel feels say says said tell tells know knows believe believes habit"
     " habits note notes noted wrote written chapter chapters compare compared contrast"
-    " text manuscript draft ever never really actually exactly"
+    " text manuscript draft ever never really actually exactly remember remembers"
+    " remembered recall recalls"
 )
 _PARTICLES = frozenset(
     {
@@ -61,7 +62,7 @@ _LABEL_BY_WORD = MappingProxyType(
         "lived": "home", "job": "occupation", "living": "occupation",
         "profession": "occupation", "trade": "occupation", "afraid": "fears",
         "clothes": "clothing",
-        "value": "values",
+        "value": "values", "dead": "life", "alive": "life",
     }
 )  # fmt: skip
 """The labels that profiles and notes use for what a word asks about."""

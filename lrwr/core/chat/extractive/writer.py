@@ -359,16 +359,14 @@ def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
 class NotFoundLevel(StrEnum):
     """How certain it is that the text does not answer a question, in ascending order.
 
-    `NONE`: it may well answer it. `MAYBE`: the search is unsure, or most words of the
-    question do not occur. `UNDEFINED`: a known character is asked about, but no word of
+    `NONE`: it may well answer it. `MAYBE`: most words of the question do not occur. `UNDEFINED`: a known character is asked about, but no word of
     what is asked occurs. `SURE`: a name in the question, or every content word, does
     not occur.
     """
 
     NONE = "none"
     MAYBE = "maybe"
-    """Most words of the question do not occur, but synonyms may, or the search is
-    unsure."""
+    """Most words of the question do not occur, but synonyms may."""
     UNDEFINED = "undefined"
     """A known character is asked about, and no word of what is asked occurs."""
     SURE = "sure"
@@ -378,16 +376,13 @@ def classify_not_found(
     question: TurnQuestion,
     parts: Sequence[QuestionPart],
     result: RetrievalResult,
-    *,
-    has_facts: bool = False,
 ) -> NotFoundLevel:
     """Return how certain it is that nothing in `result` answers the question.
 
-    It depends on the weight of words that the text never uses, and on the confidence of
-    the passage search, which is ignored if facts were found (`has_facts`). If meaning
-    was left out of the search, the result is `MAYBE` at most.
+    It depends on the weight of words that the text never uses. If meaning was left out
+    of the search, the result is `MAYBE` at most.
     """
-    level = _classify_by_words(question, parts, result, has_facts=has_facts)
+    level = _classify_by_words(question, parts, result)
     if result.by_words_only and level is not NotFoundLevel.NONE:
         return NotFoundLevel.MAYBE
     return level
@@ -397,8 +392,6 @@ def _classify_by_words(
     question: TurnQuestion,
     parts: Sequence[QuestionPart],
     result: RetrievalResult,
-    *,
-    has_facts: bool,
 ) -> NotFoundLevel:
     unknown = find_unknown_words(result)
     if is_unanswerable_without(question.text, unknown):
@@ -411,9 +404,7 @@ def _classify_by_words(
     enough = MIN_UNKNOWN_SHARE if question.horizon is not None else MIN_UNDEFINED_SHARE
     if least >= enough and not (unnamed and enough == MIN_UNDEFINED_SHARE):
         return NotFoundLevel.UNDEFINED
-    is_doubtful = least >= MIN_UNKNOWN_SHARE or (
-        result.low_confidence and not has_facts
-    )
+    is_doubtful = least >= MIN_UNKNOWN_SHARE
     return NotFoundLevel.MAYBE if is_doubtful else NotFoundLevel.NONE
 
 

@@ -212,6 +212,16 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
     ),
     QuestionCue(
         re.compile(
+            r"\b(?:occupation|profession|job|trade|for\s+a\s+living|nationality|birthday"
+            r"|born|complexion|beard)\b|\b(?:is|was|are|were)\b[^?.!]{0,40}\b(?:dead|alive)\b"
+        ),
+        AnswerSource.PROFILES,
+        SourceIntention.TRAITS,
+        LIKELY_CUE_CONFIDENCE,
+        person=True,
+    ),
+    QuestionCue(
+        re.compile(
             r"\btraits?\b|\bpersonalit\w+|\bcharacter\s+of\b|\bdescri(?:be|ption)\w*"
             r"|\blooks?\s+like\b|\bappearance\b|\bwhat\b[^?.!]{0,80}\blike$|\bold\b|\bage\b"
             r"|\b(?:eyes?|hair|height|tall|wears?|wearing)\b|\bkind\s+of\s+(?:person"
