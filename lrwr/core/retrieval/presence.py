@@ -86,6 +86,16 @@ class QuestionPresence:
     phrases: Mapping[ChunkId, int] | None = None
 
 
+def needs_lookup(counts: Mapping[str, int]) -> bool:
+    """Return whether the counts of passages with the stems of words do not tell which
+    of the words the text contains.
+    """
+    return any(
+        _DERIVED.search(word) if count else list_word_forms(word)
+        for word, count in counts.items()
+    )
+
+
 async def find_question_words(
     phrases: Sequence[str], counts: Mapping[str, int], text: SearchedText
 ) -> QuestionPresence:
@@ -129,7 +139,7 @@ async def _has_word(word: str, counts: Mapping[str, int], text: SearchedText) ->
     form of it, which the index does not know: "died" for "die".
     """
     if await _has_stem(word, counts, text):
-        return _DERIVED.search(word) is None or await _has_inflection(word, text)
+        return not _DERIVED.search(word) or await _has_inflection(word, text)
     limit = 1 if text.allowed is None else _ALL_CHUNKS
     for form in list_word_forms(word):
         chunks = await _find_word(form, text.scope, text, limit=limit)

@@ -36,13 +36,13 @@ from lrwr.core.retrieval.presence import (
     QuestionPresence,
     SearchedText,
     find_question_words,
+    needs_lookup,
 )
 from lrwr.core.retrieval.proximity import score_chunks_by_people
 from lrwr.core.retrieval.proximity_levels import TOPIC_PEOPLE_WEIGHT
 from lrwr.core.retrieval.query_words import (
     extract_quoted_phrases,
     extract_search_words,
-    list_word_forms,
 )
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
@@ -431,7 +431,7 @@ async def _find_presence(
     phrases = extract_quoted_phrases(request.question) if request.lexical else []
     missing = tuple(word for word in counts if not counts[word])
     is_filtered = allowed is not None or scope.documents is not None
-    if not phrases and not is_filtered and not any(map(list_word_forms, missing)):
+    if not phrases and not is_filtered and not needs_lookup(counts):
         return QuestionPresence(missing)
     visible = build_search_scope(
         context.order, types=(), horizon=request.horizon, kinds=scope.kinds

@@ -71,19 +71,19 @@ def select_kin(
 
 
 def _turn_around(
-    asked: KinTerm, relation: CharacterRelation, genders: Mapping[str, Gender]
+    kin: KinTerm, relation: CharacterRelation, genders: Mapping[str, Gender]
 ) -> CharacterRelation:
     """Return "Nell's mother: Ada" for "Ada's daughter: Nell"."""
     gender = genders.get(relation.source, Gender.UNKNOWN)
-    noun = choose_noun(asked.base, asked.side, gender)
+    noun = choose_noun(kin.base, kin.side, gender)
     return replace(relation, source=relation.target, target=relation.source, kind=noun)
 
 
-def _has_gender(asked: KinTerm, relation: CharacterRelation) -> bool:
-    """Return whether the noun of `relation` has the gender that `asked` has."""
+def _has_gender(kin: KinTerm, relation: CharacterRelation) -> bool:
+    """Return whether the noun of `relation` has the gender that `kin` has."""
     term = read_kin_term(relation.kind)
-    return asked.gender is Gender.UNKNOWN or (
-        term is not None and term.gender is asked.gender
+    return kin.gender is Gender.UNKNOWN or (
+        term is not None and term.gender is kin.gender
     )
 
 
