@@ -80,9 +80,8 @@ async def find_changed_files(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    wanted = set(documents)
     versions = await store.document_versions(pipeline)
-    contents = {v.id: v.content for v in versions if v.id in wanted}
+    contents = {v.id: v.content for v in versions if v.id in documents}
 
     def is_changed(document: DocumentId) -> bool:
         try:
