@@ -80,11 +80,15 @@ def select_targets(
 class PendingCounts:
     """Numbers of documents that the next ingestion would process or delete (`changed`)
     and that have no file (`missing`); documents with git conflicts (`conflicted`).
+
+    `total` documents have a file; `unread` of them are new or have another content.
     """
 
     changed: int = 0
     missing: int = 0
     conflicted: tuple[DocumentId, ...] = ()
+    unread: int = 0
+    total: int = 0
 
 
 async def count_pending(workspace: Workspace) -> PendingCounts:
@@ -97,7 +101,14 @@ async def count_pending(workspace: Workspace) -> PendingCounts:
         return PendingCounts()
     changes = await create_scanner(workspace).compare()
     changed = len(changes.changed) + len(changes.stale) + len(changes.gone)
-    return PendingCounts(changed, len(changes.missing), changes.conflicted)
+    groups = changes.changed, changes.stale, changes.unchanged, changes.conflicted
+    return PendingCounts(
+        changed=changed,
+        missing=len(changes.missing),
+        conflicted=changes.conflicted,
+        unread=len(changes.changed),
+        total=sum(map(len, groups)),
+    )
 
 
 def create_scanner(workspace: Workspace) -> ManuscriptScanner:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
 from lrwr.app.egress import pending_consents, record_consent
-from lrwr.app.pending_changes import count_pending
+from lrwr.app.pending_changes import PendingCounts, count_pending
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.text import build_title
@@ -28,6 +28,7 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
     WebPageCited,
 )
+from lrwr.core.ports.stores import LibraryCounts
 from lrwr.tui.actions.citations import copy_answer, open_cited_passage
 from lrwr.tui.actions.ingestion import start_ingestion, stop_ingestion
 from lrwr.tui.actions.scope import (
@@ -40,6 +41,7 @@ from lrwr.tui.actions.screens import (
     WATCH_GROUP,
     open_check_screen,
     open_diff_screen,
+    open_drafts_screen,
     open_gaps_screen,
     open_library_screen,
     open_name_review_screen,
@@ -83,6 +85,8 @@ from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from lrwr.app.container import Workspace
     from lrwr.app.egress import ConsentRequest
 
@@ -106,6 +110,7 @@ ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
         "check": open_check_screen,
         "diff": open_diff_screen,
         "posts": open_posts_screen,
+        "drafts": open_drafts_screen,
         "review": open_name_review_screen,
         "relations": open_relations_screen,
         "quotes": open_quotes_screen,
@@ -127,6 +132,9 @@ PARTIAL_REMARK = (
     "When this was asked, the manuscript was still being read, so the answer knows only"
     " a part of it. Ask again when it is done."
 )
+LOOK_INTERVAL = 15.0
+"""Seconds between two looks for files that changed on disk."""
+
 STOPPED_ANSWER = "the last answer"
 """Names what a stopped turn saves, in the message shown if saving fails."""
 
@@ -143,6 +151,7 @@ class ChatController:
         self._model = ""
         self._is_ingested = False
         self._services = screen.room.service_thread
+        self._looks: Timer | None = None
 
     async def load(self) -> None:
         """Ask for missing consents, open the library and show its state."""
@@ -157,13 +166,17 @@ class ChatController:
             self._screen.show_error(error)
             status.update_fields(model="")
 
-    async def show_unread_count(self) -> None:
+    async def show_unread_count(self, view: TurnView | None = None) -> None:
         """Show in the status line how many files changed since the last ingest.
 
-        Nothing is shown if the library cannot be read.
+        The turn in `view` gets a remark if its answer lacks files. Nothing is shown if
+        the library cannot be read.
         """
         try:
             pending = await self._services.run(count_pending)
+            if view is not None and pending.unread:
+                counts = await self._services.run(_load_counts)
+                await view.add_remark(_describe_unread(pending, counts))
         except LrwrError:
             return  # reading the library reports the same problem
         freshness = "up to date"
@@ -298,18 +311,24 @@ class ChatController:
         screen.run_worker(self.fill_prompt_history(), group="past", exit_on_error=False)
         if welcome.counts is None:
             return
+        if self._looks is None:
+            self._looks = screen.set_interval(LOOK_INTERVAL, self._look_for_changes)
         if self._options.watch:
             screen.action_do("watch", "on")
         else:
             self._look_for_changes()
 
-    def _look_for_changes(self) -> None:
-        """Update the freshness in the status line, unless something else updates it."""
+    def _look_for_changes(self, view: TurnView | None = None) -> None:
+        """Update the freshness in the status line, unless something else updates it.
+
+        The turn in `view` gets a remark if its answer lacks files.
+        """
         groups = {w.group for w in self._screen.workers if w.is_running}
-        if self._screen.ingestion.is_running or WATCH_GROUP in groups:
+        is_read_now = self._screen.ingestion.is_running or WATCH_GROUP in groups
+        if is_read_now or (view is None and "look" in groups):
             return
         self._screen.run_worker(
-            self.show_unread_count(), group="look", exclusive=True, exit_on_error=False
+            self.show_unread_count(view), group="look", exit_on_error=False
         )
 
     async def _show_first_turns(self, welcome: Welcome) -> None:
@@ -344,7 +363,7 @@ class ChatController:
         title = screen.scope.title or build_title(turn.question)
         screen.scope = replace(screen.scope, thread=thread, title=title)
         screen.show_spending()
-        self._look_for_changes()
+        self._look_for_changes(view)
 
 
 async def _list_consent_requests(
@@ -356,6 +375,19 @@ async def _list_consent_requests(
 async def _save_consent(workspace: "Workspace", *, name: str, allowed: bool) -> None:
     record_consent(workspace.egress, name, allowed=allowed)
     workspace.reset_sessions()
+
+
+async def _load_counts(workspace: "Workspace") -> LibraryCounts:
+    return await workspace.passages.counts(workspace.settings.pipeline)
+
+
+def _describe_unread(pending: PendingCounts, counts: LibraryCounts) -> str:
+    """Return the remark on an answer that lacks new or changed files."""
+    read = counts.documents - counts.waiting
+    return (
+        f"Answered from {read:,} of {format_count(pending.total, 'file')}, as they were"
+        f" read; {pending.unread:,} new or changed. Alt+L reads what is missing."
+    )
 
 
 def _describe_library(welcome: Welcome) -> list[str]:

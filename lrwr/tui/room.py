@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, cast
 
 from textual.app import App
+from textual.events import Event, InputEvent
 from textual.reactive import reactive
 from textual.screen import Screen
 
@@ -91,6 +92,18 @@ class RoomApp(App[None], inherit_bindings=False):
         self.report_crash = report_crash
         self.keymap: Mapping[str, str] = {}
         self._unconfirmed = "", 0.0
+        self._last_input = monotonic()
+
+    async def on_event(self, event: Event) -> None:
+        """Handle an event, and remember when the user typed or clicked last."""
+        if isinstance(event, InputEvent):
+            self._last_input = monotonic()
+        await super().on_event(event)
+
+    @property
+    def seconds_since_input(self) -> float:
+        """Seconds since the user typed or clicked last."""
+        return monotonic() - self._last_input
 
     def describe_error(self, error: Exception) -> LrwrError:
         """Return an error that can be shown to the user.

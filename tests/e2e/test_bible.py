@@ -101,6 +101,29 @@ def test_quotes_are_the_texts_own(library: Path) -> None:
     assert text[start:end] == "Six strokes,"
 
 
+def test_last_scenes_tell_who_does_not_appear_any_more(library: Path) -> None:
+    (library / "book" / "3.md").write_text("# Three\n\nNell slept. Nell woke.\n")
+    run("ingest")
+    last = {row["name"]: row["last_scene"] for row in told("characters")}
+    assert last["Nell"] == "ch3:s1"
+    assert last["Mrs. Gannet"] == "ch2:s1"
+    names = [row["name"] for row in told("characters", "--absent-since", "ch2")]
+    assert "Mrs. Gannet" in names
+    assert "Nell" not in names
+    assert "acts or speaks in ch2; last in ch2:s1" in run("characters", "gannet")
+    with pytest.raises(SettingsProblem, match="is no chapter"):
+        run("characters", "--absent-since", "one")
+    (library / "book" / "3.md").unlink()
+
+
+def test_quotes_and_recaps_take_a_chapter_as_a_word(library: Path) -> None:
+    said = told("quotes", "ch1")
+    assert {quote["chapter"] for quote in said} == {1}
+    own = told("quotes", "Corin", "Vale", "ch1")
+    assert [quote["text"] for quote in own] == ["Six strokes,"]
+    assert run("recap", "ch1") == run("recap", "--as-of", "ch1")
+
+
 def test_a_gap_is_answered_dismissed_and_reopened(library: Path) -> None:
     gaps = told("gaps")
     assert gaps

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from textual.widgets import Input
+from textual.widgets import Input, Static
 from typer.core import TyperGroup
 
 from lrwr.cli.chat.commands import PLAIN_COMMANDS
@@ -187,6 +187,50 @@ async def test_characters_are_shown_with_their_last_scene(book: Path) -> None:
         await room.press("f7")
         assert "last ch" in shown_rows(room)[0]
         assert any(line.startswith("acts or speaks in") for line in shown_lines(room))
+
+
+async def test_characters_are_shown_with_what_they_are_connected_with(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.press("f7")
+        lines = shown_lines(room)
+        connections = lines[lines.index("Connected with:") :]
+        assert any("together in" in line for line in connections)
+        details = paired(room).query_one(LineList)
+        details.focus()
+        details.highlighted = len(lines) - 1
+        assert details.evidence is not None
+        assert details.evidence.document.endswith((".md", ".docx"))
+
+
+@pytest.mark.parametrize(("words", "title"), [("ch2", ", up to chapter 2"), ("", "")])
+async def test_a_recap_ends_at_the_chapter_that_is_named(
+    book: Path, words: str, title: str
+) -> None:
+    async with a_room(book) as room:
+        room.screen.action_do("recap", words)
+        await room.settle()
+        chapters = [row for row in shown_rows(room) if row.startswith("Chapter")]
+        assert len(chapters) == (2 if words else 10)
+        shown = paired(room).query_one("#master-detail-title", Static).content
+        assert shown == f"Recap{title}"
+
+
+async def test_an_answer_from_an_outdated_library_says_so(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask("Who is Nell?")
+        assert not any("Answered from" in text for text in notes(room))
+        (book / "chapters" / "11-new.md").write_text("# Eleven\n\nNell slept.\n")
+        await room.ask("Who is Hob?")
+        assert any("Answered from 27 of 28 files" in text for text in notes(room))
+        assert "1 changed file to read" in str(
+            room.screen.query_one("#status-index", Static).content
+        )
+
+
+def notes(room: Room) -> list[str]:
+    return [str(note.content) for note in room.screen.query(Static).results(Static)]
 
 
 async def test_the_reason_typed_replaces_the_suggested_one(book: Path) -> None:

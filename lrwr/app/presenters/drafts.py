@@ -46,7 +46,7 @@ def render_board_status(
             status.card.title,
             status.card.pov,
             f"{status.card.words:,}" if status.card.words else "",
-            _describe_state(status),
+            describe_state(status),
             StyledText(str(status.card.at or ""), "place"),
         ]
         for status in statuses
@@ -66,6 +66,30 @@ def scene_status_as_json(status: SceneStatus) -> dict[str, object]:
         "state": status.state,
         "proposals": status.proposals,
     }
+
+
+def render_card(status: SceneStatus) -> Iterator[StyledLine]:
+    """Yield the lines of a card: title, state, and the fields that are filled in."""
+    card = status.card
+    yield styled_line(
+        StyledText(sanitize_line(card.title), "strong"),
+        StyledText(f"  {card.id}  {describe_state(status)}", "faint"),
+    )
+    fields = {
+        "part": card.part,
+        "chapter": card.chapter,
+        "point of view": card.pov,
+        "people": ", ".join(card.people),
+        "place": card.place,
+        "words": f"{card.words:,}" if card.words else "",
+    }
+    for name, value in fields.items():
+        if value:
+            yield styled_line(f"{name}: {sanitize_line(value)}", indent=2)
+    if card.summary:
+        yield styled_line(sanitize_line(card.summary), indent=2)
+    for beat in card.beats:
+        yield styled_line(f"- {sanitize_line(beat)}", indent=2)
 
 
 def card_as_json(card: SceneCard) -> dict[str, object]:
@@ -113,7 +137,8 @@ def brief_as_json(brief: Brief) -> dict[str, object]:
     }
 
 
-def _describe_state(status: SceneStatus) -> str:
+def describe_state(status: SceneStatus) -> str:
+    """Return where a scene stands, and how many drafts it has."""
     if not status.proposals:
         return status.state
     proposals = format_count(len(status.proposals), "proposal")

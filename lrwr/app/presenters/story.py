@@ -1,6 +1,6 @@
 """The story bible as text: lists, full entries, and quotations with their locations."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,13 @@ from lrwr.app.presenters.text import (
     StyledLine,
     StyledTable,
     StyledText,
+    format_count,
     format_horizon,
     sanitize_line,
     shorten_excerpt,
     styled_line,
 )
+from lrwr.core.bible.story_graph import EdgeLabel, Neighbor
 from lrwr.core.bible.values import (
     NO_READER,
     SHOWN_EVIDENCE,
@@ -50,12 +52,12 @@ UNKNOWN_SPEAKER = "unknown speaker"
 
 
 def list_characters(
-    profiles: "Iterable[CharacterProfile]",
+    profiles: "Iterable[CharacterProfile]", bible: "Bible"
 ) -> Iterator[StyledTable]:
-    """Yield one table with a row for each of `profiles`, in their order.
-
-    Columns: name, aliases, gender, number of mentions, first location, certainty.
+    """Yield one table with a row for each of `profiles`, in their order; `bible` has the
+    last scene of each.
     """
+    last_scenes = find_last_scenes(bible)
     rows: list[list[LinePiece]] = [
         [
             profile.name,
@@ -63,12 +65,32 @@ def list_characters(
             str(profile.gender),
             f"{profile.mentions:,}",
             StyledText(format_first_location(profile), "place"),
+            format_scene_point(last_scenes.get(profile.name)),
             str(profile.certainty),
         ]
         for profile in profiles
     ]
-    headings = ["Name", "Aliases", "Gender", "Mentions", "First seen", "Certainty"]
-    yield StyledTable(headings, rows, right={"Mentions"})
+    headings = [
+        "Name",
+        "Aliases",
+        "Gender",
+        "Mentions",
+        "First seen",
+        "Last",
+        "Certainty",
+    ]
+    optional = ("Certainty", "First seen", "Gender", "Mentions")
+    yield StyledTable(headings, rows, right={"Mentions"}, optional=optional)
+
+
+def find_last_scenes(bible: "Bible") -> "dict[str, SceneSummary]":
+    """Return for each character the last scene in which it acts or speaks."""
+    return {name: scene for scene in bible.scenes for name in scene.present}
+
+
+def format_scene_point(scene: "SceneSummary | None") -> str:
+    """Return a scene in the notation of horizons, as in "ch3:s2"; "" for None."""
+    return f"ch{scene.chapter}:s{scene.scene}" if scene else ""
 
 
 def list_world(elements: "Iterable[WorldElement]") -> Iterator[StyledTable]:
@@ -104,6 +126,7 @@ def render_character(
         (StyledText(profile.name, "strong"), _render_certainty(profile.certainty))
     )
     yield from _render_introduction(profile)
+    yield from _render_appearances(profile, bible)
     for claim in profile.attributes:
         yield from render_claim(f"{claim.label.rstrip(' .:')}: ", claim)
     for label, claims in list_model_claims(profile):
@@ -372,6 +395,35 @@ def _render_introduction(profile: "CharacterProfile") -> Iterator[StyledLine]:
         yield StyledLine(("first seen: ", place, chapter), 2, profile.first_seen)
 
 
+def _render_appearances(
+    profile: "CharacterProfile", bible: "Bible"
+) -> Iterator[StyledLine]:
+    """Yield a line with the chapters in which a character acts or speaks."""
+    scenes = [scene for scene in bible.scenes if profile.name in scene.present]
+    if not scenes:
+        return
+    last, chapters = scenes[-1], _join_ranges([scene.chapter for scene in scenes])
+    place = f"{sanitize_line(last.document)}:{last.lines.first}"
+    yield styled_line(
+        f"acts or speaks in {chapters}; last in {format_scene_point(last)}  ",
+        StyledText(place, "place"),
+        indent=2,
+    )
+
+
+def _join_ranges(numbers: Iterable[int]) -> str:
+    """Return ascending chapter numbers as "ch1-3, ch7"."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number <= ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ", ".join(
+        f"ch{first}" if first == last else f"ch{first}-{last}" for first, last in ranges
+    )
+
+
 def _render_scene(scene: "SceneSummary") -> Iterator[StyledLine]:
     first, last = scene.lines.first, scene.lines.last
     views = [_format_point_of_view(claim) for claim in scene.points_of_view]
@@ -418,3 +470,37 @@ def _render_gap_hints(gap: "Gap") -> Iterator[StyledLine]:
         yield styled_line(f"suggestion: {shorten_excerpt(text)}", indent=6)
     for claim in gap.implied:
         yield from render_evidence(claim.evidence, shown_value=gap.attribute)
+
+
+def render_neighbors(neighbors: Sequence[Neighbor]) -> Iterator[StyledLine]:
+    """Yield a line for each connection, then their number."""
+    for neighbor in neighbors:
+        indent = 2 * (neighbor.distance - 1)
+        via = f" (through {neighbor.through.name})" if neighbor.distance > 1 else ""
+        yield styled_line(
+            sanitize_line(shorten_excerpt(neighbor.node.name)),
+            StyledText(f"  {describe_edge(neighbor)}{via}  ", "faint"),
+            StyledText(sanitize_line(neighbor.edge.place), "place"),
+            indent=indent,
+        )
+    names = {neighbor.node.id for neighbor in neighbors}
+    yield styled_line(f"{format_count(len(names), 'name')}.")
+
+
+def describe_edge(neighbor: Neighbor) -> str:
+    """Return what connects a node with the one it is reached through."""
+    edge, node, through = neighbor.edge, neighbor.node, neighbor.through
+    properties = edge.properties
+    match edge.label:
+        case EdgeLabel.RELATED_TO:
+            owner = through if edge.target == node.id else node
+            kind = properties.get("kind") or properties.get("valence") or "related"
+            return f"{kind} of {owner.name}"
+        case EdgeLabel.TOGETHER_WITH:
+            scenes = format_count(int(properties["scenes"]), "scene")
+            return f"together in {scenes}"
+        case EdgeLabel.TOLD:
+            teller = through if edge.source == through.id else node
+            return f"told by {teller.name}: {properties.get('what', '')}"
+        case _:
+            return edge.label.value.lower().replace("_", " ")

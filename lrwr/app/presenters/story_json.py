@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from lrwr.app.presenters.story import find_last_scenes, format_scene_point
 from lrwr.core.bible.values import (
     AttributedQuote,
     Bible,
@@ -66,6 +67,20 @@ def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
         },
         "mentions": profile.mentions,
     }
+
+
+def characters_as_json(
+    profiles: Iterable[CharacterProfile], bible: Bible
+) -> list[JsonObject]:
+    """Return characters as JSON; `last_scene` is None if they are in no scene."""
+    last_scenes = find_last_scenes(bible)
+    return [
+        {
+            **character_summary_as_json(profile),
+            "last_scene": format_scene_point(last_scenes.get(profile.name)) or None,
+        }
+        for profile in profiles
+    ]
 
 
 def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -189,12 +190,51 @@ class StyledLine:
 class StyledTable:
     """A table with column `headings` and `rows` of cells.
 
-    The columns whose heading is in `right` are right-aligned.
+    The columns whose heading is in `right` are right-aligned. Those in `optional` are
+    left out, the first one first, in a terminal that is too narrow for all words.
     """
 
     headings: Sequence[str]
     rows: Sequence[Sequence[LinePiece]]
     right: Collection[str] = ()
+    optional: Sequence[str] = ()
+
+
+LEAST_SHARED_CHARS = 16
+"""Length of a beginning that neighbouring chapter titles share and lists leave out."""
+
+
+def shorten_titles(titles: Sequence[str]) -> list[str]:
+    """Return titles of chapters for a list, which cuts them at their end.
+
+    A title loses the words at its beginning that it shares with the title before or
+    after it, if they are long: "… II Murder" for "Book the First, Chapter II Murder".
+    """
+    words = [title.split() for title in titles]
+    shown = []
+    for number, title in enumerate(titles):
+        neighbours = words[max(0, number - 1) : number] + words[number + 1 : number + 2]
+        counts = (_count_shared_words(words[number], other) for other in neighbours)
+        shared = max(counts, default=0)
+        is_long = len(" ".join(words[number][:shared])) >= LEAST_SHARED_CHARS
+        shown.append(f"… {' '.join(words[number][shared:])}" if is_long else title)
+    return shown
+
+
+def shorten_chapter_names(names: Sequence[str]) -> list[str]:
+    """Return names of chapters, such as "Chapter 2 “Fog”", with `shorten_titles`."""
+    parts = [name.partition("“") for name in names]
+    titles = shorten_titles([title for _, _, title in parts])
+    return [
+        f"{number}{quote}{title}"
+        for (number, quote, _), title in zip(parts, titles, strict=True)
+    ]
+
+
+def _count_shared_words(words: Sequence[str], others: Sequence[str]) -> int:
+    """Return how many words at the beginning are the same; the last one never counts."""
+    pairs = zip(words[:-1], others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def styled_line(*pieces: LinePiece, indent: int = 0) -> StyledLine:

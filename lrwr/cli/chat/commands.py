@@ -15,6 +15,7 @@ from lrwr.cli.chat.state import PlainChatState, require_no_arguments
 from lrwr.cli.chat.story_commands import (
     handle_check,
     handle_diff,
+    handle_draft,
     handle_gaps,
     handle_ingest,
     handle_library,
@@ -346,7 +347,7 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
         "relations": PlainCommand(
             "[NAME]", "List who is related to whom", handle_relations
         ),
-        "quotes": PlainCommand("[NAME]", "List who says what", handle_quotes),
+        "quotes": PlainCommand("[NAME] [chN]", "List who says what", handle_quotes),
         "recap": PlainCommand(
             "[POINT]", "Print the story so far, scene by scene", handle_recap
         ),
@@ -357,6 +358,7 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
         "posts": PlainCommand(
             "", "List drafts of newsletters and other texts", handle_posts
         ),
+        "draft": PlainCommand("", "Show the board of scenes", handle_draft),
         "review": PlainCommand(
             "", "List names that may be one character, or two", handle_review
         ),

@@ -10,6 +10,7 @@ from lrwr.app.presenters import story
 from lrwr.app.presenters.citations import describe_passage_chapter, format_place
 from lrwr.app.presenters.contradictions import render_contradictions
 from lrwr.app.presenters.diff import render_manuscript_diff
+from lrwr.app.presenters.drafts import render_board_status
 from lrwr.app.presenters.post_drafts import describe_post
 from lrwr.app.presenters.text import (
     StyledLine,
@@ -23,24 +24,28 @@ from lrwr.cli.commands.bible import (
     CHARACTERS,
     TIMELINE,
     WORLD,
-    find_world_element,
     print_not_evaluated,
     print_nothing_known,
 )
 from lrwr.cli.commands.config import list_setting_rows
 from lrwr.cli.commands.name_review import print_proposal
 from lrwr.cli.commands.status import collect_status, print_status
+from lrwr.cli.runtime.options import split_chapter
 from lrwr.cli.runtime.services import create_progress_listener
-from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.bible.service import (
+    filter_quotes,
+    find_profile_by_name,
+    find_world_element,
+)
 from lrwr.core.bible.values import Bible, GapState
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.tui.queries.drafts import load_draft_board, load_post_list
 from lrwr.tui.queries.library import (
     compare_manuscript,
     ingest_folder,
     parse_diff_request,
 )
-from lrwr.tui.queries.posts import load_post_list
 from lrwr.tui.queries.reader import load_reader_contents, load_reader_text
 from lrwr.tui.queries.search import SearchChoice, load_findings, search_passages
 from lrwr.tui.queries.story import load_name_proposals, load_story
@@ -84,7 +89,7 @@ async def handle_people(chat: PlainChatState, arguments: str) -> None:
         profile = find_profile_by_name(arguments, bible)
         chat.output.show(story.render_character(profile, bible))
     elif bible.characters:
-        chat.output.show(story.list_characters(bible.characters))
+        chat.output.show(story.list_characters(bible.characters, bible))
     else:
         print_nothing_in_story(chat, bible, CHARACTERS.empty)
 
@@ -142,16 +147,14 @@ async def handle_relations(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_quotes(chat: PlainChatState, arguments: str) -> None:
-    """List quoted dialogue, or what the character named `arguments` says.
+    """List quoted dialogue, or what the character named `arguments` says, which may end
+    with a chapter ("Nell ch4").
 
     Raises:
         NotFound: There is no such character.
     """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
-    quotes = bible.quotes
-    if arguments:
-        name = find_profile_by_name(arguments, bible).name
-        quotes = tuple(quote for quote in quotes if quote.speaker == name)
+    quotes = filter_quotes(bible, *split_chapter(arguments))
     chat.output.show(story.render_quotes(quotes))
     if not quotes:
         print_nothing_in_story(chat, bible, "No dialogue found")
@@ -205,6 +208,17 @@ async def handle_posts(chat: PlainChatState, arguments: str) -> None:
         chat.output.answer(StyledText(post.name, "strong"), f"  {describe_post(post)}")
     if not posts:
         chat.output.answer("No drafts yet. `lrwr post new` makes one.")
+
+
+async def handle_draft(chat: PlainChatState, arguments: str) -> None:
+    """Show where each scene of the board stands.
+
+    Raises:
+        NotFound: There is no board.
+    """
+    require_no_arguments("draft", arguments)
+    board = await load_draft_board(chat.workspace)
+    chat.output.show(render_board_status(board.statuses))
 
 
 async def handle_review(chat: PlainChatState, arguments: str) -> None:

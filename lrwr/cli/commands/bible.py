@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -19,25 +18,34 @@ from lrwr.cli.commands.canon import (
 )
 from lrwr.cli.commands.name_review import REVIEW_EPILOG, characters_review_command
 from lrwr.cli.runtime.groups import NamedGroup
-from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
+from lrwr.cli.runtime.options import (
+    AsOfOption,
+    JsonOption,
+    NameArgument,
+    parse_chapter,
+    split_chapter,
+)
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import open_story_services, run_async
 from lrwr.core.bible.gaps import find_gap_by_id
-from lrwr.core.bible.horizon import normalize_character_name
-from lrwr.core.bible.service import find_profile_by_name
-from lrwr.core.bible.values import Bible, Gap, GapState, WorldElement
+from lrwr.core.bible.service import (
+    filter_quotes,
+    find_profile_by_name,
+    find_world_element,
+)
+from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.decision import (
     Decision,
     GapAnswered,
     GapDeclined,
     NameConfirmed,
 )
-from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.model import Settings
 
 CHARACTERS_EPILOG = (
     'Examples: lrwr characters · lrwr characters Nell · lrwr characters "Nell Tallow"'
-    ' --as-of ch3 · lrwr characters merge "Nell Tallow" Wren. Decisions are stored in'
+    " --as-of ch3 · lrwr characters --absent-since ch4 · "
+    'lrwr characters merge "Nell Tallow" Wren. Decisions are stored in'
     " lrwr.canon.toml and take effect with the next `lrwr ingest`."
 )
 CONFIRM_EPILOG = "Example: lrwr characters confirm OchraMags"
@@ -59,11 +67,11 @@ TIMELINE_EPILOG = (
     " lrwr timeline --json"
 )
 QUOTES_EPILOG = (
-    "Examples: lrwr quotes · lrwr quotes --speaker Nell --as-of ch4 ·"
-    " lrwr quotes --json"
+    "Examples: lrwr quotes · lrwr quotes Nell · lrwr quotes Nell ch4 · lrwr quotes"
+    " --speaker Nell --as-of ch4 --json"
 )
 RECAP_EPILOG = (
-    "Examples: lrwr recap · lrwr recap --as-of ch4 · lrwr recap --as-of ch4:s2 --json"
+    "Examples: lrwr recap · lrwr recap ch4 · lrwr recap --as-of ch4:s2 --json"
 )
 GAPS_EPILOG = (
     "Examples: lrwr gaps · lrwr gaps Nell · lrwr gaps --all · lrwr gaps answer bdfk"
@@ -81,16 +89,16 @@ GapIdArgument = Annotated[
 class StoryList:
     """How one list of the story bible is selected, filtered and printed.
 
-    `select` returns the items of a bible, `render` their text and `to_json` the JSON
-    object of one item. `concerns` returns whether an item is about the character with a
+    `select` returns the items of a bible, `render` their text and `to_json` their JSON
+    objects. `concerns` returns whether an item is about the character with a
     name. `empty` is the sentence for an empty list, without its full stop;
     `model_topic` names what only a language model can add to the list, empty if
     nothing.
     """
 
     select: Callable[[Bible], Sequence[Any]]
-    render: Callable[[Sequence[Any]], Iterable[StyledLine | StyledTable]]
-    to_json: Callable[[Any], dict[str, object]]
+    render: Callable[[Sequence[Any], Bible], Iterable[StyledLine | StyledTable]]
+    to_json: Callable[[Sequence[Any], Bible], list[dict[str, object]]]
     empty: str
     model_topic: str = ""
     concerns: Callable[[Any, str], bool] = lambda _item, _name: True
@@ -99,44 +107,44 @@ class StoryList:
 CHARACTERS = StoryList(
     lambda bible: bible.characters,
     story.list_characters,
-    story_json.character_summary_as_json,
+    story_json.characters_as_json,
     empty="No characters found",
     model_topic="Traits, values, behaviour, voice",
 )
 WORLD = StoryList(
     lambda bible: bible.world,
-    story.list_world,
-    story_json.element_as_json,
+    lambda elements, _: story.list_world(elements),
+    lambda elements, _: [story_json.element_as_json(e) for e in elements],
     empty="No world elements found",
     model_topic="Other technology, factions, artifacts and rules",
 )
 RELATIONS = StoryList(
     lambda bible: bible.relations,
-    story.render_relations,
-    story_json.relation_as_json,
+    lambda relations, _: story.render_relations(relations),
+    lambda relations, _: [story_json.relation_as_json(r) for r in relations],
     empty="No relationships found",
     model_topic="Whether characters are allies or opponents",
     concerns=lambda relation, name: name in (relation.source, relation.target),
 )
 TIMELINE = StoryList(
     lambda bible: bible.timeline,
-    story.render_timeline,
-    story_json.moment_as_json,
+    lambda moments, _: story.render_timeline(moments),
+    lambda moments, _: [story_json.moment_as_json(m) for m in moments],
     empty="No events found",
     model_topic="Other events",
     concerns=lambda moment, name: name in moment.characters,
 )
 QUOTES = StoryList(
     lambda bible: bible.quotes,
-    story.render_quotes,
-    story_json.quote_as_json,
+    lambda quotes, _: story.render_quotes(quotes),
+    lambda quotes, _: [story_json.quote_as_json(q) for q in quotes],
     empty="No dialogue found",
     concerns=lambda quote, name: quote.speaker == name,
 )
 RECAP = StoryList(
     lambda bible: bible.scenes,
-    story.render_recap,
-    story_json.scene_as_json,
+    lambda scenes, _: story.render_recap(scenes),
+    lambda scenes, _: [story_json.scene_as_json(s) for s in scenes],
     empty="No scenes found",
     model_topic="Scene summaries",
 )
@@ -152,17 +160,33 @@ gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=GAPS_
 def characters_command(
     context: typer.Context,
     name: NameArgument = None,
+    absent_since: Annotated[
+        str | None,
+        typer.Option(
+            "--absent-since",
+            metavar="chN",
+            help="List only those whose last scene is in chapter N or before.",
+        ),
+    ] = None,
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the characters, or show one with all facts and sources."""
+    """List the characters with their last scene, or show one with all facts and
+    sources.
+    """
     if context.invoked_subcommand is not None:
         return
     character_name = join_name(name)
+    since = None if absent_since is None else parse_chapter(absent_since)
+    bible, output, settings = _open_story_bible(context, as_of)
     if not character_name:
-        _print_story_list(context, CHARACTERS, as_of)
+        items: Sequence[Any] = CHARACTERS.select(bible)
+        if since is not None:
+            last = story.find_last_scenes(bible)
+            gone = {name for name, scene in last.items() if scene.chapter <= since}
+            items = [profile for profile in items if profile.name in gone]
+        _print_items(CHARACTERS, items, bible, as_of, (output, settings))
         return
-    bible, output, _ = _open_story_bible(context, as_of)
     profile = find_profile_by_name(character_name, bible)
     if as_json:
         output.json(story_json.profile_as_json(profile, bible))
@@ -245,6 +269,12 @@ def timeline_command(
 @app.command("quotes", epilog=QUOTES_EPILOG)
 def quotes_command(
     context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME] [chN]", help="Show only this speaker, or this chapter."
+        ),
+    ] = None,
     speaker: Annotated[
         str,
         typer.Option(
@@ -255,12 +285,19 @@ def quotes_command(
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
     """List quoted dialogue with speaker, confidence and location."""
-    _print_story_list(context, QUOTES, as_of, speaker)
+    name, chapter = split_chapter(join_name(words))
+    bible, output, settings = _open_story_bible(context, as_of)
+    quotes = filter_quotes(bible, speaker or name, chapter)
+    _print_items(QUOTES, quotes, bible, as_of, (output, settings))
 
 
 @app.command("recap", epilog=RECAP_EPILOG)
 def recap_command(
     context: typer.Context,
+    point: Annotated[
+        str | None,
+        typer.Argument(metavar="[POINT]", help="The same as --as-of POINT."),
+    ] = None,
     as_of: AsOfOption = None,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
@@ -268,7 +305,7 @@ def recap_command(
 
     Without a language model, the key sentences of each scene are quoted instead.
     """
-    _print_story_list(context, RECAP, as_of)
+    _print_story_list(context, RECAP, as_of or point)
 
 
 @gaps_app.callback()
@@ -358,42 +395,6 @@ async def load_bible(
         return await service.read(horizon)
 
 
-def find_world_element(name: str, bible: Bible) -> WorldElement:
-    """Return the world element called `name`.
-
-    If there is none, return the only one whose name contains all words of `name`. Case
-    is ignored. World elements are settings, objects, groups, rules and the like.
-
-    Raises:
-        NotFound: No element, or several, match; the hint suggests names.
-    """
-    key = normalize_character_name(name)
-    elements = {
-        normalize_character_name(element.name): element for element in bible.world
-    }
-    if key in elements:
-        return elements[key]
-    words = set(key.split())
-    matches = [
-        element
-        for element_key, element in elements.items()
-        if words and words <= set(element_key.split())
-    ]
-    if len(matches) == 1:
-        return matches[0]
-    suggestions = [match.name for match in matches[:4]] or get_close_matches(
-        name, [element.name for element in bible.world], n=2, cutoff=0.5
-    )
-    raise NotFound(
-        f"“{name}” matches several world elements"
-        if matches
-        else f"No world element is called “{name}”",
-        hint=f"Did you mean {' or '.join(suggestions)}?"
-        if suggestions
-        else "Run `lrwr world` to list all.",
-    )
-
-
 def join_name(words: Sequence[str] | None) -> str:
     """Return the words of a name on the command line as one name; empty for None."""
     return " ".join(words or ()).strip()
@@ -438,12 +439,23 @@ def _print_story_list(
     if character:
         name = find_profile_by_name(character, bible).name
         items = [item for item in items if story_list.concerns(item, name)]
+    _print_items(story_list, items, bible, as_of, (output, settings))
+
+
+def _print_items(
+    story_list: StoryList,
+    items: Sequence[Any],
+    bible: Bible,
+    as_of: str | None,
+    session: tuple[Output, Settings],
+) -> None:
+    output, settings = session
     if output.as_json:
-        output.json([story_list.to_json(item) for item in items])
+        output.json(story_list.to_json(items, bible))
         return
     with output.paged():
         if items:
-            output.show(story_list.render(items))
+            output.show(story_list.render(items, bible))
         else:
             remedy = story.explain_model_setup(bible, settings)
             print_nothing_known(output, story_list.empty, as_of, remedy)

@@ -1,18 +1,13 @@
 """`lrwr graph`: what is connected with a character or place, and exports of the graph."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lrwr.app.presenters.story import render_neighbors
 from lrwr.app.presenters.text import (
-    StyledLine,
-    StyledText,
     format_count,
-    sanitize_line,
-    shorten_excerpt,
-    styled_line,
 )
 from lrwr.cli.commands.bible import load_bible
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
@@ -21,7 +16,6 @@ from lrwr.cli.runtime.services import run_async
 from lrwr.core.bible.name_lookup import match_elements
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.story_graph import (
-    EdgeLabel,
     Neighbor,
     build_story_graph,
     character_node_id,
@@ -78,7 +72,7 @@ def graph_near_command(
         output.json([_neighbor_as_json(neighbor) for neighbor in neighbors])
         return
     with output.paged():
-        output.show(_render_neighbors(neighbors))
+        output.show(render_neighbors(neighbors))
 
 
 @app.command("export", epilog=EXPORT_EPILOG)
@@ -118,39 +112,6 @@ def _find_node(name: str, bible: Bible) -> str:
         if len(elements) == 1:
             return element_node_id(elements[0].name)
         raise
-
-
-def _render_neighbors(neighbors: Sequence[Neighbor]) -> Iterator[StyledLine]:
-    for neighbor in neighbors:
-        indent = 2 * (neighbor.distance - 1)
-        via = f" (through {neighbor.through.name})" if neighbor.distance > 1 else ""
-        yield styled_line(
-            sanitize_line(shorten_excerpt(neighbor.node.name)),
-            StyledText(f"  {describe_edge(neighbor)}{via}  ", "faint"),
-            StyledText(sanitize_line(neighbor.edge.place), "place"),
-            indent=indent,
-        )
-    names = {neighbor.node.id for neighbor in neighbors}
-    yield styled_line(f"{format_count(len(names), 'name')}.")
-
-
-def describe_edge(neighbor: Neighbor) -> str:
-    """Return what connects a node with the one it is reached through."""
-    edge, node, through = neighbor.edge, neighbor.node, neighbor.through
-    properties = edge.properties
-    match edge.label:
-        case EdgeLabel.RELATED_TO:
-            owner = through if edge.target == node.id else node
-            kind = properties.get("kind") or properties.get("valence") or "related"
-            return f"{kind} of {owner.name}"
-        case EdgeLabel.TOGETHER_WITH:
-            scenes = format_count(int(properties["scenes"]), "scene")
-            return f"together in {scenes}"
-        case EdgeLabel.TOLD:
-            teller = through if edge.source == through.id else node
-            return f"told by {teller.name}: {properties.get('what', '')}"
-        case _:
-            return edge.label.value.lower().replace("_", " ")
 
 
 def _neighbor_as_json(neighbor: Neighbor) -> dict[str, object]:

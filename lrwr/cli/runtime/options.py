@@ -1,5 +1,6 @@
 """Options and arguments that several commands share."""
 
+import re
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar
@@ -121,3 +122,25 @@ def check_budget(budget: float | None) -> float | None:
             hint="Name a higher `--budget`, or do without the model.",
         )
     return budget
+
+
+_CHAPTER_WORD = re.compile(r"(?:ch|chapter )(\d{1,4})", re.IGNORECASE)
+
+
+def split_chapter(words: str) -> tuple[str, int | None]:
+    """Return a name and a chapter that may follow it, as in "Nell ch4"."""
+    name, _, last = words.rpartition(" ")
+    match = _CHAPTER_WORD.fullmatch(last)
+    return (name.strip(), int(match[1])) if match else (words, None)
+
+
+def parse_chapter(text: str) -> int:
+    """Return the number of a chapter, such as 4 for "ch4".
+
+    Raises:
+        SettingsProblem: It is no chapter.
+    """
+    match = _CHAPTER_WORD.fullmatch(text.strip())
+    if match is None:
+        raise SettingsProblem(f"“{text}” is no chapter", hint="Write it as in ch4.")
+    return int(match[1])

@@ -119,7 +119,7 @@ class Output:
         """Write lines and tables to stdout, in the order of `blocks`."""
         for block in blocks:
             if isinstance(block, StyledTable):
-                self.table(block.headings, block.rows, right=block.right)
+                self._write_table(block)
             else:
                 self.answer(*block.pieces, indent=block.indent)
 
@@ -193,10 +193,13 @@ class Output:
 
         On a terminal, wide cells wrap; in a pipe or a file each row is one line.
         """
+        self._write_table(StyledTable(headings, rows, right))
+
+    def _write_table(self, table: StyledTable) -> None:
         if self._out.terminal:
-            self._out.write(self._out.render_table(headings, rows, right))
+            self._out.write(self._out.render_table(table))
             return
-        for line in _align_columns(headings, rows, right):
+        for line in _align_columns(table.headings, table.rows, table.right):
             self._out.write_line([line])
 
     @contextmanager
@@ -267,20 +270,14 @@ class Stream:
             lines = join_pieces(pieces).split("\n")
             self.write("".join(f"{margin}{line}\n" if line else "\n" for line in lines))
 
-    def render_table(
-        self,
-        headings: Sequence[str],
-        rows: Sequence[Sequence[LinePiece]],
-        right: Collection[str],
-    ) -> str:
-        """Return a table for a terminal, with wrapped cells.
-
-        Columns whose heading is in `right` are right-aligned.
-        """
+    def render_table(self, table: StyledTable) -> str:
+        """Return a table for a terminal, with wrapped cells."""
+        headings = list(table.headings)
         return self.renderer.render_table(
             [self.clean([heading]) for heading in headings],
-            [[self.clean([cell]) for cell in row] for row in rows],
-            {index for index, heading in enumerate(headings) if heading in right},
+            [[self.clean([cell]) for cell in row] for row in table.rows],
+            {index for index, name in enumerate(headings) if name in table.right},
+            [headings.index(name) for name in table.optional],
         )
 
     def clean(self, pieces: Sequence[LinePiece]) -> list[StyledText]:

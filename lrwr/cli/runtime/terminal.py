@@ -193,15 +193,20 @@ class TerminalRenderer:
         headings: Sequence[Sequence[StyledText]],
         rows: Sequence[Sequence[Sequence[StyledText]]],
         right: Collection[int],
+        optional: Sequence[int] = (),
     ) -> str:
         """Return a table in which long cells continue on the next line.
 
-        They are divided at blanks, and locations behind slashes. `right` has the indexes, from 0,
-        of right-aligned columns.
+        They are divided at blanks, and locations behind slashes. `right` and `optional`
+        have the indexes, from 0, of right-aligned columns, and of those that are left
+        out, the first one first, until all words fit.
         """
         lines = [[self._line(cell) for cell in row] for row in (headings, *rows)]
+        shown = _choose_columns([*zip(*lines, strict=True)], optional, self._width)
+        lines = [[row[index] for index in shown] for row in lines]
+        right = [shown.index(index) for index in right if index in shown]
         widths = _fit_columns(
-            [*zip(*lines, strict=True)], self._width - _COLUMN_GAP * len(headings)
+            [*zip(*lines, strict=True)], self._width - _COLUMN_GAP * len(shown)
         )
         table = Table(
             box=None,
@@ -284,6 +289,22 @@ class TerminalRenderer:
         with self._console.capture() as capture:
             self._console.print(renderable, soft_wrap=True)
         return capture.get()
+
+
+def _choose_columns(
+    columns: Sequence[Sequence[Text]], optional: Sequence[int], width: int
+) -> list[int]:
+    """Return the indexes of the columns of a table that are shown in `width` columns.
+
+    Those in `optional` are left out, the first one first, until every word fits.
+    """
+    shown = list(range(len(columns)))
+    least = [_widest_part(column, _HYPHEN_PART) for column in columns]
+    for index in optional:
+        if sum(least[n] + _COLUMN_GAP for n in shown) <= width:
+            break
+        shown.remove(index)
+    return shown
 
 
 def _fit_columns(columns: Sequence[Sequence[Text]], available: int) -> list[int]:

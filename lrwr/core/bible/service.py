@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from hashlib import sha256
 
+from lrwr.core.bible.horizon import normalize_character_name
 from lrwr.core.bible.index import (
     BibleIndex,
     BibleParts,
@@ -16,7 +18,12 @@ from lrwr.core.bible.index import (
 from lrwr.core.bible.index_builder import INDEXED_FACTS, build_bible_index
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
-from lrwr.core.bible.values import Bible, CharacterProfile
+from lrwr.core.bible.values import (
+    AttributedQuote,
+    Bible,
+    CharacterProfile,
+    WorldElement,
+)
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.codec import InvalidData, decode_checked_json, encode_json
@@ -306,3 +313,57 @@ def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
         if similar_names
         else "Run `lrwr characters` to list all characters.",
     )
+
+
+def find_world_element(name: str, bible: Bible) -> WorldElement:
+    """Return the world element called `name`.
+
+    If there is none, return the only one whose name contains all words of `name`. Case
+    is ignored. World elements are settings, objects, groups, rules and the like.
+
+    Raises:
+        NotFound: No element, or several, match; the hint suggests names.
+    """
+    key = normalize_character_name(name)
+    elements = {
+        normalize_character_name(element.name): element for element in bible.world
+    }
+    if key in elements:
+        return elements[key]
+    words = set(key.split())
+    matches = [
+        element
+        for element_key, element in elements.items()
+        if words and words <= set(element_key.split())
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    suggestions = [match.name for match in matches[:4]] or get_close_matches(
+        name, [element.name for element in bible.world], n=2, cutoff=0.5
+    )
+    raise NotFound(
+        f"“{name}” matches several world elements"
+        if matches
+        else f"No world element is called “{name}”",
+        hint=f"Did you mean {' or '.join(suggestions)}?"
+        if suggestions
+        else "Run `lrwr world` to list all.",
+    )
+
+
+def filter_quotes(
+    bible: Bible, speaker: str, chapter: int | None
+) -> Sequence[AttributedQuote]:
+    """Return the dialogue of the character `speaker`, in a chapter; of all if "" and
+    None.
+
+    Raises:
+        NotFound: There is no such character, or several have this name.
+    """
+    name = find_profile_by_name(speaker, bible).name if speaker else ""
+    return [
+        quote
+        for quote in bible.quotes
+        if (not name or quote.speaker == name)
+        and (chapter is None or quote.evidence.chapter == chapter)
+    ]

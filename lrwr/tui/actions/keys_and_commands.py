@@ -142,6 +142,11 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
+        "room.drafts", "alt+b", "Drafts",
+        "Show the board of scenes with their drafts", "do('drafts')", "draft",
+        section=STORY,
+    ),
+    Action(
         "room.review", "alt+n", "Names to review",
         "Show names that may be one character, or two", "do('review')", "review",
         section=STORY,
@@ -158,7 +163,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "room.recap", "alt+y", "Recap", "Show the story so far, scene by scene",
-        "do('recap')", "recap",
+        "do('recap')", "recap", "[CHAPTER]",
         section=STORY,
     ),
     Action(

@@ -128,6 +128,40 @@ CHECK_ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 """Actions of the check screen."""
 
+DRAFT_ACTIONS: tuple[Action, ...] = (
+    *(
+        Action(
+            f"drafts.{view}", key, title, help_text, f"show('{view}')",
+            is_shown_in_footer=True, is_priority=False,
+        )
+        for view, key, title, help_text in (
+            ("card", "k", "Card", "Show the card of the scene"),
+            ("brief", "b", "Brief", "Show what the scene needs"),
+            ("text", "t", "Text", "Show the latest draft of the scene"),
+            ("diff", "f", "Diff", "Show what differs from the draft before"),
+            ("check", "c", "Check", "Check the latest draft at its place in the story"),
+        )
+    ),
+    Action(
+        "drafts.accept", "a", "Accept",
+        "Make the latest draft a new file of the manuscript", "accept",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "drafts.reject", "x", "Reject", "Reject the latest draft; its file stays",
+        "reject", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "drafts.undo", "u", "Undo", "Remove the file of the accepted draft", "undo",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "drafts.make", "m", "Make board", "Write a board of your manuscript", "make",
+        is_priority=False,
+    ),
+)  # fmt: skip
+"""Actions of the drafts screen."""
+
 REVIEW_ACTIONS: tuple[Action, ...] = (
     Action(
         "review.accept", "y", "Yes", "Answer the question with yes", "decide('yes')",
@@ -342,6 +376,7 @@ SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
     ("E-book (lrwr read)", BOOK_ACTIONS),
     ("Search", SEARCH_ACTIONS),
     ("Contradictions", CHECK_ACTIONS),
+    ("Drafts", DRAFT_ACTIONS),
     ("Names to review", REVIEW_ACTIONS),
     ("Open questions", GAP_ACTIONS),
     ("Threads", THREAD_ACTIONS),

@@ -15,11 +15,11 @@ from lrwr.tui.queries.threads import load_threads
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.check import CheckScreen
 from lrwr.tui.screens.diff import DiffScreen
+from lrwr.tui.screens.drafts import DraftsScreen, PostsScreen
 from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.name_review import NameReviewScreen
-from lrwr.tui.screens.posts import PostsScreen
 from lrwr.tui.screens.reader import ReaderScreen
 from lrwr.tui.screens.search import SearchScreen
 from lrwr.tui.screens.settings import SettingsScreen
@@ -116,6 +116,12 @@ async def open_posts_screen(screen: RoomScreen, words: str) -> None:
     """Show the drafts of texts about the story with their check; `words` is ignored."""
     del words
     await screen.app.push_screen_wait(PostsScreen(screen))
+
+
+async def open_drafts_screen(screen: RoomScreen, words: str) -> None:
+    """Show the board of scenes with their drafts; `words` is ignored."""
+    del words
+    await screen.app.push_screen_wait(DraftsScreen(screen))
 
 
 async def open_name_review_screen(screen: RoomScreen, words: str) -> None:

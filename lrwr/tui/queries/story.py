@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lrwr.app.presenters.text import shorten_titles
 from lrwr.app.presenters.threads import ANALYST, describe_speaker
 from lrwr.core.bible.name_review import NameProposal, review_names
 from lrwr.core.bible.service import find_profile_by_name
@@ -212,11 +213,12 @@ async def load_completion_context(
     bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     characters = (await bible.read(horizon)).characters
-    chapters = (await workspace.finder().story_order()).iter_chapters()
+    order = await workspace.finder().story_order()
+    chapters = [(n, c.title) for _, c, n in order.iter_chapters() if not c.opening]
+    titles = shorten_titles([title for _, title in chapters])
     places = {
-        f"ch{number}": chapter.title
-        for _, chapter, number in chapters
-        if not chapter.opening
+        f"ch{number}": title
+        for (number, _), title in zip(chapters, titles, strict=True)
     }
     return CompletionContext(
         tuple(character.name for character in characters), tuple(places.items()), mark

@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 LOAD_DELAY = 0.05
 """Seconds between the first frame and the first heavy import."""
 
+COLLECTOR_THRESHOLDS = 2_000, 20, 1_000_000
+"""Thresholds of the three generations of the garbage collector. The oldest generation has
+every object of the story, and a collection of it takes 0.2 s with a long novel: it
+runs only while nobody types."""
+
+IDLE_SECONDS = 5.0
+"""Seconds without a key after which old objects may be collected."""
+
 TRANSCRIPT_STYLES = Path(__file__).parents[1] / "transcript.tcss"
 """Styles of what is mounted after the first frame."""
 
@@ -87,7 +95,9 @@ class ChatScreen(RoomScreen):
             # imports cost about 15 % of the first frame. Objects that exist by now
             # live as long as the application, so later collections skip them.
             gc.freeze()
+            gc.set_threshold(*COLLECTOR_THRESHOLDS)
             gc.enable()
+            self.set_interval(IDLE_SECONDS, self._collect_garbage)
         styles = TRANSCRIPT_STYLES.read_text(encoding="utf-8")
         self.app.stylesheet.add_source(styles, (str(TRANSCRIPT_STYLES), ""))
         footer = Footer(show_command_palette=False, compact=True)
@@ -95,6 +105,13 @@ class ChatScreen(RoomScreen):
         self.refresh_bindings()  # the footer shows its keys when they are announced
         await self._mount_split_view()
         footer.call_after_refresh(self.set_timer, LOAD_DELAY, self.load)
+
+    def _collect_garbage(self) -> None:
+        """Collect old objects while nobody types."""
+        is_answering = any(w.group == "turn" and w.is_running for w in self.workers)
+        is_idle = self.room.seconds_since_input >= IDLE_SECONDS
+        if is_idle and not is_answering and gc.get_count()[2]:
+            gc.collect()
 
     async def _mount_split_view(self) -> None:
         split_view_class = await asyncio.to_thread(_import_split_view)

@@ -31,9 +31,9 @@ from lrwr.tui.room import RoomApp
 TRANSCRIPT_SECTION = "Thread (press Tab in an empty prompt)"
 SOURCES_SECTION = "Sources (press Tab twice)"
 KEYS_HINT = (
-    "To change keys, set `keys` under `[screen]` in lrwr.toml. Use the names after the"
-    " descriptions:"
-    ' keys = ["room.characters ctrl+o", "room.side f12,ctrl+b"]'
+    "To change keys, set `keys` under `[screen]` in lrwr.toml:"
+    ' keys = ["room.characters ctrl+o", "room.side f12,ctrl+b"]. Type a dot here to see'
+    " the names of all actions."
 )
 MAX_LISTED_KEYS = 4
 """Up to so many keys of one action are listed in full."""
@@ -41,7 +41,9 @@ NO_MATCH = "No key or command matches. Change the search or press Esc to close."
 
 
 class HelpScreen(ModalScreen[None]):
-    """Lists all actions with keys, commands and ids; an input filters them.
+    """Lists all actions with keys and commands; an input filters them.
+
+    A word with a dot is looked for in the ids of actions, which are then shown.
 
     `keymap` maps action ids to configured keys, separated by commas; other actions have
     their default keys. `words` fill the filter.
@@ -149,15 +151,19 @@ class HelpScreen(ModalScreen[None]):
             )
             command = f"  {slash}" if slash else ""
             yield Content.assemble((keys.ljust(8), "bold $accent"), command)
-            yield Content.assemble(f"  {action.help}", (f"  {action.id}", "dim"))
+            name = f"  {action.id}" if "." in words else ""
+            yield Content.assemble(f"  {action.help}", (name, "dim"))
         if matches:
             yield Content("")
 
     def _matches(self, action: Action, title: str, words: str) -> bool:
         keys = resolve_keys(action, self._keymap)
         names = (*keys, *map(format_key, keys), f"/{action.slash}", action.title)
-        text = " ".join((*names, action.help, action.id, title)).casefold()
-        return all(word in text for word in words.casefold().split())
+        text = " ".join((*names, action.help, title)).casefold()
+        return all(
+            word in (action.id if "." in word else text)
+            for word in words.casefold().split()
+        )
 
 
 def format_keys(keys: tuple[str, ...]) -> str:

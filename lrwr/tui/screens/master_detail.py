@@ -1,7 +1,8 @@
 """Base class of screens with a filtered list and the details of its highlighted row."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar, TypeVar, cast
 
 from textual import events, on, work
@@ -12,6 +13,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
+from lrwr.core.bible.values import TextEvidence
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import RULES_KEEPER, Certainty
+from lrwr.core.model.text import LineRange, Span
 from lrwr.tui.actions.citations import open_document_at_line
 from lrwr.tui.actions.screen_keys import LIST_ACTIONS
 from lrwr.tui.queries.reader import ReaderPosition
@@ -106,6 +111,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self._title = title
         self._words = words
         self._rows = SearchableRows(())
+        self._is_loading = True
         self.hint = "Type to search…"
         self.nothing = "The list is empty."
         self.loading_text = "Loading…"
@@ -179,6 +185,8 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.show_error(error)
             return
+        finally:
+            self._is_loading = False
         self.find(at=at or self.first())
 
     def first(self) -> str:
@@ -236,8 +244,12 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self._search_extra()
 
     def typed(self) -> None:
-        """Handle a change of the filter; by default, show the rows that match."""
-        self.find()
+        """Handle a change of the filter; by default, show the rows that match.
+
+        While the rows are loading, nothing happens: they are filtered when they arrive.
+        """
+        if not self._is_loading:
+            self.find()
 
     @work(exclusive=True, group="extra", exit_on_error=False)
     async def _search_extra(self) -> None:
@@ -377,3 +389,37 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             event.stop()
             find.focus()
             find.insert_text_at_cursor(typed)
+
+
+def locate_line(line: StyledLine, document: str, number: int) -> StyledLine:
+    """Return a line of the details that Enter opens at line `number` of a document.
+
+    `document` is a path relative to the library's folder; it may be any text file.
+    """
+    evidence = TextEvidence(
+        document=DocumentId(document),
+        spans=(Span(0, 1),),
+        text="",
+        lines=LineRange(number, number),
+        chapter=None,
+        chapter_title="",
+        scene=None,
+        keeper=RULES_KEEPER,
+        certainty=Certainty.PROBABLE,
+    )
+    return replace(line, evidence=evidence)
+
+
+def locate_lines(lines: Iterable[StyledLine], document: str) -> Iterator[StyledLine]:
+    """Yield the lines of a report on `document`, each opened where it is about.
+
+    A line that starts with a location, such as "posts/1.md:12", sets the place of the
+    lines after it. A line with its own quotation keeps that.
+    """
+    number = 1
+    for line in lines:
+        first = line.pieces[0] if line.pieces else ""
+        if line.indent == 0 and isinstance(first, StyledText) and first.tone == "place":
+            last = first.text.rpartition(":")[2].split("–")[0].split("-")[0]
+            number = int(last) if last.isdecimal() else number
+        yield line if line.evidence else locate_line(line, document, number)

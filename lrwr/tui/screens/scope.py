@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from lrwr.app.presenters.story import format_mention_count, render_character
-from lrwr.app.presenters.text import StyledLine, StyledText
+from lrwr.app.presenters.text import StyledLine, StyledText, shorten_titles
 from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.tui.actions.screen_keys import CHARACTER_CHOICE_ACTIONS
 from lrwr.tui.queries.story import HorizonStop, list_horizon_stops, load_story
@@ -46,7 +46,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         )
         self._stops = {_key(stop): stop for stop in stops}
         marker = "" if as_of else CURRENT_MARK
-        return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *map(_stop_row, stops)]
+        return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *_stop_rows(stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return title and effect of the horizon in the row with the key `key`."""
@@ -68,13 +68,20 @@ def _key(stop: HorizonStop) -> str:
     return f"={stop.as_of}"
 
 
-def _stop_row(stop: HorizonStop) -> ListRow:
+def _stop_rows(stops: Sequence[HorizonStop]) -> list[ListRow]:
+    chapters = [stop for stop in stops if not stop.scene]
+    titles = shorten_titles([stop.title for stop in chapters])
+    shown = dict(zip(map(_key, chapters), titles, strict=True))
+    return [_stop_row(stop, shown.get(_key(stop), "")) for stop in stops]
+
+
+def _stop_row(stop: HorizonStop, title: str) -> ListRow:
     marker = CURRENT_MARK if stop.present else ""
-    key, also = _key(stop), (stop.as_of,)
+    key = _key(stop)
     if stop.scene:
         name = f"{marker}scene {stop.scene}"
-        return ListRow(key, name, stop.begins, also, depth=2)
-    return ListRow(key, f"{marker}{_name_of(stop)}", stop.title, also)
+        return ListRow(key, name, stop.begins, (stop.as_of,), depth=2)
+    return ListRow(key, f"{marker}{_name_of(stop)}", title, (stop.as_of, stop.title))
 
 
 def _name_of(stop: HorizonStop) -> str:

@@ -1,6 +1,9 @@
 """Screens that show the story bible: characters, world and timeline."""
 
+import asyncio
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar
 
@@ -12,10 +15,13 @@ from lrwr.app.presenters.story import (
     describe_not_evaluated,
     describe_nothing_known,
     explain_model_setup,
+    find_last_scenes,
     format_mention_count,
+    format_scene_point,
     render_character,
     render_element,
     render_moment,
+    render_neighbors,
     render_quotes,
     render_recap,
     render_relations,
@@ -24,7 +30,16 @@ from lrwr.app.presenters.text import (
     StyledLine,
     StyledText,
     format_horizon,
+    shorten_chapter_names,
     shorten_excerpt,
+    styled_line,
+)
+from lrwr.core.bible.story_graph import (
+    Neighbor,
+    StoryGraph,
+    build_story_graph,
+    character_node_id,
+    find_neighbors,
 )
 from lrwr.core.bible.values import (
     Bible,
@@ -36,15 +51,18 @@ from lrwr.core.model.text import format_chapter_title
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_line
 from lrwr.tui.widgets.lists import ListRow
+
+_POINT = re.compile(r"(?:vol\d+\.)?ch\d+(?::s\d+)?", re.IGNORECASE)
+"""A point of the story, as `--as-of` takes it."""
 
 
 class StoryScreen(MasterDetailScreen[None]):
     """Base class of screens that show one list of the story bible up to the horizon.
 
     A row's key is the index of its item in that list, from 0, as text. `words` fill the
-    filter.
+    filter. `as_of` is a horizon for this screen; empty for that of the chat.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -56,9 +74,11 @@ class StoryScreen(MasterDetailScreen[None]):
     MODEL_ONLY_TOPIC: ClassVar[str] = ""
     """What only a language model finds, for the note under the list; may be empty."""
 
-    def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
-        as_of = room.scope.as_of
-        until = f", up to {format_horizon(as_of)}" if as_of else ""
+    def __init__(
+        self, room: RoomScreen, title: str, *, words: str = "", as_of: str = ""
+    ) -> None:
+        self._as_of = as_of or room.scope.as_of
+        until = f", up to {format_horizon(self._as_of)}" if self._as_of else ""
         super().__init__(room, f"{title}{until}", words=words)
         self.bible: Bible | None = None
 
@@ -78,7 +98,7 @@ class StoryScreen(MasterDetailScreen[None]):
         Raises:
             NotFound: No manuscript was ingested, or the horizon does not exist.
         """
-        as_of, room = self.room.scope.as_of, self.room.room
+        as_of, room = self._as_of, self.room.room
         bible = await room.service_thread.run(
             lambda workspace: load_story(workspace, as_of)
         )
@@ -97,17 +117,18 @@ class StoryScreen(MasterDetailScreen[None]):
 
 
 class PeopleScreen(StoryScreen):
-    """Lists all characters, most mentioned first, with their profiles."""
+    """Lists all characters, most mentioned first, with profiles and connections."""
 
     RANKED: ClassVar[bool] = True
     EMPTY_STATEMENT: ClassVar[str] = "No characters found"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Characters", words=words)
+        self._graph: StoryGraph | None = None
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each character of `bible`, most mentioned first."""
-        last_scenes = _last_scenes(bible)
+        last_scenes = find_last_scenes(bible)
         return [
             ListRow(
                 str(number),
@@ -133,27 +154,35 @@ class PeopleScreen(StoryScreen):
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return the profile of character `number`, from 0: facts and quotations."""
-        profile = bible.characters[number]
-        scenes = [scene for scene in bible.scenes if profile.name in scene.present]
-        first, *others = render_character(profile, bible)
-        yield first
-        if scenes:
-            yield StyledLine((_describe_scenes(scenes),), 2)
-        yield from others
+        return render_character(bible.characters[number], bible)
+
+    async def lines(self, key: str) -> Iterable[StyledLine]:
+        """Return the profile of a character, then who and what it is connected with."""
+        profile_lines, bible = await super().lines(key), self.bible
+        if bible is None:
+            return profile_lines
+        name = bible.characters[int(key)].name
+        neighbors = await asyncio.to_thread(self._find_neighbors, bible, name)
+        connections = map(_locate_connection, neighbors, render_neighbors(neighbors))
+        heading = [styled_line(StyledText("Connected with:", "strong"))]
+        return [*profile_lines, *(heading if neighbors else ()), *connections]
+
+    def _find_neighbors(self, bible: Bible, name: str) -> list[Neighbor]:
+        if self._graph is None:
+            self._graph = build_story_graph(bible)
+        return find_neighbors(self._graph, character_node_id(name), 1)
 
 
-def _describe_last_scene(place: str | None) -> tuple[str, ...]:
-    return (f"last {place}",) if place else ()
+def _locate_connection(neighbor: Neighbor, line: StyledLine) -> StyledLine:
+    """Return a line that Enter opens where the text states the connection."""
+    document, _, lines = neighbor.edge.place.rpartition(":")
+    first = lines.partition("-")[0]
+    line = replace(line, indent=2)
+    return locate_line(line, document, int(first)) if first.isdecimal() else line
 
 
-def _describe_scenes(scenes: Sequence[SceneSummary]) -> str:
-    """Return in which chapters somebody acts or speaks, and the last scene."""
-    chapters = ", ".join(f"ch{n}" for n in dict.fromkeys(s.chapter for s in scenes))
-    last = scenes[-1]
-    return (
-        f"acts or speaks in {chapters}; last in ch{last.chapter}:s{last.scene},"
-        f" {last.document}:{last.lines.first}"
-    )
+def _describe_last_scene(scene: SceneSummary | None) -> tuple[str, ...]:
+    return (f"last {format_scene_point(scene)}",) if scene else ()
 
 
 class WorldScreen(StoryScreen):
@@ -199,7 +228,7 @@ class TimelineScreen(StoryScreen):
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each event in story order, under chapter headings."""
-        return list(_rows(bible))
+        return _group_rows(_name_rows(bible))
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return event `number`, from 0, with its chapter and quotation."""
@@ -263,13 +292,18 @@ class QuotesScreen(StoryScreen):
 
 
 class RecapScreen(StoryScreen):
-    """Lists the scenes of the story with their summaries or key sentences."""
+    """Lists the scenes of the story with their summaries or key sentences.
+
+    `words` fill the filter, or are the point where the recap ends, such as "ch5".
+    """
 
     EMPTY_STATEMENT: ClassVar[str] = "No scenes found"
     MODEL_ONLY_TOPIC: ClassVar[str] = "Scene summaries"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
-        super().__init__(room, "Recap", words=words)
+        is_point = _POINT.fullmatch(words.strip()) is not None
+        as_of, words = (words.strip(), "") if is_point else ("", words)
+        super().__init__(room, "Recap", words=words, as_of=as_of)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each scene, in story order."""
@@ -296,46 +330,37 @@ def _name_point(chapter: int | None) -> tuple[str, ...]:
     return (f"ch{chapter}", f"chapter {chapter}") if chapter else ()
 
 
-def _last_scenes(bible: "Bible") -> dict[str, str]:
-    """Return for each character the last scene in which it acts or speaks."""
-    return {
-        name: f"ch{scene.chapter}:s{scene.scene}"
-        for scene in bible.scenes
-        for name in scene.present
-    }
-
-
 def _name_chapter(number: int, title: str) -> str:
     name = f"Chapter {number}" if number else "Before chapter 1"
     return f"{name}{format_chapter_title(number, title)}"
 
 
 def _group_rows(named_rows: Iterable[tuple[str, ListRow]]) -> list[ListRow]:
-    """Return the rows, each group of the same name under a heading."""
+    """Return the rows, each group of the same name under a heading.
+
+    The beginning that the names of neighbouring chapters share is left out.
+    """
+    groups = [
+        (name, [row for _, row in group])
+        for name, group in groupby(named_rows, lambda named_row: named_row[0])
+    ]
+    headings = shorten_chapter_names([name for name, _ in groups])
     rows: list[ListRow] = []
-    for name, group in groupby(named_rows, lambda named_row: named_row[0]):
-        rows += [ListRow("", name, heading=True), *(row for _, row in group)]
+    for heading, (_, group) in zip(headings, groups, strict=True):
+        rows += [ListRow("", heading, heading=True), *group]
     return rows
 
 
-def _rows(bible: "Bible") -> Iterator[ListRow]:
+def _name_rows(bible: "Bible") -> Iterator[tuple[str, ListRow]]:
+    """Yield a row for each event, with the name of its chapter."""
     forms = {
         character.name: tuple(form.name for form in character.aliases)
         for character in bible.characters
     }
-    moments = enumerate(bible.timeline)
-    for chapter, numbered_moments in groupby(
-        moments,
-        lambda numbered_moment: format_chapter_name(numbered_moment[1].evidence),
-    ):
-        yield ListRow("", chapter, heading=True)
-        for number, moment in numbered_moments:
-            also = [
-                form
-                for character in moment.characters
-                for form in forms.get(character, ())
-            ]
-            people = ", ".join(moment.characters)
-            yield ListRow(
-                str(number), shorten_excerpt(moment.text), people, tuple(also)
-            )
+    for number, moment in enumerate(bible.timeline):
+        also = [
+            form for character in moment.characters for form in forms.get(character, ())
+        ]
+        people = ", ".join(moment.characters)
+        row = ListRow(str(number), shorten_excerpt(moment.text), people, tuple(also))
+        yield format_chapter_name(moment.evidence), row

@@ -8,7 +8,7 @@ from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import sanitize_text, shorten_chapter_names
 from lrwr.tui.queries.reader import ReaderContents
 
 NodeKey = tuple[int, int]
@@ -37,11 +37,12 @@ class ContentsTree(Tree[NodeKey]):
         """Show all chapters and notes; scenes follow with `open_part`."""
         self.clear()
         parent = self.root
+        names = shorten_chapter_names([part.name for part in contents.parts])
         for number, part in enumerate(contents.parts):
             if part.chapter is None and parent is self.root:
                 parent = self.root.add("Notes", expand=True)
             self._parts[number] = parent.add(
-                _label(part.name), (number, -1), allow_expand=len(part.scenes) > 1
+                _label(names[number]), (number, -1), allow_expand=len(part.scenes) > 1
             )
 
     def open_part(self, number: int, scenes: Sequence[str], scene: int) -> None:

@@ -54,6 +54,7 @@ def test_a_card_gives_every_claim_its_place() -> None:
         "  also called Wren",
         "  mentioned 6 times; gender: female (verified)",
         "  first seen: book/1.md:3  Chapter 1 “Lighting up”",
+        "  acts or speaks in ch1; last in ch1:s2  book/1.md:9",
         "  age: twelve  confirmed",
         "      notes/Nell Tallow.md:6  “She is twelve.”",
         "  eyes: grey  verified",
@@ -131,9 +132,11 @@ def test_the_list_of_characters_is_what_scripts_expect() -> None:
             "mentions": 2,
         },
     ]
-    table = shown(lambda output: output.show(story.list_characters(bible().characters)))
+    table = shown(
+        lambda output: output.show(story.list_characters(bible().characters, bible()))
+    )
     assert table.splitlines()[2].split() == [
-        "OchraMags", "Mags", "female", "4", "book/1.md:9", "verified",
+        "OchraMags", "Mags", "female", "4", "book/1.md:9", "ch1:s2", "verified",
     ]  # fmt: skip
 
 

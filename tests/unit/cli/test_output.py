@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_text
+from lrwr.app.presenters.text import LinePiece, StyledTable, StyledText, sanitize_text
 from lrwr.cli.runtime.output import ColorMode, Output
 from lrwr.core.model.errors import LrwrError
 
@@ -246,6 +246,29 @@ def test_a_narrower_table_divides_locations_behind_hyphens_before_words() -> Non
         ["01-lighting-"],
         ["up.md:10"],
     ]
+
+
+def test_a_narrow_table_leaves_out_optional_columns_until_every_word_fits() -> None:
+    row: list[LinePiece] = [
+        "PurpleFrog",
+        "unknown",
+        StyledText("chapters/01.md:10", "place"),
+        "sure",
+    ]
+    table = StyledTable(
+        ["Name", "Gender", "First seen", "Certainty"],
+        [row],
+        optional=("Certainty", "First seen"),
+    )
+
+    def show(width: str) -> list[list[str]]:
+        streams = on_terminal("never", COLUMNS=width)
+        streams.output.show([table])
+        return [line.split() for line in streams.answer.splitlines()]
+
+    assert show("80")[0] == ["Name", "Gender", "First", "seen", "Certainty"]
+    assert show("40")[0] == ["Name", "Gender", "First", "seen"]
+    assert show("25") == [["Name", "Gender"], ["PurpleFrog", "unknown"]]
 
 
 class Kind(StrEnum):
