@@ -58,6 +58,18 @@ def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
         assert room.leave() == 0
 
 
+def test_no_key_is_lost_that_is_typed_while_the_room_starts(book: Terminal) -> None:
+    question = "Who keeps the ledger of Thole?"
+    with open_room(book) as room:
+        room.press(*question)  # the first ones before anything is drawn
+        room.expect("Help")
+        room.press("enter")
+        room.expect("[1]")
+        room.press("ctrl+q")
+        assert room.leave() == 0
+    assert question in book.run("threads").out
+
+
 def test_the_first_day_reads_in_the_background_stops_and_goes_on(
     empty: Terminal,
 ) -> None:

@@ -80,7 +80,7 @@ async def test_going_back_to_the_list_and_finding(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS=keys) as room:
         await room.press("f6")
         paired(room).query_one(LineList).focus()
-        await room.press("alt+b")
+        await room.press("alt+j")
         assert isinstance(room.app.focused, RowList)
         await room.press("slash")
         assert isinstance(room.app.focused, RowList)
@@ -139,7 +139,7 @@ async def test_reading_from_the_library(book: Path) -> None:
 
 
 async def test_going_from_passage_to_passage_and_from_turn_to_turn(book: Path) -> None:
-    keys = "place.next n:place.leave q:turn.before alt+b"
+    keys = "place.next n:place.leave q:turn.before alt+j"
     async with a_room(book, LRWR_SCREEN_KEYS=keys) as room:
         await room.ask(LEDGER)
         await room.ask("What does the fog do?")
@@ -151,7 +151,7 @@ async def test_going_from_passage_to_passage_and_from_turn_to_turn(book: Path) -
         await room.press("q")
         assert room.app.focused is room.screen.query_one("#prompt")
         room.transcript.focus()
-        await room.press("alt+b")
+        await room.press("alt+j")
         assert room.transcript.chosen is room.transcript.views[0]
 
 

@@ -102,7 +102,12 @@ async def move_chat_scope(
     Raises:
         NotFound: No manuscript was ingested, or the horizon does not exist.
     """
-    bible = await load_story(workspace, as_of)
+    try:
+        bible = await load_story(workspace, as_of)
+    except NotFound as error:
+        if not workspace.is_ingested:
+            raise
+        raise NotFound(str(error), hint="F3 lists all chapters and scenes.") from error
     moved_scope = replace(scope, as_of=as_of)
     if not scope.character:
         return moved_scope
