@@ -15,7 +15,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.bible.story_graph import EdgeLabel, Neighbor
+from lrwr.core.bible.story_graph import Neighbor, describe_edge
 from lrwr.core.bible.values import (
     NO_READER,
     SHOWN_EVIDENCE,
@@ -485,22 +485,3 @@ def render_neighbors(neighbors: Sequence[Neighbor]) -> Iterator[StyledLine]:
         )
     names = {neighbor.node.id for neighbor in neighbors}
     yield styled_line(f"{format_count(len(names), 'name')}.")
-
-
-def describe_edge(neighbor: Neighbor) -> str:
-    """Return what connects a node with the one it is reached through."""
-    edge, node, through = neighbor.edge, neighbor.node, neighbor.through
-    properties = edge.properties
-    match edge.label:
-        case EdgeLabel.RELATED_TO:
-            owner = through if edge.target == node.id else node
-            kind = properties.get("kind") or properties.get("valence") or "related"
-            return f"{kind} of {owner.name}"
-        case EdgeLabel.TOGETHER_WITH:
-            scenes = format_count(int(properties["scenes"]), "scene")
-            return f"together in {scenes}"
-        case EdgeLabel.TOLD:
-            teller = through if edge.source == through.id else node
-            return f"told by {teller.name}: {properties.get('what', '')}"
-        case _:
-            return edge.label.value.lower().replace("_", " ")

@@ -146,6 +146,25 @@ def find_neighbors(graph: StoryGraph, start: str, steps: int) -> list[Neighbor]:
     return neighbors
 
 
+def describe_edge(neighbor: Neighbor) -> str:
+    """Return what connects a node with the one it is reached through."""
+    edge, node, through = neighbor.edge, neighbor.node, neighbor.through
+    properties = edge.properties
+    match edge.label:
+        case EdgeLabel.RELATED_TO:
+            owner = through if edge.target == node.id else node
+            kind = properties.get("kind") or properties.get("valence") or "related"
+            return f"{kind} of {owner.name}"
+        case EdgeLabel.TOGETHER_WITH:
+            count = int(properties["scenes"])
+            return f"together in {count:,} scene{'' if count == 1 else 's'}"
+        case EdgeLabel.TOLD:
+            teller = through if edge.source == through.id else node
+            return f"told by {teller.name}: {properties.get('what', '')}"
+        case _:
+            return edge.label.value.lower().replace("_", " ")
+
+
 def render_graphml(graph: StoryGraph) -> str:
     """Return the graph as GraphML, which Gephi, yEd and NetworkX read."""
     node_keys = _list_property_names(graph.nodes)
