@@ -273,10 +273,21 @@ async def ask_plan_questions(
         NotFound: There is no board.
         StoreProblem: The library cannot be read.
     """
+    material = await load_plan_material(workspace, folder)
+    return list_plan_questions(step, material)
+
+
+async def load_plan_material(workspace: Workspace, folder: DraftFolder) -> PlanMaterial:
+    """Return what is planned so far, and the story.
+
+    Raises:
+        NotFound: There is no board.
+        StoreProblem: The library cannot be read.
+    """
     board = await load_placed_board(workspace, folder)
     places = await load_story_places(workspace)
     empty = DraftFile(folder.name_of(INTENT_FILE), "")
-    material = PlanMaterial(
+    return PlanMaterial(
         board=board,
         board_path=folder.name_of(BOARD_FILE),
         written={card.id for card in board.cards if places.is_written(card)},
@@ -285,7 +296,6 @@ async def ask_plan_questions(
         sheets_path=folder.name_of(SHEETS_FOLDER),
         bible=await workspace.bible().read() if workspace.is_ingested else Bible(),
     )
-    return list_plan_questions(step, material)
 
 
 async def find_tidy_hints(workspace: Workspace, folder: DraftFolder) -> list[TidyHint]:

@@ -196,7 +196,7 @@ class ProposalWriter:
             SettingsProblem: No language model is configured, or a prompt is invalid.
             StoreProblem: The library cannot be read, or another process writes.
         """
-        with self._lock():
+        with hold_writing_lock(self._workspace):
             card, brief = await self._load_brief(order)
             texts = load_prompt_texts(self._folder)
             parts, steps = self._create_steps(card)
@@ -225,7 +225,7 @@ class ProposalWriter:
             NotFound: There is no such proposal.
             LrwrError: As `write`.
         """
-        with self._lock():
+        with hold_writing_lock(self._workspace):
             card, brief = await self._load_brief(order)
             desk = DraftDesk(self._workspace, self._folder)
             if number is None:
@@ -352,14 +352,7 @@ class ProposalWriter:
         return parts, steps
 
     def _create_parts(self, *, may_ask: bool = True) -> JudgeParts:
-        parts = create_judge_parts(self._workspace, ModelRole.WRITER, may_ask=may_ask)
-        if parts is None:
-            raise SettingsProblem(
-                "No language model is configured, so you write the scene",
-                hint="`lrwr draft brief SCENE` shows what it needs; `[model] use`"
-                " configures a model.",
-            )
-        return parts
+        return create_writer_parts(self._workspace, may_ask=may_ask)
 
     def _is_by_beats(self, order: ProposalOrder, card: SceneCard) -> bool:
         is_set = self._workspace.settings.draft.stride == "beat"
@@ -370,19 +363,41 @@ class ProposalWriter:
         rounds = order.rounds
         return self._workspace.settings.draft.rounds if rounds is None else rounds
 
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        lock = FileLock(self._workspace.library.state_dir / _LOCK)
-        try:
-            with suppress(OSError):  # a drive without locks
-                if not lock.acquire():
-                    raise StoreProblem(
-                        "Another lrwr process is writing a proposal",
-                        hint="Try again when it has finished.",
-                    )
-            yield
-        finally:
-            lock.release()
+
+def create_writer_parts(workspace: Workspace, *, may_ask: bool = True) -> JudgeParts:
+    """Return the language model for the role `writer`, and its budget.
+
+    Raises:
+        SettingsProblem: None is configured, or it has no key or no name.
+    """
+    parts = create_judge_parts(workspace, ModelRole.WRITER, may_ask=may_ask)
+    if parts is None:
+        raise SettingsProblem(
+            "No language model is configured, so you write the text",
+            hint="`lrwr draft brief SCENE` shows what a scene needs, `draft plan` asks"
+            " what is open; `[model] use` configures a model.",
+        )
+    return parts
+
+
+@contextmanager
+def hold_writing_lock(workspace: Workspace) -> Iterator[None]:
+    """Hold the lock of what language models write into the folder of drafts.
+
+    Raises:
+        StoreProblem: Another process holds it.
+    """
+    lock = FileLock(workspace.library.state_dir / _LOCK)
+    try:
+        with suppress(OSError):  # a drive without locks
+            if not lock.acquire():
+                raise StoreProblem(
+                    "Another lrwr process is writing a proposal",
+                    hint="Try again when it has finished.",
+                )
+        yield
+    finally:
+        lock.release()
 
 
 @dataclass(frozen=True, slots=True)

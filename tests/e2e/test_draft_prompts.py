@@ -28,7 +28,9 @@ def file_of(desk: Terminal, name: str) -> Path:
 
 def test_prompts_are_listed_and_shown(desk: Terminal) -> None:
     rows = desk.run("draft", "prompts", "--json").json
-    assert [row["prompt"] for row in rows] == ["write", "beat", "revise", "beats"]
+    assert [row["prompt"] for row in rows] == [
+        *("write", "beat", "revise", "beats", "plan")
+    ]
     assert not any(row["is_changed"] for row in rows)
     shown = desk.run("draft", "prompts", "show", "write")
     assert "Length: $length." in shown.out

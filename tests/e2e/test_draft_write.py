@@ -214,6 +214,24 @@ def test_a_beat_can_be_written_at_a_time(desk: Terminal, writer: SceneWriter) ->
     assert PROSE[0] in writer.asked[1].texts[1]
 
 
+def test_a_scene_of_1000_words_takes_few_calls_and_tokens(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    board = desk.folder / "drafts" / "board.md"
+    text = board.read_text("utf-8")
+    text = text.replace("a stranger.\n", f"a stranger.\n{BEATS}", 1)
+    board.write_text(text.replace("- pov: Nell\n- people: OchraMags\n",
+        "- pov: Nell\n- people: OchraMags\n- words: 1000\n"))  # fmt: skip
+    rows = (f"Dyke {n} was number {n} of many, and wet in all {n}." for n in range(80))
+    writer.paragraphs = (*PROSE, *rows)
+    done = write(desk, "--json")
+    assert len(done.json["files"]) == 2
+    assert 950 <= len(proposals(desk)["2.md"].split()) <= 1_050
+    assert writer.shapes() == ["Scene", "Beats", "Edits", "Beats"]
+    assert done.json["calls"] == 4
+    assert done.json["prompt_tokens"] + done.json["completion_tokens"] <= 20_000
+
+
 def test_a_dry_run_shows_the_cost_and_sends_nothing(
     desk: Terminal, writer: SceneWriter
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from lrwr.app.draft_prompts import PromptState
+from lrwr.app.plan_proposals import PlanProposal, PlanRequest
 from lrwr.app.presenters.drafts import checked_scene_as_json, render_checked_scene
 from lrwr.app.presenters.text import (
     LinePiece,
@@ -16,6 +17,8 @@ from lrwr.app.presenters.text import (
     styled_line,
 )
 from lrwr.app.proposals import ProposalPlan, WrittenProposal
+from lrwr.core.drafting.model_steps import StepPrompt
+from lrwr.core.model.language_model import Usage
 
 
 def render_written_proposal(written: WrittenProposal) -> Iterator[StyledLine]:
@@ -111,17 +114,16 @@ def proposal_plan_as_json(
         ],
     }
     if shows_prompts:
-        value["prompts"] = [
-            {
-                "step": prompt.step,
-                "messages": [
-                    {"role": message.role, "text": message.text}
-                    for message in prompt.build_messages()
-                ],
-            }
-            for prompt in plan.prompts
-        ]
+        value["prompts"] = [_step_prompt_as_json(prompt) for prompt in plan.prompts]
     return value
+
+
+def _step_prompt_as_json(prompt: StepPrompt) -> dict[str, object]:
+    messages = [
+        {"role": message.role, "text": message.text}
+        for message in prompt.build_messages()
+    ]
+    return {"step": prompt.step, "messages": messages}
 
 
 def render_prompts(states: Sequence[PromptState]) -> Iterator[StyledTable]:
@@ -146,3 +148,52 @@ def prompt_as_json(state: PromptState) -> dict[str, object]:
         "names": state.names,
         "file": state.file or None,
     }
+
+
+def render_plan_proposal(proposal: PlanProposal) -> Iterator[StyledLine]:
+    """Yield what was inserted into a plan, with its places."""
+    for insertion in proposal.insertions:
+        place = f"{sanitize_line(insertion.path)}:{insertion.line}"
+        yield styled_line(StyledText(place, "place"))
+        for line in insertion.text.split("\n"):
+            yield styled_line(StyledText(f"+ {sanitize_line(line)}", "good"), indent=2)
+    if not proposal.insertions:
+        yield styled_line("Nothing was inserted.")
+    if proposal.open_questions:
+        count = format_count(proposal.open_questions, "question")
+        yield styled_line(f"{count} without a suggestion: only you can know.")
+
+
+def plan_proposal_as_json(proposal: PlanProposal) -> dict[str, object]:
+    """Return what was inserted into a plan as JSON, with the usage."""
+    return {
+        "insertions": [
+            {"file": i.path, "line": i.line, "text": i.text}
+            for i in proposal.insertions
+        ],
+        "open": proposal.open_questions,
+        "model": proposal.model,
+        "calls": proposal.usage.calls,
+        "stored": proposal.usage.cached,
+        "prompt_tokens": proposal.usage.prompt_tokens,
+        "completion_tokens": proposal.usage.completion_tokens,
+        "cost": proposal.cost,
+    }
+
+
+def plan_request_as_json(
+    request: PlanRequest, *, shows_prompt: bool
+) -> dict[str, object]:
+    """Return what a language model would be asked as JSON."""
+    usage = request.prompt.estimate() if request.prompt else Usage()
+    value: dict[str, object] = {
+        "questions": len(request.questions),
+        "model": request.model,
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": request.cost,
+    }
+    if shows_prompt and request.prompt:
+        value["prompts"] = [_step_prompt_as_json(request.prompt)]
+    return value

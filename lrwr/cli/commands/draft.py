@@ -15,7 +15,6 @@ from lrwr.app.draft_check import CheckedScene, check_scene, find_draft_subject
 from lrwr.app.draft_decisions import Draft, DraftDesk, LedgerRow
 from lrwr.app.drafts import (
     SceneStatus,
-    ask_plan_questions,
     brief_scene,
     create_board_from_text,
     find_tidy_hints,
@@ -31,13 +30,12 @@ from lrwr.app.presenters.drafts import (
     render_board_status,
     render_checked_scene,
     render_ledger,
-    render_plan_questions,
     render_tidy_hints,
     scene_status_as_json,
 )
 from lrwr.app.presenters.text import format_count
-from lrwr.cli.commands import draft_proposals
-from lrwr.cli.runtime.options import JsonOption, parse_choice
+from lrwr.cli.commands import draft_plan, draft_proposals
+from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     create_progress_listener,
@@ -52,7 +50,6 @@ from lrwr.core.drafting.brief import (
     Brief,
     render_brief,
 )
-from lrwr.core.drafting.plan_questions import PlanQuestion, PlanStep
 from lrwr.core.drafting.tidiness import TidyHint
 from lrwr.core.model.drafts import DraftEntry
 from lrwr.core.model.errors import ExitCode, SettingsProblem
@@ -85,7 +82,6 @@ ACCEPT_EPILOG = (
 REJECT_EPILOG = "Examples: lrwr draft reject ch11-s1 · lrwr draft reject ch11-s1 2"
 UNDO_EPILOG = "Examples: lrwr draft undo · lrwr draft undo ch11-s1"
 SHOW_EPILOG = "Examples: lrwr draft show ch11-s1 · lrwr draft show ch11-s1 2 --diff"
-PLAN_EPILOG = "Examples: lrwr draft plan intent · lrwr draft plan scenes --json"
 TIDY_EPILOG = "Examples: lrwr draft tidy · lrwr draft tidy --json"
 LEDGER_EPILOG = "Examples: lrwr draft ledger · lrwr draft ledger --json"
 
@@ -339,31 +335,6 @@ def draft_ledger_command(
         output.show(render_ledger(rows))
 
 
-@app.command("plan", epilog=PLAN_EPILOG)
-def draft_plan_command(
-    context: typer.Context,
-    step: Annotated[
-        str,
-        typer.Argument(
-            metavar="STEP", help="intent, sheets, parts, chapters or scenes."
-        ),
-    ],
-    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
-) -> None:
-    """List what your plan leaves open, as questions with the place for the answer.
-
-    They are about scenes that are not in the manuscript yet. Nothing is written.
-    """
-    settings, output = start_session(context)
-    chosen = parse_choice(PlanStep, step, "STEP")
-    questions = run_async(_ask_questions(settings, output, chosen))
-    if output.as_json:
-        output.json(questions)
-        return
-    with output.paged():
-        output.show(render_plan_questions(questions))
-
-
 @app.command("tidy", epilog=TIDY_EPILOG)
 def draft_tidy_command(
     context: typer.Context,
@@ -387,14 +358,8 @@ app.command("write", epilog=draft_proposals.WRITE_EPILOG)(
 app.command("revise", epilog=draft_proposals.REVISE_EPILOG)(
     draft_proposals.draft_revise_command
 )
+app.command("plan", epilog=draft_plan.PLAN_EPILOG)(draft_plan.draft_plan_command)
 app.add_typer(draft_proposals.prompts_app)
-
-
-async def _ask_questions(
-    settings: Settings, output: Output, step: PlanStep
-) -> list[PlanQuestion]:
-    async with open_workspace(settings, say=output.info) as workspace:
-        return await ask_plan_questions(workspace, open_draft_folder(workspace), step)
 
 
 async def _find_hints(settings: Settings, output: Output) -> list[TidyHint]:

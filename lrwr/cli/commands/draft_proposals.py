@@ -1,6 +1,6 @@
 """`lrwr draft write` and `revise`: proposals for scenes by a language model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -45,6 +45,7 @@ from lrwr.cli.runtime.services import (
     run_with_cleanup,
 )
 from lrwr.core.drafting.brief import DEFAULT_BRIEF_TOKENS, LEAST_BRIEF_TOKENS
+from lrwr.core.drafting.model_steps import StepPrompt
 from lrwr.core.drafting.prompts import PromptName
 from lrwr.core.drafting.steps import MAX_ROUNDS
 from lrwr.core.model.errors import ExitCode
@@ -246,11 +247,15 @@ def _show_plan(plan: ProposalPlan, output: Output, task: _ProposalTask) -> None:
     elif not task.shows_prompt:
         output.show(render_proposal_plan(plan))
     else:
-        messages = [m for prompt in plan.prompts for m in prompt.build_messages()]
-        for message in messages:
-            output.answer(StyledText(f"{message.role}:", "strong"))
-            output.answer(message.text)
-            output.answer()
+        show_messages(plan.prompts, output)
+
+
+def show_messages(prompts: Sequence[StepPrompt], output: Output) -> None:
+    """Print the messages of prompts."""
+    for message in (m for prompt in prompts for m in prompt.build_messages()):
+        output.answer(StyledText(f"{message.role}:", "strong"))
+        output.answer(message.text)
+        output.answer()
 
 
 PromptArgument = Annotated[

@@ -166,6 +166,28 @@ class DraftFolder:
             raise _write_error(path, error) from error
         return self.name_of(inner)
 
+    def amend(self, file: DraftFile, text: str) -> None:
+        """Replace the text of a file of the folder, which must still be that of `file`.
+
+        The file then counts as changed by the writer, so that lrwr overwrites it no more.
+
+        Raises:
+            SettingsProblem: The file was changed meanwhile.
+            LrwrError: It cannot be written.
+        """
+        path = self.root / file.path
+        self._check_link(path)
+        current = self.read(path.relative_to(self.path).as_posix())
+        if current is None or current.text != file.text:
+            raise SettingsProblem(
+                f"{file.path} was changed meanwhile, so nothing was inserted",
+                hint="Run the command again.",
+            )
+        try:
+            self._replace(path, text)
+        except OSError as error:
+            raise _write_error(path, error) from error
+
     def is_changed(self, inner: str) -> bool:
         """Return whether a file exists with a content that lrwr did not write."""
         current = _hash_file(self.path / inner)

@@ -29,6 +29,7 @@ _SCENE_QUESTIONS = {
     "summary": "What happens, and what is different at its end?",
     "beats": "Which steps lead there?",
 }
+SHEET_FIELD = "sheet"
 MAX_GAPS = 3
 """Open questions of the text that are shown for one person."""
 
@@ -46,12 +47,13 @@ class PlanStep(StrEnum):
 @dataclass(frozen=True, slots=True)
 class PlanQuestion:
     """A question, what it is about, and where to write the answer, as `file:line` or a
-    file that does not exist yet.
+    file that does not exist yet. `field` names what is open there, such as "pov".
     """
 
     about: str
     text: str
     place: str
+    field: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +101,15 @@ def _ask_intent(intent: DraftFile) -> Iterator[PlanQuestion]:
         rows = [(n, pattern.match(line)) for n, line in enumerate(lines, start=1)]
         number, match = next(((n, m) for n, m in rows if m), (1, None))
         if match is None or not match[1].strip():
-            yield PlanQuestion(name, question, f"{intent.path}:{number}")
+            yield PlanQuestion(name, question, f"{intent.path}:{number}", name)
     for name, question in _RULE_QUESTIONS.items():
         heading = re.compile(rf"#{{1,6}}[ \t]+{name}\b", re.IGNORECASE)
         at = next((n for n, line in enumerate(lines) if heading.match(line)), None)
         following = lines[at + 1 :] if at is not None else []
         text = next((line for line in following if line.strip()), "#")
         if text.startswith("#"):
-            yield PlanQuestion(name, question, f"{intent.path}:{(at or 0) + 1}")
+            place = f"{intent.path}:{(at or 0) + 1}"
+            yield PlanQuestion(name, question, place, name)
 
 
 def _ask_sheets(material: PlanMaterial) -> Iterator[PlanQuestion]:
@@ -119,10 +122,10 @@ def _ask_sheets(material: PlanMaterial) -> Iterator[PlanQuestion]:
         people = match_people(name, material.bible)
         if not people:
             text = "Who is this, what do they want, and what stands in their way?"
-            yield PlanQuestion(name, text, place)
+            yield PlanQuestion(name, text, place, SHEET_FIELD)
         for gap in [g for person in people for g in person.open_gaps][:MAX_GAPS]:
             text = f"The text leaves open: {gap.attribute}. What is true?"
-            yield PlanQuestion(name, text, place)
+            yield PlanQuestion(name, text, place, SHEET_FIELD)
 
 
 def _ask_headings(material: PlanMaterial, level: str) -> Iterator[PlanQuestion]:
@@ -130,7 +133,8 @@ def _ask_headings(material: PlanMaterial, level: str) -> Iterator[PlanQuestion]:
     for card in material.planned:
         if not getattr(card, level):
             text = f"Which {level} does it belong to, and why there?"
-            yield PlanQuestion(card.title, text, f"{material.board_path}:{card.line}")
+            place = f"{material.board_path}:{card.line}"
+            yield PlanQuestion(card.title, text, place, level)
 
 
 def _ask_scenes(material: PlanMaterial) -> Iterator[PlanQuestion]:
@@ -138,4 +142,4 @@ def _ask_scenes(material: PlanMaterial) -> Iterator[PlanQuestion]:
         for name, question in _SCENE_QUESTIONS.items():
             if not getattr(card, name):
                 place = f"{material.board_path}:{card.line}"
-                yield PlanQuestion(f"{card.title}, {name}", question, place)
+                yield PlanQuestion(f"{card.title}, {name}", question, place, name)

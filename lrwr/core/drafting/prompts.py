@@ -50,6 +50,7 @@ class PromptName(StrEnum):
     BEAT = "beat"
     REVISE = "revise"
     BEATS = "beats"
+    PLAN = "plan"
 
 
 _DEFAULTS: Mapping[PromptName, str] = {
@@ -107,6 +108,19 @@ copy the words of the draft that show it happen, 4 to 30 of them, letter by lett
 If it does not happen in the draft, or only something like it, leave quote empty. Judge \
 nothing else.
 """,
+    PromptName.PLAN: """\
+You help a novelist plan a novel; the author decides about everything. You get the plan \
+so far, what the story says, and $questions questions that the plan leaves open. Suggest \
+an answer to each.
+- Follow what the plan and the story say; contradict nothing. Build on what is left open \
+there before you invent.
+- Be specific: who does what, where, and what it changes. No themes without events.
+- Answers agree with each other.
+question: its number. answer: one line of plain text without markup; for people names \
+with commas between, spelled as in the story; for words a number; for beats three to \
+five steps with semicolons between; for always and never one rule; else one or two \
+sentences. Leave the answer empty if only the author can know it.
+""",
 }
 
 _NAMES: Mapping[PromptName, tuple[str, ...]] = {
@@ -114,6 +128,7 @@ _NAMES: Mapping[PromptName, tuple[str, ...]] = {
     PromptName.BEAT: ("beat", "beats", "length"),
     PromptName.REVISE: ("findings",),
     PromptName.BEATS: ("beats",),
+    PromptName.PLAN: ("questions",),
 }
 """The names that each prompt may contain, such as `$length`."""
 
