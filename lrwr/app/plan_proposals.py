@@ -1,7 +1,7 @@
 """Suggestions of a language model for a plan, inserted where the plan leaves something open."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from lrwr.app.container import Workspace
@@ -12,9 +12,11 @@ from lrwr.app.proposals import create_writer_parts, hold_writing_lock
 from lrwr.core.adapters.storage.sqlite.draft_journal import SqliteDraftJournal
 from lrwr.core.bible.name_lookup import match_people
 from lrwr.core.bible.values import format_relation
+from lrwr.core.drafting.board import render_board
 from lrwr.core.drafting.folder import BOARD_FILE, SHEETS_FOLDER, DraftFile, DraftFolder
 from lrwr.core.drafting.model_steps import ModelSteps, StepPrompt
 from lrwr.core.drafting.plan_answers import (
+    MAX_PLAN_CHARS,
     MAX_QUESTIONS,
     PlanAnswer,
     PlanInsertion,
@@ -31,6 +33,8 @@ from lrwr.core.drafting.plan_questions import (
 )
 from lrwr.core.model.language_model import Usage
 
+CARDS_BEFORE, CARDS_AFTER = 12, 3
+"""Cards of a long board that are sent, before and after each planned one."""
 MAX_PEOPLE, MAX_FACTS = 12, 6
 """People of the story that are described to the model, and facts about each."""
 
@@ -123,10 +127,9 @@ async def _build_request(
     questions = list_plan_questions(step, material)[:MAX_QUESTIONS]
     if not questions:
         return PlanRequest((), None, parts.chat.name)
-    board = folder.read(BOARD_FILE)
     plan = {
         "intent": material.intent.text,
-        "board": board.text if board else "",
+        "board": _excerpt_board(folder, material),
         "people": "\n".join(_describe_people(material, step)),
     }
     for sheet in folder.read_all(SHEETS_FOLDER)[:MAX_PEOPLE]:
@@ -134,6 +137,20 @@ async def _build_request(
     prompt = build_plan_prompt(texts, step, questions, plan)
     cost = parts.budget.price(prompt.estimate())
     return PlanRequest(tuple(questions), prompt, parts.chat.name, cost)
+
+
+def _excerpt_board(folder: DraftFolder, material: PlanMaterial) -> str:
+    """Return the board; of a long one, the cards around those that are planned."""
+    file, cards = folder.read(BOARD_FILE), material.board.cards
+    if file is None or len(file.text) <= MAX_PLAN_CHARS:
+        return file.text if file else ""
+    planned = [n for n, card in enumerate(cards) if card.id not in material.written]
+    near = (
+        card
+        for n, card in enumerate(cards)
+        if any(n - CARDS_AFTER <= at <= n + CARDS_BEFORE for at in planned)
+    )
+    return render_board(replace(material.board, cards=tuple(near)))
 
 
 def _describe_people(material: PlanMaterial, step: PlanStep) -> Iterator[str]:

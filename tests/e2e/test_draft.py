@@ -188,3 +188,20 @@ def test_drafts_of_no_scene_are_listed(desk: Terminal) -> None:
     hints = desk.run("draft", "tidy", "--json").json
     assert "scenes/gone" in {hint["remedy"] for hint in hints}
     assert "scene gone, which is not on the board" in desk.run("draft", "tidy").out
+
+
+def test_the_brief_has_the_paragraphs_that_the_card_is_about(desk: Terminal) -> None:
+    plan = """
+
+#### Wet letters ^wet
+
+PurpleFrog asks who repainted the pole of TallowJack, and whose saucer it was.
+"""
+    for after, is_told in (("ch9-s2", False), ("ch10-s4", True)):
+        (desk.folder / "drafts" / "board.md").unlink()
+        desk.run("draft", "board", "--from-text")
+        add_plan(desk, after=after, plan=plan)
+        items = desk.run("draft", "brief", "wet", "--json").json["items"]
+        about = [i for i in items if i["section"] == "What the story says about it"]
+        assert any("TALLOWJACK" in item["text"] for item in about)
+        assert is_told == any("A saucer lay in the grass" in i["text"] for i in about)

@@ -21,6 +21,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.folder import DraftFile
+from lrwr.core.drafting.related_passages import find_related_paragraphs, iter_paragraphs
 from lrwr.core.drafting.story_places import spell_horizon
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import NotFound
@@ -33,13 +34,12 @@ DEFAULT_BRIEF_TOKENS = 4_000
 LEAST_BRIEF_TOKENS = 100
 MAX_TAIL_CHARACTERS = 1_500
 """Characters of the end of the scene before."""
-MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS = 4, 3, 12
+MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS, MAX_RELATED = 4, 3, 12, 4
 VOICE_WORDS = (40, 160)
 """Length of a passage that shows the writer's voice, in words."""
 
 _ALWAYS = re.compile(r"^#{1,6}[ \t]+(always|never)\b.*$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
-_PROSE = re.compile(r"[^\s>#|\-*+=`<\[][^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _FIELD_LINE = re.compile(r"^[-*+][ \t]+(\w[\w ]{0,30}):[ \t]*(\S.*)$", re.MULTILINE)
 
 
@@ -51,6 +51,7 @@ class BriefSection(StrEnum):
     PEOPLE = "People"
     PLACE = "Place"
     GAPS = "Open questions"
+    ABOUT = "What the story says about it"
     AROUND = "Around it"
     BEFORE = "The end of the scene before"
     VOICE = "How the text sounds"
@@ -184,6 +185,7 @@ def _iter_items(material: BriefMaterial) -> Iterator[BriefItem]:
     for name in material.card.cast:
         yield from _PersonItems(name, material).iterate()
     yield from _iter_place(material)
+    yield from _iter_related(material)
     yield from _iter_neighbours(material)
     yield from _iter_end_before(material)
     yield from _iter_voice(material)
@@ -374,6 +376,19 @@ def _iter_element(
         yield _from_text(section, text, rank, evidence)
 
 
+def _iter_related(material: BriefMaterial) -> Iterator[BriefItem]:
+    """Yield the paragraphs that share the rarest words with the card."""
+    view, scenes = material.view, material.bible.scenes
+    paragraphs = find_related_paragraphs(material.card, scenes, view.texts, MAX_RELATED)
+    for number, (scene, span) in enumerate(paragraphs):
+        evidence = _evidence_of(span, scene, view)
+        if evidence is not None:
+            item = _from_text(
+                BriefSection.ABOUT, _quote(evidence), 3 + number, evidence
+            )
+            yield replace(item, cut="end")
+
+
 def _iter_neighbours(material: BriefMaterial) -> Iterator[BriefItem]:
     scenes = material.bible.scenes
     for number, scene in enumerate(reversed(scenes[-3:])):
@@ -427,20 +442,11 @@ def _iter_voice(material: BriefMaterial) -> Iterator[BriefItem]:
     )
     for number, (_, scene) in enumerate(scenes[:MAX_VOICE_PASSAGES]):
         text = material.view.texts[scene.document].text
-        span = max(_iter_paragraphs(text, scene.span), key=len, default=None)
+        spans = iter_paragraphs(text, scene.span, VOICE_WORDS)
+        span = max(spans, key=len, default=None)
         evidence = _evidence_of(span, scene, material.view) if span else None
         if evidence is not None:
             yield _from_text(BriefSection.VOICE, _quote(evidence), 5 + number, evidence)
-
-
-def _iter_paragraphs(text: str, within: Span) -> Iterator[Span]:
-    """Yield the paragraphs of a suitable length for a sample of the voice."""
-    body = text[within.start : within.end]
-    for match in _PROSE.finditer(body):
-        if match.start() and body[match.start() - 1] != "\n":
-            continue  # the rest of a list, quotation or table
-        if VOICE_WORDS[0] <= len(match[0].split()) <= VOICE_WORDS[1]:
-            yield Span(within.start + match.start(), within.start + match.end())
 
 
 def _enclosing_line(text: str, at: int) -> Span:
