@@ -30,7 +30,7 @@ def find_related_paragraphs(
     """Return at most `most` paragraphs of `scenes` that share the most telling words
     with the title, summary and beats of `card`, the best first.
     """
-    wanted = _list_words(" ".join((card.title, card.summary, *card.beats)))
+    card_words = _list_words(" ".join((card.title, card.summary, *card.beats)))
     paragraphs = [
         (
             scene,
@@ -48,7 +48,7 @@ def find_related_paragraphs(
     average = sum(sum(counts.values()) for *_, counts in paragraphs) / len(paragraphs)
     rarity = {
         word: log(1 + len(paragraphs) / spread[word])
-        for word in set(wanted)
+        for word in set(card_words)
         if spread[word]
     }
 
