@@ -188,6 +188,23 @@ class Bookshelf:
         value = export_w3c(annotations, record.outline, now)
         _store(self.folder_of(record.id) / _ANNOTATIONS, value)
 
+    def find_earlier_edition(self, record: BookRecord) -> BookRecord | None:
+        """Return the edition of a book that was added last before it and has annotations;
+        None without one, or if the new edition has annotations of its own.
+
+        Editions have the same identifier, or the same title and authors.
+        """
+        if (self.folder_of(record.id) / _ANNOTATIONS).is_file():
+            return None
+        editions = [
+            other
+            for other in self.books()
+            if other.id != record.id
+            and _is_same_work(other.outline, record.outline)
+            and self.annotations(other.id)
+        ]
+        return max(editions, key=lambda other: other.added, default=None)
+
     def remove(self, book: str) -> None:
         """Delete everything that lrwr has stored about the book with this id.
 
@@ -198,6 +215,13 @@ class Bookshelf:
             shutil.rmtree(self.folder_of(book))
         except OSError as error:
             raise _store_error(self.folder_of(book), error) from error
+
+
+def _is_same_work(outline: BookOutline, other: BookOutline) -> bool:
+    if outline.identifier and outline.identifier == other.identifier:
+        return True
+    titles = {outline.title.casefold(), other.title.casefold()}
+    return len(titles) == 1 and outline.authors == other.authors
 
 
 def open_bookshelf() -> Bookshelf:

@@ -52,6 +52,34 @@ def test_annotations_go_out_and_come_back(reader: Terminal) -> None:
     assert run(reader, "annotations", "list", "lanterns", "--json").json == before
 
 
+def test_annotations_go_to_readest_and_come_back(reader: Terminal) -> None:
+    run(reader, "annotations", "add", "lanterns", "counted 3 lamps", "--note", "Why?")
+    run(reader, "annotations", "export", "lanterns", "--to", "r.json", "--readest")
+    notes = json.loads((reader.folder / "r.json").read_text(encoding="utf-8"))
+    assert notes["booknotes"][0]["text"] == "counted 3 lamps"
+    before = run(reader, "annotations", "list", "lanterns", "--json").json
+    identifier = before["annotations"][0]["id"].replace("-", "")[-6:]
+    run(reader, "annotations", "delete", "lanterns", identifier)
+    run(reader, "annotations", "import", "r.json", "--book", "lanterns")
+    assert run(reader, "annotations", "list", "lanterns", "--json").json == before
+
+
+def test_a_new_edition_takes_over_the_annotations_that_it_has_words_for(
+    reader: Terminal,
+) -> None:
+    for quote in ("counted 3 lamps", "counted 5 lamps"):
+        run(reader, "annotations", "add", "lanterns", quote)
+    bodies = {**BODIES, "one": BODIES["one"].replace("5 lamps", "five lamps")}
+    (reader.folder / "second.epub").write_bytes(build_epub(bodies, nav=NAV))
+    added = run(reader, "books", "add", "second.epub")
+    assert "1 annotation of your earlier edition" in added.err
+    assert "Not in this edition, or several times: “counted 5 lamps”" in added.err
+    run(reader, "read", "second.epub", "--next")
+    listed = run(reader, "annotations", "list", "second.epub", "--json").json
+    assert [a["quote"] for a in listed["annotations"]] == ["counted 3 lamps"]
+    assert "taken over" not in run(reader, "books", "add", "second.epub").err
+
+
 def test_annotations_after_the_position_are_not_shown(reader: Terminal) -> None:
     selector = {"type": "TextQuoteSelector", "exact": "Hob betrayed Nell"}
     notes = [{"target": {"selector": selector}, "body": {"value": "Gasp"}}]

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +10,8 @@ import typer
 
 from lrwr.app.books import (
     BookRecord,
-    build_book_settings,
     open_bookshelf,
-    open_bounded_book,
 )
-from lrwr.app.container import open_workspace
 from lrwr.app.presenters.annotations import (
     LOST,
     annotations_as_json,
@@ -26,7 +22,7 @@ from lrwr.app.presenters.annotations import (
 )
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import format_count, sanitize_line
-from lrwr.cli.commands.books import BookArgument
+from lrwr.cli.commands.books import BookArgument, load_bounded_book
 from lrwr.cli.runtime.options import JsonOption, WholeBookOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_input_bytes
@@ -39,11 +35,13 @@ from lrwr.core.reading.annotations import (
     HighlightColor,
     PlacedAnnotation,
     create_annotation,
+    export_readest,
     export_w3c,
     find_quote,
-    import_w3c,
+    import_annotations,
     place_annotations,
 )
+from lrwr.core.reading.bounded_book import BoundedBook
 from lrwr.core.settings.files import check_output_file, write_output_file
 from lrwr.core.settings.model import Settings
 
@@ -63,32 +61,16 @@ app = typer.Typer(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenBook:
-    """A book with its text up to the position, `end` in it, and the position."""
-
-    record: BookRecord
-    text: str
-    end: int
-    position: int
-
-
-def _open_book(settings: Settings, output: Output, name: str, whole: bool) -> _OpenBook:
+def _open_book(
+    settings: Settings, output: Output, name: str, whole: bool
+) -> tuple[BookRecord, BoundedBook]:
+    """Return a book up to the position, or with `whole` all of it."""
     shelf = open_bookshelf()
     record = shelf.find(name)
     position = record.outline.length if whole else shelf.position(record.id)
     if whole:
         output.info("Using the whole book, also after your position.")
-
-    async def read() -> _OpenBook:
-        book_settings = build_book_settings(settings, shelf.folder_of(record.id))
-        async with open_workspace(book_settings, say=output.info) as workspace:
-            stored = await workspace.passages.text(record.document)
-            book = await open_bounded_book(workspace, record, position)
-        end = len(stored.text) if whole else book.end
-        return _OpenBook(record, stored.text[:end], end, position)
-
-    return run_async(read())
+    return record, load_bounded_book(settings, output, record, position)
 
 
 @app.command("add", epilog=EPILOG)
@@ -106,7 +88,7 @@ def annotations_add_command(
     """Mark words that you have read, and comment them."""
     settings, output = start_session(context)
     chosen_color = parse_choice(HighlightColor, color, "--color")
-    opened = _open_book(settings, output, book, whole=False)
+    record, opened = _open_book(settings, output, book, whole=False)
     spans = find_quote(opened.text, words)
     if len(spans) != 1:
         raise NotFound(
@@ -117,13 +99,13 @@ def annotations_add_command(
         )
     annotation = create_annotation(
         opened.text,
-        opened.record.outline,
+        record.outline,
         spans[0],
         color=chosen_color,
         note=note,
         now=time.time(),
     )
-    _store(opened.record, [annotation])
+    _store(record, [annotation])
     output.answer(f"Marked {short_annotation_id(annotation.id)}.")
 
 
@@ -145,8 +127,7 @@ def annotations_list_command(
 ) -> None:
     """List the annotations of a book, up to your position."""
     settings, output = start_session(context)
-    opened = _open_book(settings, output, book, whole)
-    shown, places, hidden = _place(opened)
+    shown, places, hidden = _place(*_open_book(settings, output, book, whole))
     if as_json:
         output.json(
             {"annotations": annotations_as_json(shown, places), "hidden": hidden}
@@ -160,12 +141,14 @@ def annotations_list_command(
         output.answer("No annotations.")
 
 
-def _place(opened: _OpenBook) -> tuple[list[PlacedAnnotation], list[str], int]:
+def _place(
+    record: BookRecord, opened: BoundedBook
+) -> tuple[list[PlacedAnnotation], list[str], int]:
     """Return the annotations up to the position with their places, and the number of
     the others. With the whole book, lost ones are returned too.
     """
-    outline = opened.record.outline
-    annotations = open_bookshelf().annotations(opened.record.id)
+    outline = record.outline
+    annotations = open_bookshelf().annotations(record.id)
     placed = place_annotations(annotations, opened.text)
     is_whole = opened.position >= outline.length
     shown = [item for item in placed if item.span or is_whole]
@@ -212,19 +195,22 @@ def annotations_export_command(
             help="W3C EPUB Annotations (.json), Markdown or CSV.",
         ),
     ],
+    readest: Annotated[
+        bool, typer.Option("--readest", help="Write the JSON of Readest, not of W3C.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Export all annotations of a book; the file tells what they mark."""
     settings, output = start_session(context)
     check_output_file(to, settings, _ENDINGS, force=force)
-    opened = _open_book(settings, output, book, whole=True)
-    shown, places, _ = _place(opened)
-    outline = opened.record.outline
+    record, opened = _open_book(settings, output, book, whole=True)
+    shown, places, _ = _place(record, opened)
+    outline, annotations = record.outline, [item.annotation for item in shown]
     match to.suffix.lower():
+        case ".json" if readest:
+            text = _format_json(export_readest(annotations, outline))
         case ".json":
-            annotations = [item.annotation for item in shown]
-            value = export_w3c(annotations, outline, time.time())
-            text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+            text = _format_json(export_w3c(annotations, outline, time.time()))
         case ".md":
             text = export_markdown(shown, places, outline)
         case _:
@@ -233,11 +219,16 @@ def annotations_export_command(
     output.answer(str(to))
 
 
+def _format_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
 @app.command("import", epilog=EPILOG)
 def annotations_import_command(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="W3C annotations, as JSON.")
+        Path,
+        typer.Argument(metavar="FILE", help="Annotations as JSON, of W3C or Readest."),
     ],
     book: Annotated[
         str | None,
@@ -278,7 +269,7 @@ def annotations_import_command(
 def _read_annotations(file: Path) -> list[Annotation]:
     content = read_input_bytes(file)
     try:
-        return import_w3c(parse_json(content), file.name)
+        return import_annotations(parse_json(content), file.name)
     except ValueError as error:
         raise UnreadableDocument(
             f"{file.name} is not JSON",

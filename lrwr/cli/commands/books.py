@@ -8,7 +8,6 @@ import typer
 
 from lrwr.app.books import (
     BookRecord,
-    Bookshelf,
     add_book,
     build_book_settings,
     open_bookshelf,
@@ -22,7 +21,7 @@ from lrwr.app.presenters.books import (
     render_contents,
     render_shelf,
 )
-from lrwr.app.presenters.text import format_count, sanitize_line
+from lrwr.app.presenters.text import format_count, sanitize_line, shorten_excerpt
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
@@ -32,6 +31,8 @@ from lrwr.cli.runtime.services import (
     run_async,
 )
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.reading.annotations import carry_annotations
+from lrwr.core.reading.bounded_book import BoundedBook
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
@@ -105,7 +106,11 @@ def books_toc_command(
     position = record.outline.length if whole else shelf.position(record.id)
     if whole:
         _announce_whole(output)
-    run_async(_show_contents(settings, output, shelf, record, position, as_json))
+    contents = load_bounded_book(settings, output, record, position)
+    if as_json:
+        output.json(contents_as_json(contents))
+    else:
+        output.show(render_contents(contents))
 
 
 @app.command("remove", epilog=EPILOG)
@@ -151,25 +156,42 @@ def add_book_file(settings: Settings, output: Output, file: Path) -> BookRecord:
         )
     for warning in record.outline.warnings:
         output.warn(warning)
+    _carry_annotations(settings, output, record)
     return record
+
+
+def _carry_annotations(settings: Settings, output: Output, record: BookRecord) -> None:
+    """Take over the annotations of an earlier edition, and say which are lost."""
+    shelf = open_bookshelf()
+    earlier = shelf.find_earlier_edition(record)
+    if earlier is None:
+        return
+    length = record.outline.length
+    text = load_bounded_book(settings, output, record, length).text
+    result = carry_annotations(shelf.annotations(earlier.id), text, record.outline)
+    shelf.store_annotations(record, result.carried, time.time())
+    count = format_count(len(result.carried), "annotation")
+    output.info(
+        f"{count} of your earlier edition ({earlier.id[:SHORT_ID]}) taken over."
+    )
+    for annotation in result.lost:
+        quote = shorten_excerpt(sanitize_line(annotation.quote))
+        output.warn(f"Not in this edition, or several times: “{quote}”")
 
 
 def _announce_whole(output: Output) -> None:
     output.info("Using the whole book, also after your position.")
 
 
-async def _show_contents(
-    settings: Settings,
-    output: Output,
-    shelf: Bookshelf,
-    record: BookRecord,
-    position: int,
-    as_json: bool,
-) -> None:
-    book_settings = build_book_settings(settings, shelf.folder_of(record.id))
-    async with open_workspace(book_settings, say=output.info) as workspace:
-        book = await open_bounded_book(workspace, record, position)
-    if as_json:
-        output.json(contents_as_json(book))
-    else:
-        output.show(render_contents(book))
+def load_bounded_book(
+    settings: Settings, output: Output, record: BookRecord, position: int
+) -> BoundedBook:
+    """Return a book on the shelf up to `position`, from its library."""
+    folder = open_bookshelf().folder_of(record.id)
+
+    async def load() -> BoundedBook:
+        book_settings = build_book_settings(settings, folder)
+        async with open_workspace(book_settings, say=output.info) as workspace:
+            return await open_bounded_book(workspace, record, position)
+
+    return run_async(load())

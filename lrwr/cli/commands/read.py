@@ -14,16 +14,18 @@ from lrwr.app.books import (
     Bookshelf,
     build_book_settings,
     open_bookshelf,
-    open_bounded_book,
 )
-from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.container import Workspace
 from lrwr.app.presenters.books import page_as_json, render_page
-from lrwr.cli.commands.books import BookArgument, add_book_file
+from lrwr.cli.commands.books import (
+    BookArgument,
+    add_book_file,
+    load_bounded_book,
+)
 from lrwr.cli.runtime.failures import report_crash
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, is_terminal, start_session
 from lrwr.cli.runtime.screens import run_screen
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.reading.bounded_book import find_next_position
 from lrwr.core.settings.model import Settings
@@ -86,8 +88,13 @@ def read_command(
     if is_screen and not (plain or next_page or as_json):
         book_settings = build_book_settings(settings, shelf.folder_of(record.id))
         run_screen(book_settings, output, partial(_create_app, record))
-    else:
-        run_async(_show_page(settings, output, shelf, record, position, as_json))
+        return
+    opened = load_bounded_book(settings, output, record, position)
+    if as_json:
+        output.json(page_as_json(opened, opened.page()))
+        return
+    with output.paged():
+        output.show(render_page(opened, opened.page()))
 
 
 def _create_app(
@@ -119,21 +126,3 @@ def _find_place(record: BookRecord, place: str) -> int:
         f"The book has no {place!r}",
         hint=f"Write ch1 to ch{last}, or a paragraph from 1 to {record.outline.length}.",
     )
-
-
-async def _show_page(
-    settings: Settings,
-    output: Output,
-    shelf: Bookshelf,
-    record: BookRecord,
-    position: int,
-    as_json: bool,
-) -> None:
-    book_settings = build_book_settings(settings, shelf.folder_of(record.id))
-    async with open_workspace(book_settings, say=output.info) as workspace:
-        book = await open_bounded_book(workspace, record, position)
-    if as_json:
-        output.json(page_as_json(book, book.page()))
-        return
-    with output.paged():
-        output.show(render_page(book, book.page()))

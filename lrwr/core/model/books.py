@@ -53,7 +53,8 @@ class BookOutline:
     `paragraphs` are those of the story, in reading order, then the footnotes, in the
     order of their references; `length` is the number of the former. `toc` is in reading
     order. `identifier` is the book's own, such as a URN. `warnings` are sentences about
-    parts that could not be read.
+    parts that could not be read. `files` are the beginnings of CFIs, such as "/6/4!",
+    with the paths in the package that they lead to.
     """
 
     title: str
@@ -64,6 +65,7 @@ class BookOutline:
     length: int
     toc: tuple[BookTocEntry, ...]
     warnings: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
 
     def find_paragraph(self, offset: int) -> int:
         """Return the index of the paragraph that contains the character at `offset`,

@@ -4,10 +4,10 @@ words are found again in another edition.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID, uuid5
 
 from lrwr.core.model.books import BookOutline
@@ -26,6 +26,7 @@ _VARIANTS = (
 """Patterns of escaped punctuation, and of what a compiled e-book may have instead."""
 _CONTEXT = "http://www.w3.org/ns/anno.jsonld"
 _CFI_SPECIFICATION = "http://www.idpf.org/epub/linking/cfi/epub-cfi.html"
+_CFI = re.compile(r"epubcfi\((.*)\)")
 _NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720026")
 
 
@@ -175,11 +176,13 @@ def export_w3c(
         "generator": {"id": "lrwr", "type": "Software", "name": "lrwr"},
         "generated": _format_time(generated),
         "about": about,
-        "items": [_export_item(annotation) for annotation in annotations],
+        "items": [
+            _export_item(annotation, dict(outline.files)) for annotation in annotations
+        ],
     }
 
 
-def _export_item(annotation: Annotation) -> dict[str, Any]:
+def _export_item(annotation: Annotation, files: Mapping[str, str]) -> dict[str, Any]:
     selectors: list[dict[str, Any]] = [
         {
             "type": "TextQuoteSelector",
@@ -211,6 +214,9 @@ def _export_item(annotation: Annotation) -> dict[str, Any]:
         },
         "target": {"selector": selectors},
     }
+    step, mark, _ = annotation.cfi.partition("!")
+    if source := files.get(step + mark):
+        item["target"] = {"source": source, "selector": selectors}
     if annotation.author:
         item["creator"] = {"type": "Person", "name": annotation.author}
     return item
@@ -241,7 +247,7 @@ def _import_item(item: object) -> Annotation | None:
         return None
     body = next(_iter_mappings(item.get("body")), {})
     cfi = _text(_find_selector(item, "FragmentSelector"), "value")
-    match = re.fullmatch(r"epubcfi\((.*)\)", cfi)
+    match = _CFI.fullmatch(cfi)
     creator = next(_iter_mappings(item.get("creator")), {})
     note, color = _text(body, "value"), _text(body, "color")
     created = _parse_time(_text(item, "created"))
@@ -256,6 +262,107 @@ def _import_item(item: object) -> Annotation | None:
         author=_text(creator, "name"),
         created=created,
     )
+
+
+_READEST_COLORS = {"pink": "red"}
+"""Names of colours that differ in Readest."""
+_FROM_READEST = {"red": "pink", "violet": "pink"}
+
+
+def export_readest(
+    annotations: Sequence[Annotation], outline: BookOutline
+) -> dict[str, Any]:
+    """Return annotations as the notes of a book in Readest; what stands around their
+    words is lost, and so are authors.
+    """
+    notes = []
+    for annotation in annotations:
+        created = round(1000 * annotation.created)
+        note = {
+            "id": annotation.id,
+            "type": "annotation",
+            "cfi": f"epubcfi({annotation.cfi})" if annotation.cfi else "",
+            "text": annotation.quote,
+            "style": "highlight",
+            "color": _READEST_COLORS.get(annotation.color, annotation.color),
+            "note": annotation.note,
+            "createdAt": created,
+            "updatedAt": created,
+        }
+        notes.append(note)
+    return {"title": outline.title, "booknotes": notes}
+
+
+def import_annotations(value: object, name: str) -> list[Annotation]:
+    """Return the annotations of a file of Readest, or else as `import_w3c`.
+
+    Raises:
+        UnreadableDocument: `value` is neither; `name` is the file's name.
+    """
+    notes = value.get("booknotes") if isinstance(value, Mapping) else value
+    entries = [n for n in notes if isinstance(n, Mapping)] if _is_list(notes) else []
+    is_readest = isinstance(value, Mapping) and "booknotes" in value
+    if is_readest or (entries and all("cfi" in note for note in entries)):
+        return [a for note in entries if (a := _import_readest(note)) is not None]
+    return import_w3c(value, name)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
+def _import_readest(note: Mapping[str, Any]) -> Annotation | None:
+    """Return a note of Readest; None for deleted ones and those without words."""
+    quote, comment = _text(note, "text")[:MAX_QUOTE_CHARS], _text(note, "note")
+    if not quote.strip() or note.get("deletedAt"):
+        return None
+    color = _text(note, "color") or HighlightColor.YELLOW
+    created = note.get("createdAt")
+    match = _CFI.fullmatch(_text(note, "cfi"))
+    return Annotation(
+        id=_text(note, "id") or f"urn:uuid:{uuid5(_NAMESPACE, quote + comment)}",
+        quote=quote,
+        cfi=match[1] if match else "",
+        color=_FROM_READEST.get(color, color),
+        note=comment,
+        created=created / 1000 if isinstance(created, int | float) else 0.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedAnnotations:
+    """Annotations of an earlier edition: those whose words are in the new one, once, and
+    the rest.
+    """
+
+    carried: tuple[Annotation, ...] = ()
+    lost: tuple[Annotation, ...] = ()
+
+
+def carry_annotations(
+    annotations: Iterable[Annotation], text: str, outline: BookOutline
+) -> CarriedAnnotations:
+    """Find annotations in another edition, whose text and outline these are; their words
+    there, what stands around them and their CFI replace the former.
+    """
+    carried, lost = [], []
+    for item in place_annotations(annotations, text):
+        if item.span is None:
+            lost.append(item.annotation)
+            continue
+        new = create_annotation(
+            text, outline, item.span, color=item.annotation.color, note="", now=0.0
+        )
+        carried.append(
+            replace(
+                item.annotation,
+                quote=new.quote,
+                before=new.before,
+                after=new.after,
+                cfi=new.cfi,
+            )
+        )
+    return CarriedAnnotations(tuple(carried), tuple(lost))
 
 
 def _find_selector(item: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

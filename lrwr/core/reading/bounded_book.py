@@ -62,6 +62,12 @@ class BoundedBook:
         return self.outline.paragraphs[self.position - 1].span.end
 
     @property
+    def text(self) -> str:
+        """The text up to the position; at the end of the book with all footnotes."""
+        is_whole = self.position >= self.outline.length
+        return self._text if is_whole else self._text[: self.end]
+
+    @property
     def chapter(self) -> BookChapterStart | None:
         """The chapter of the position; None before the first."""
         begun = self.chapters()

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,13 @@ from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.text import Span
 from lrwr.core.reading.annotations import (
     Annotation,
+    HighlightColor,
+    carry_annotations,
     create_annotation,
+    export_readest,
     export_w3c,
     find_quote,
+    import_annotations,
     import_w3c,
     place_annotations,
 )
@@ -57,6 +62,47 @@ def test_annotations_survive_w3c_unchanged() -> None:
         "highlighting",
     ]
     assert import_w3c(exported, "a.json") == annotations
+
+
+def test_an_exported_annotation_names_the_file_in_the_package() -> None:
+    exported = export_w3c([mark(TEXT, words("lit the lamp"))], BOOK.outline, AT)
+    assert exported["items"][0]["target"]["source"] == "OPS/one.xhtml"
+
+
+def test_annotations_survive_readest_but_for_what_it_has_no_place_for() -> None:
+    annotations = [
+        replace(mark(TEXT, words("lit the lamp"), note="Really?"), color=color)
+        for color in HighlightColor
+    ]
+    exported = export_readest(annotations, BOOK.outline)
+    assert exported["booknotes"][0]["cfi"] == "epubcfi(/6/2!/4/4)"
+    known = [replace(a, before="", after="") for a in annotations]
+    assert import_annotations(exported, "a.json") == known
+    assert import_annotations(exported["booknotes"], "a.json") == known
+
+
+def test_deleted_notes_and_bookmarks_of_readest_are_left_out() -> None:
+    notes = [
+        {"cfi": "epubcfi(/6/2)", "type": "bookmark", "note": ""},
+        {"cfi": "epubcfi(/6/2)", "text": "the lamp", "deletedAt": 5},
+        {"cfi": "epubcfi(/6/2)", "text": "the lamp", "color": "violet", "note": "x"},
+    ]
+    (annotation,) = import_annotations({"booknotes": notes}, "a.json")
+    assert (annotation.quote, annotation.color) == ("the lamp", "pink")
+    assert import_annotations({"booknotes": []}, "a.json") == []
+
+
+def test_annotations_are_carried_to_an_edition_or_listed_as_lost() -> None:
+    kept, gone = mark(TEXT, words("lit the lamp"), "Why?"), mark(TEXT, words("Mags"))
+    other = read_epub(
+        build_epub({"new": "<p>New.</p><p>Then Nell  lit the lamp again.</p>"}),
+        "b.epub",
+    )
+    result = carry_annotations([kept, gone], other.layout.text, other.outline)
+    (carried,) = result.carried
+    assert (carried.id, carried.note, carried.color) == (kept.id, "Why?", "green")
+    assert (carried.cfi, carried.after.strip()[:5]) == ("/6/2!/4/4", "again")
+    assert result.lost == (gone,)
 
 
 def test_foreign_annotations_are_read_as_far_as_they_have_words() -> None:

@@ -372,6 +372,7 @@ def _build_book(
         length=len(story),
         toc=toc or tuple(_toc_of_headings(paragraphs)),
         warnings=tuple(package.warnings),
+        files=tuple((item.step, item.path) for item in package.spine()),
     )
     return EpubBook(_build_layout(outline, paragraphs, texts), outline)
 
