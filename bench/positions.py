@@ -3,8 +3,9 @@
 Run with `python -m bench.positions DATA --work WORK [--each N]`. `DATA` has the novels of
 `novels/dev` and the questions of `temporal/dev/asof_retrieval.jsonl`. Each novel becomes an
 e-book with a table of contents; each question is asked at random paragraphs. Searched are the
-prompts that a language model would get, search results, chapters and tables of contents, for
-any stretch of words that stands only after the position, and for titles of later chapters.
+prompts that a language model would get, results of the companion's tools, search results,
+chapters and tables of contents, for any stretch of words that stands only after the position,
+and for titles of later chapters.
 """
 
 import argparse
@@ -28,9 +29,18 @@ from lrwr.app.books import (
     build_book_settings,
     open_bounded_book,
 )
+from lrwr.app.companion import open_reading_tools
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.reading.bounded_book import BoundedBook, build_horizon_text
+from lrwr.core.reading.steps import (
+    ReadingQuestion,
+    ReadingStep,
+    ReadingTool,
+    ToolCall,
+    build_answer_messages,
+    build_step_messages,
+)
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.story import ChapterReader, parse_horizon
 from lrwr.core.settings.loader import load_settings
@@ -132,6 +142,7 @@ async def measure_book(
             position = chance.randrange(1, record.outline.length)
             book = await open_bounded_book(workspace, record, position)
             shown = [part async for part in collect(workspace, book, question)]
+            shown += await list_steps(workspace, record, position, question)
             later = windows(text[book.end :]) - windows(text[: book.end])
             leaks = sum(len(windows(part) & later) for part in shown)
             titles = [
@@ -171,6 +182,35 @@ async def collect(workspace: Workspace, book: BoundedBook, question: str):  # ty
     asked = replace(TurnRequest(text=question), as_of=horizon_text)
     for prompt in await sessions.prompt(asked):
         yield prompt.text
+
+
+async def list_steps(
+    workspace: Workspace, record: BookRecord, position: int, question: str
+) -> list[str]:
+    """Return the results of every tool of the companion, and the prompts with them."""
+    tools = await open_reading_tools(workspace, record, position)
+    last = max((chapter.number for chapter in record.chapters), default=0)
+    calls = [
+        ToolCall(ReadingTool.BOOK_INFO),
+        ToolCall(ReadingTool.TABLE_OF_CONTENTS),
+        ToolCall(ReadingTool.CURRENT_PAGE),
+        ToolCall(ReadingTool.SEARCH, (question, *question.split()[:3])),
+        *(
+            ToolCall(ReadingTool.READ_CHAPTER, chapter=number, part=1)
+            for number in range(last + 1)
+        ),
+    ]
+    steps = [ReadingStep(call, await tools.run(call, None)) for call in calls]
+    shown = [p.text for step in steps for p in step.result.passages]
+    shown += [step.result.text for step in steps]
+    reading_question = ReadingQuestion(question)
+    for build in (build_step_messages, build_answer_messages):
+        # The question is the reader's own text.
+        texts = [
+            m.text.replace(question, "") for m in build(reading_question, steps, 9_000)
+        ]
+        shown += texts
+    return shown
 
 
 def windows(text: str) -> set[str]:

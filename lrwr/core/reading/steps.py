@@ -55,7 +55,7 @@ guess at it.
 Every claim about the book needs the number of its passage right after it, inside the \
 sentence, as in [2] or [1][3]. Use no number that is not there. Quote word for word, in \
 “…”, with the number directly after the closing mark, or do not quote.
-Where the passages do not say, say that what has been read does not tell it. What has no \
+Where the passages do not say, say that the text so far does not say it. What has no \
 number, such as title and contents, needs none."""
 
 
