@@ -199,7 +199,9 @@ class _EpubReader:
                 counts[-1] += 1
                 counts.append(0)
                 name = local_name(element)
-                if self._is_skipped(element, name):
+                if name == "br" and element.get("id") is None:
+                    self._blocks[-1].pieces.append(_LINE_BREAK)
+                elif self._is_skipped(element, name):
                     walker.skip_subtree()
                 else:
                     self._start(element, name)
@@ -301,12 +303,12 @@ class _EpubReader:
             self.notes.append((raw, len(self.paragraphs)))
 
 
-def _types(element: "_Element") -> set[str]:
+def _types(element: "_Element") -> frozenset[str]:
     """Return the values of `epub:type` and `role`."""
-    attributes = element.attrib
-    if EPUB_TYPE not in attributes and "role" not in attributes:
-        return set()
-    return {*element.get(EPUB_TYPE, "").split(), *element.get("role", "").split()}
+    kind, role = element.get(EPUB_TYPE), element.get("role")
+    if kind is None and role is None:
+        return frozenset()
+    return frozenset((*(kind or "").split(), *(role or "").split()))
 
 
 def _describe_island(element: "_Element", name: str) -> str:
