@@ -8,6 +8,7 @@ from lrwr.core.bible.horizon import HorizonCast, VisibleCharacter
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import CharacterField, CueParty, Fact, FactAbout
 from lrwr.core.nlp.facts.clauses import FEMALE_TITLE_WORDS, MALE_TITLE_WORDS
+from lrwr.core.nlp.names.name_form import is_called_by_given_name
 
 SENIOR, JUNIOR, EQUAL = 1, -1, 0
 _F, _M, _U = Gender.FEMALE, Gender.MALE, Gender.UNKNOWN
@@ -442,9 +443,7 @@ class KinDirectory:
 
 def _read_person(visible: VisibleCharacter) -> NamedPerson:
     character = visible.character
-    surnames: set[str] = set()
-    born: set[str] = set()
-    bare_names: set[str] = set()
+    surnames, born, bare_names = set[str](), set[str](), set[str]()
     flags = dict.fromkeys(("married", "maiden", "head", "has_given", "knight"), False)
     for form in {character.name, *(alias.name for alias in character.aliases)}:
         words = [
@@ -456,7 +455,8 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
             continue
         is_wife = bool(titles) and titles[0] in MARRIED_TITLES
         # "Sir Hob" has a given name.
-        if len(names) > 1 or (titles and titles[0] != "Sir"):
+        is_first = len(names) == 1 and is_called_by_given_name(character, names[0])
+        if len(names) > 1 or (titles and titles[0] != "Sir" and not is_first):
             surnames.add(names[-1])
             born |= set() if is_wife else {names[-1]}
         flags["married"] |= is_wife
@@ -469,9 +469,8 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
             flags["maiden"] |= titles[0] in _MAIDEN_TITLES
             flags["head"] |= titles[0] in MALE_TITLE_WORDS
     flags["has_given"] |= not bare_names <= surnames
-    gender = character.gender
     return NamedPerson(
-        character.name, gender, frozenset(surnames), frozenset(born), **flags
+        character.name, character.gender, frozenset(surnames), frozenset(born), **flags
     )
 
 

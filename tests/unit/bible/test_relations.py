@@ -41,6 +41,14 @@ def test_both_directions_of_one_relation_are_one_with_all_places() -> None:
     assert len(relation.evidence) == 2
 
 
+def test_a_title_before_a_given_name_is_no_other_surname() -> None:
+    family = Family("Nell Tallow", "Hob Tallow")
+    family.stories.name("Tom", "Mr. Tom", gender=Gender.MALE)
+    for _ in range(4):
+        family.hints("tag", "Nell Tallow", "sister", "Tom")
+    assert ("Nell Tallow", "sister", "Tom") in family.shown()
+
+
 @pytest.mark.parametrize(
     ("full_names", "shown"),
     [(["Annis Pell"], "Annis Pell"), (["Annis Pell", "Annis Gannet"], "Annis")],

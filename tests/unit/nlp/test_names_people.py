@@ -367,3 +367,5 @@ def test_a_full_name_that_is_only_spoken_may_be_the_fathers_or_the_sons() -> Non
     cast = cast_from(family * 12)
 
     assert set(cast.shared["Tom Vale"]) == {"Tom", who(cast, "Mr. Vale").name}
+    cast = cast_from(family * 12 + "He read of Tom Thumb. ")
+    assert forms(who(cast, "Tom")) == {"Tom"}

@@ -362,7 +362,7 @@ def _find_full_name(person: PersonCluster, famous: NameForm) -> NameForm | None:
     if famous.title not in _PLAIN_TITLES:
         return None
     full = [f for f in person.forms.values() if f.given_name and not f.title]
-    best = max(full, key=lambda form: (form.n, form.name), default=None)
+    best = min(full, key=_fame_key, default=None)
     fair = best is not None and best.n >= max(_FEW, famous.n * _FAIR_SHARE)
     return best if fair else None
 

@@ -117,6 +117,9 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     for form in filter(is_full_name, ranked):
         if form.name not in spoken:
             _assign_full(form, clusters, lone, fathers)
+    for form in spoken.values():
+        bare = lone[form.given_name]
+        clusters.start(bare, "given name", givens={form.given_name})
     for form in filter(is_joined_word, ranked):
         _assign_joined(form, clusters)
     # "Miss Nell" shows that Nell Vale is not "Miss Vale", so it comes first.
@@ -126,7 +129,8 @@ def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> Non
     )
     for form in titled:
         _assign_titled(form, clusters, lone)
-    _assign_single_words(ranked, clusters)
+    sons = {lone[form.given_name].name for form in spoken.values()}
+    _assign_single_words([form for form in ranked if form.name not in sons], clusters)
     for form in spoken.values():
         _share_with_father(form, clusters, lone, fathers)
 
@@ -151,8 +155,6 @@ def _share_with_father(
     relatives = clusters.index.find_relatives(form.given_name, form.last)
     people = clusters.fitting(form, {id(p): p for p in (*relatives, *sons)}.values())
     if len(people) > 1:
-        for son in sons:
-            son.lasts.add(form.last)
         clusters.shared.append((form, sorted(people, key=lambda p: -p.n)))
     else:
         _assign_full(form, clusters, lone, fathers)

@@ -22,6 +22,7 @@ from lrwr.core.nlp.names.lexicon import (
     PLACE_PREPOSITIONS,
     STRICT_SPEECH,
     infer_title_gender,
+    is_given_name,
     is_same_given_name,
     normalize_name_title,
     split_bare_words,
@@ -481,3 +482,10 @@ class NameParts:
 def list_name_forms(character: Character) -> tuple[str, ...]:
     """Return the name and all aliases of a character."""
     return character.name, *(alias.name for alias in character.aliases)
+
+
+def is_called_by_given_name(character: Character, word: str) -> bool:
+    """Return whether `word`, a common given name, is a name of the character by itself:
+    "Mr. Tom" is Tom, so that it is no surname.
+    """
+    return is_given_name(word) and word in list_name_forms(character)
