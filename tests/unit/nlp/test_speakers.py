@@ -62,6 +62,7 @@ def speakers(text: str, *, narrator: str = "") -> list[str]:
         "“Come in,” whispered Nell to Corin.",
         "“Come,” said Nell, “in.”",
         "“Come in,” remonstrated Nell.",
+        "“Come in,” moodily answered Nell.",
         "Nell said, “Come in.”",
         "Nell looked at Corin and said, “Come in.”",
         "Nell, who had seen Corin at the gate, said: “Come in.”",
@@ -312,3 +313,18 @@ def test_a_name_that_only_follows_the_words_is_no_certain_speaker(text: str) -> 
         one.certainty is not Certainty.VERIFIED or one.speaker != "Nell"
         for one in told(text)
     )
+
+
+def test_a_son_is_nobody_who_has_no_relative_in_the_text() -> None:
+    father = person("Mr. Vale", Gender.MALE)
+    clown = person("Mr. Marl", Gender.MALE)
+    text = (
+        "Mr. Vale and Mr. Marl came in.\n\n“How was this done?” asked Mr. Vale.\n\n"
+        "“How was what done?” answered the son."
+    )
+    with_son = Cast((father, clown, person("Corin Vale", Gender.MALE, "Corin")))
+    last = [
+        told(text.replace("Marl came in", "Marl came in to Corin Vale"), cast=with_son),
+        told(text, cast=Cast((father, clown))),
+    ]
+    assert [quotations[-1].speaker for quotations in last] == ["Corin Vale", ""]

@@ -113,6 +113,8 @@ _MARRIED = (
     "wife mother mamma mama mum mom aunt grandmother widow stepmother lady ladyship"
 )
 _SINGLE = "daughter sister niece girl lass maiden damsel spinster"
+YOUNG_MEN = frozenset({"son", "nephew", "grandson"})
+"""Nouns for younger relatives, who are seldom called Mr."""
 MARRIED_NOUNS = frozenset(_MARRIED.split())
 """Nouns for women who are more often called Mrs. than Miss."""
 SINGLE_NOUNS = frozenset(_SINGLE.split())

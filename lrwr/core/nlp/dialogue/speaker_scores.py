@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from math import log
 
 from lrwr.core.model.cast import Cast, Gender
-from lrwr.core.nlp.dialogue.lexicon import MARRIED_NOUNS, SINGLE_NOUNS
+from lrwr.core.nlp.dialogue.lexicon import (
+    FAMILY_NOUNS,
+    MARRIED_NOUNS,
+    SINGLE_NOUNS,
+    YOUNG_MEN,
+)
 from lrwr.core.nlp.dialogue.subjects import PersonMention, PersonMentionKind
 from lrwr.core.nlp.dialogue.tags import DialogueTag, TagStrength
 from lrwr.core.nlp.dialogue.turns import DialoguePage, DialogueTurn, VocativeCues
@@ -37,6 +42,7 @@ _UNSURE_GENDER = -0.7  # the gender of the tag or of the candidate is unknown
 _TOLD_OFTEN = 0.25  # times log(1 + mentions in the document)
 _BY_STRENGTH = {TagStrength.SURE: 12.0, TagStrength.LIKELY: 6.0, TagStrength.BEAT: 2.5}
 _STRANGER_FITS = 0.5  # a description that need not be anyone of the cast
+_NO_KIN_HERE = -2.0  # "the son" is hardly somebody without relatives in the scene
 _KIN_HAS_NAME = -3.0  # "her brother" is probably somebody with a name
 _ROLE_IS_NAMED = -1.5  # a description without gender rarely means a named person
 _HAS_TITLE = 2.5  # the description is a word of the candidate's names
@@ -99,6 +105,8 @@ class SpeakerScorer:
             *self._names_by_word.get("mrs", ()),
             *self._names_by_word.get("lady", ()),
         }
+        self._with_relatives = self._find_people_with_relatives()
+        self._titled_men = set(self._names_by_word.get("mr", ()))
         self._married = ladies - set(self._names_by_word.get("miss", ()))
         self._keys = [self._person_keys(turn_cues.tags) for turn_cues in cues]
 
@@ -167,6 +175,16 @@ class SpeakerScorer:
         for turn_cues in self._cues:
             present[turn_cues.turn.scene].update(turn_cues.address.called)
         return present
+
+    def _find_people_with_relatives(self) -> set[str]:
+        """Return those of the people in the text who share a surname, or who have none."""
+        surnames: dict[str, set[str]] = {}
+        for words, person in self._titled:
+            if len(words) > 1 and (person in self._mention_counts):
+                surnames.setdefault(words[-1], set()).add(person)
+        known = set().union(*surnames.values())
+        families = [family for family in surnames.values() if len(family) > 1]
+        return set().union(*families) | (self._mention_counts.keys() - known)
 
     def _person_keys(self, tags: Sequence[DialogueTag]) -> list[str]:
         keys = [make_candidate_key(tag.person, self.narrator) for tag in tags]
@@ -280,6 +298,8 @@ class SpeakerScorer:
             and person.gender is Gender.UNKNOWN
         ):
             score += _ROLE_IS_NAMED
+        if person.noun in FAMILY_NOUNS and not person.is_owned:
+            score += 0.0 if name in self._with_relatives else _NO_KIN_HERE
         return score + self._score_title(name, person)
 
     def _score_title(self, name: str, person: PersonMention) -> float:
@@ -288,6 +308,8 @@ class SpeakerScorer:
         married = person.noun in MARRIED_NOUNS or person.name.startswith("old ")
         if married:
             return _TITLE_FITS if is_mrs else 0.0
+        if person.noun in YOUNG_MEN and name in self._titled_men:
+            return -_TITLE_FITS
         single = person.noun in SINGLE_NOUNS or person.name.startswith("young ")
         return -_TITLE_FITS if single and is_mrs else 0.0
 

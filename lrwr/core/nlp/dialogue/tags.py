@@ -192,7 +192,9 @@ def _introduces_next(
 def _parse_inverted_tag(
     tokens: Sequence[TextToken], name_at: Mapping[int, str]
 ) -> DialogueTag | None:
-    """Parse "said Nell", "broke in the old man"."""
+    """Parse "said Nell", "moodily answered Nell", "broke in the old man"."""
+    if len(tokens) > 1 and tokens[0].endswith("ly") and tokens[1] in SPEECH_VERBS:
+        tokens = tokens[1:]
     verb = tokens[0]
     is_known_verb = verb in SPEECH_VERBS or verb in GESTURE_VERBS
     if not is_known_verb and not verb.endswith("ed"):
