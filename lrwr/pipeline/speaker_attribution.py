@@ -57,7 +57,7 @@ from lrwr.pipeline.stages.speakers import (
     narration_to_json,
 )
 
-REVISION = "weave-12"
+REVISION = "weave-13"
 """Version of the attribution rules; a new one makes every document run again."""
 
 NOT_ATTRIBUTED = "unwoven"
