@@ -47,6 +47,8 @@ def kinds(text: str) -> list[str]:
         ("Mrs. Gannet adopted Hob.", LifeEventKind.ADOPTED),
         ("Corin fell in love with Nell.", LifeEventKind.LOVED),
         ("“I arrest you,” said Hob.", LifeEventKind.ARRESTED),
+        ("“I forced the safe myself,” said Hob.", LifeEventKind.CONFESSED),
+        ("“The mill's robbed!” cried Hob.", LifeEventKind.ROBBED),
         ("“You are my son,” said Hob.", LifeEventKind.LEARNED),
     ],
 )
@@ -182,3 +184,27 @@ def test_a_pronoun_with_two_candidates_names_nobody() -> None:
 def test_a_short_line_of_dialogue_is_quoted_with_the_sentence_before_it() -> None:
     text = "Corin took her hand, and said: “Marry me, Nell.”"
     assert [fact.value for fact in events(text)] == [text]
+
+
+def test_a_couple_takes_part_in_a_wedding_that_names_it_last() -> None:
+    (event,) = events(
+        "At last there were married Corin Vale, to Nell, daughter of Hob Tallow."
+    )
+    assert event.detail("kind") == LifeEventKind.MARRIED
+    assert list(event.all_details("involved")) == ["Corin Vale", "Nell"]
+
+
+def test_a_culprit_is_not_guessed_from_the_narration_before() -> None:
+    text = (
+        "Nell looked at the fire for a long time.\n\nMags looked at the old clock.\n\n"
+        "“Well, now you shall know. I forced the safe myself over night, and left it.”"
+    )
+    (event,) = events(text, ("Nell", "Mags"))
+    assert list(event.all_details("involved")) == []
+
+
+def test_the_life_of_the_dead_is_earlier_than_the_scene() -> None:
+    text = "The late Mr. Vale married Anna Marl in June. Mr. Vale inherited the mill.\n\nNell married Hob."
+    assert [event.detail("earlier") for event in events(text)] == ["yes", "yes", ""]
+    (birth,) = events("It was over when Nell was born.")
+    assert birth.detail("earlier") == "yes"

@@ -182,9 +182,9 @@ class SpeakerScorer:
         for words, person in self._titled:
             if len(words) > 1 and (person in self._mention_counts):
                 surnames.setdefault(words[-1], set()).add(person)
-        known = set().union(*surnames.values())
+        with_surname = set().union(*surnames.values())
         families = [family for family in surnames.values() if len(family) > 1]
-        return set().union(*families) | (self._mention_counts.keys() - known)
+        return set().union(*families) | (self._mention_counts.keys() - with_surname)
 
     def _person_keys(self, tags: Sequence[DialogueTag]) -> list[str]:
         keys = [make_candidate_key(tag.person, self.narrator) for tag in tags]

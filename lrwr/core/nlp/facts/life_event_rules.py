@@ -100,7 +100,8 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.MARRIED,
-        "wedding marriage ceremony nuptials hands",
+        "wedding marriage ceremony nuptials hands married",
+        r"[Tt]here (?:was|were) married(?= [A-Z]| in\b| at\b|,)|"
         r"(?:the |their |h\w+ )?(?:wedding|marriage|ceremony|nuptials) (?:of [\w. ]+ )?(?:took place|was (?:celebrated|performed|solemni[sz]ed))|"
         r"join(?:ed)? the hands of [A-Z]\w+",
         impersonal=True,
@@ -308,7 +309,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.ROBBED,
         "forced broken stolen robbed plunge",
-        r"lock (?:has|had) been forced|(?:was|has been|had been|were) (?:stolen|robbed|burgled)(?! (?:of (?:all|every|h\w+|the|one|any)|from h\w+ sleep)\b)|"
+        r"lock (?:has|had) been forced|[Tt]he [\w ]{2,20}'s (?:been )?(?:robbed|stolen)(?=[.,;!])|(?:was|has been|had been|were) (?:stolen|robbed|burgled)(?! (?:of (?:all|every|h\w+|the|one|any)|from h\w+ sleep)\b)|"
         r"to see (?:the )?[\w ]+ plunge h\w+ hand into (?:the )?(?:[\w. ]+'s) pocket",
         impersonal=True,
         spoken=True,
@@ -451,7 +452,8 @@ SPEECH_ACT_RULES = (
     ),
     LifeEventRule(
         _K.CONFESSED,
-        "confess killed murdered guilty poisoned girl man woman",
+        "confess killed murdered guilty poisoned girl man woman forced stole took",
+        r"I (?:forced|broke open|picked) the (?:safe|lock|door|desk|box|chest)\b|I (?:stole|took) the money(?=[.,;!])|I stole it(?=[.,;!])|"
         r"I confess(?= (?:it|everything)[.,!;]|!)|I (?:have )?(?:killed|murdered|poisoned|robbed|betrayed) (?:him|her|[A-Z]\w+)|[Ii]t was I (?:who|that)|I am (?:guilty(?=[.!])|the (?:thief|murderer|man who|girl that|woman who))|I have (?:a confession|something to confess)",
     ),
     LifeEventRule(

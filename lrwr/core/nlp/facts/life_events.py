@@ -87,9 +87,11 @@ _EARLIER = re.compile(
     r"(?:child|boy|girl|lad|young man|baby|infant)|in (?:his|her|their) (?:youth|childhood|boyhood|"
     r"girlhood)|once upon|formerly|in former (?:days|years|times)|the (?:preceding|previous) "
     r"(?:year|summer|winter|autumn|spring|month|week)|last (?:year|summer|winter|autumn|spring|"
-    r"month|week|June|July|May|April|March))\b",
+    r"month|week|June|July|May|April|March)|when (?:\w+\.? ){1,3}(?:was|were) born)\b",
     re.I,
 )
+# The life of somebody dead: the events of the paragraph are of an earlier time
+_LATE_SUBJECT = re.compile(r"[ \x01]*[Tt]he late (?:[A-Z]\w+\.? )+")
 _PERFECT = re.compile(r"\b(?:had|'d)\b(?! to\b)")
 _WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
 _COMES_TO = LazyPattern(r"\b(?:to|from|reached) (?P<whom>[A-Z][\w'.-]+)$")
@@ -125,13 +127,28 @@ def find_life_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     tracker = ParticipantTracker(prose)
     words = collect_life_event_words()
     before: ProseSentence | None = None
+    is_late = False
     for sentence in prose.sentences:
+        if (
+            before is None
+            or "\n\n" in prose.text[before.span.end : sentence.span.start]
+        ):
+            is_late = False
+        is_late |= bool(_LATE_SUBJECT.match(sentence.narration))
         if not sentence.words.isdisjoint(words):
             fact = _find_in_sentence(prose, sentence, tracker)
             if fact:
+                fact = _mark_earlier(fact) if is_late else fact
                 yield _with_context(prose, fact, sentence, before)
         tracker.leave(sentence)
         before = sentence
+
+
+def _mark_earlier(fact: Fact) -> Fact:
+    """Return `fact` as an event before the scene."""
+    if fact.detail("earlier"):
+        return fact
+    return replace(fact, details=(*fact.details, ("earlier", "yes")))
 
 
 def _with_context(
@@ -191,6 +208,9 @@ def _find_act(
                 continue
             span = _quoted_span(sentence, words, match.start(), match.end())
             people = tracker.list_speakers(sentence)
+            if rule.kind is _K.CONFESSED:  # a culprit is not guessed
+                both = sentence.narration, words
+                people = [n for part in both for _, n in tracker.find_names(part)][:2]
             details = [("kind", str(rule.kind)), *(("involved", n) for n in people)]
             return _make_event(prose, span, details)
     return None
@@ -236,6 +256,8 @@ def _find_statement(
         if not who and not rule.impersonal:
             continue
         people = _list_people(words, match, who, spoken, tracker)
+        if rule.impersonal and rule.kind is _K.MARRIED and len(people) < _COUPLE:
+            people = _list_couple(words, match.end(), tracker) or people
         statement = _Statement(words, *match.span(), people, spoken)
         if _is_worth_telling(rule, who, people, spoken, _is_earlier(statement)):
             return statement
@@ -290,6 +312,25 @@ def _list_people(
     end = rest.end() if rest else match.end()
     names += tracker.list_objects(words, match.start(), end, pronouns=not spoken)
     return tuple(dict.fromkeys(names))
+
+
+_COUPLE = 2
+"""People in a wedding."""
+_IN_PLACE = re.compile(r"\b(?:of|in|at|by|from)(?: the)? $")
+
+
+def _list_couple(
+    words: str, start: int, tracker: ParticipantTracker
+) -> tuple[str, ...]:
+    """Return the first two names after `start` that are neither a parent's nor a place's,
+    as in "There were married in Thole Corin Vale, to Nell, daughter of Hob Tallow".
+    """
+    names = [
+        name
+        for at, name in tracker.find_names(words)
+        if at >= start and not _IN_PLACE.search(words[:at])
+    ]
+    return tuple(dict.fromkeys(names))[:_COUPLE]
 
 
 def _is_worth_telling(
