@@ -116,7 +116,7 @@ class SceneChecker:
     remarks: list[str] = field(default_factory=list)
     _count: int = 0
 
-    async def check(self, number: int) -> list[DraftIssue]:
+    async def check(self, number: int | None) -> list[DraftIssue]:
         """Return what is wrong with a proposal; see `check_scene` for errors."""
         subject = await find_draft_subject(
             self.workspace, self.folder, self.card.id, number
@@ -236,6 +236,26 @@ class ProposalWriter:
             run = _ProposalRun(card, brief, parts, steps, texts, place, file)
             order = replace(order, rounds=max(1, self._count_rounds(order)))
             return await self._run(run, order)
+
+    async def check(
+        self, scene: str, number: int | None, place: Path
+    ) -> tuple[CheckedScene, tuple[str, ...]]:
+        """Return the check of proposal `number` of a scene, the latest if None, in which
+        a language model compares the beats, and remarks on what it did not compare.
+
+        Nothing is written. See `write` for `place` and errors.
+        """
+        board = await load_placed_board(self._workspace, self._folder)
+        card = board.cards[board.index(scene)]
+        if number is None:
+            number = await DraftDesk(self._workspace, self._folder).find_latest(card.id)
+        self._folder.read_proposal(card.id, number)
+        _, steps = self._create_steps(card)
+        texts = load_prompt_texts(self._folder)
+        checker = SceneChecker(self._workspace, self._folder, card, steps, texts, place)
+        await checker.check(number)
+        assert checker.last is not None, "it was checked"
+        return checker.last, tuple(checker.remarks)
 
     async def plan(
         self, order: ProposalOrder, number: int | None = None, *, revises: bool = False

@@ -187,6 +187,8 @@ def test_beats_without_words_are_findings(desk: Terminal, writer: SceneWriter) -
     writer.proof = ""
     done = write(desk, "--rounds", "0", "--json")
     cards = [row["text"] for row in done.json["check"]["findings"]]
+    checked = desk.run("draft", "check", "new", "--model", "--json")
+    assert [row["text"] for row in checked.json["findings"]] == cards
     assert f"{MODEL} found no words for beat 1, “Nell comes in”" in cards
     assert writer.shapes() == ["Scene", "Beats"]
 

@@ -71,7 +71,8 @@ BRIEF_EPILOG = (
 
 CHECK_EPILOG = (
     "Examples: lrwr draft check ch11-s1 · lrwr draft check ch11-s1 2 · lrwr draft check"
-    " chapter.md · lrwr draft check ch11-s1 --to chapters/11.md --json"
+    " chapter.md · lrwr draft check ch11-s1 --to chapters/11.md --json · lrwr"
+    " draft check ch11-s1 --model"
 )
 
 ACCEPT_EPILOG = (
@@ -208,6 +209,12 @@ def draft_check_command(
     every: Annotated[
         bool, typer.Option("--all", help="Show everything that it would make known.")
     ] = False,
+    model: Annotated[
+        bool,
+        typer.Option(
+            "--model", help="Let the language model find the beats of the card, too."
+        ),
+    ] = False,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
     """Check a draft, at its place in the story, before it is part of it.
@@ -215,14 +222,22 @@ def draft_check_command(
     Shows contradictions, names and facts that the story tells only later, what the card
     asks for and the draft lacks, repeated words, abrupt relations, what readers would
     learn, and how far it is from how you write. The draft is read in a temporary copy of
-    the library; nothing is changed or sent. The exit code is 9 if there is a finding.
+    the library; nothing is changed, nor sent without --model. The exit code is 9 if there is a finding.
     """
     settings, output = start_session(context)
+    if model and to is not None:
+        raise SettingsProblem(
+            "`--model` is for scenes of the board, `--to` for other files",
+            hint="Leave out one of them.",
+        )
     # The folder is deleted after the event loop has ended: until then a thread of an
     # interrupted check may still write to it.
     with TemporaryDirectory(prefix="lrwr-draft-", ignore_cleanup_errors=True) as name:
+        place = Path(name)
         checked = run_with_cleanup(
-            _check_draft(settings, output, scene, number, to, Path(name))
+            draft_proposals.check_beats(settings, output, scene, number, place)
+            if model
+            else _check_draft(settings, output, scene, number, to, place)
         )
     if output.as_json:
         output.json(checked_scene_as_json(checked))

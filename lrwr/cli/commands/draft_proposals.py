@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import open_workspace
+from lrwr.app.draft_check import CheckedScene
 from lrwr.app.draft_prompts import (
     PromptState,
     create_prompt_file,
@@ -231,6 +232,20 @@ async def _run(
         if task.revises:
             return await writer.revise(task.order, task.number, place)
         return await writer.write(task.order, place)
+
+
+async def check_beats(
+    settings: Settings, output: Output, scene: str, number: int | None, place: Path
+) -> CheckedScene:
+    """Return the check of a proposal, in which a language model compares the beats."""
+    async with open_story_services(settings, output) as workspace:
+        prompt_for_consent(workspace, output, *MODEL_SERVICES, as_json=output.as_json)
+        announce_first_use(workspace, output, *MODEL_SERVICES)
+        writer = ProposalWriter(workspace, open_draft_folder(workspace), output.info)
+        checked, remarks = await writer.check(scene, number, place)
+        for remark in remarks:
+            output.warn(remark)
+        return checked
 
 
 async def _plan(

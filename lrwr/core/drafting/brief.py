@@ -34,7 +34,7 @@ DEFAULT_BRIEF_TOKENS = 4_000
 LEAST_BRIEF_TOKENS = 100
 MAX_TAIL_CHARACTERS = 1_500
 """Characters of the end of the scene before."""
-MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS, MAX_RELATED = 4, 3, 12, 4
+MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS, MAX_RELATED = 4, 3, 12, 6
 VOICE_WORDS = (40, 160)
 """Length of a passage that shows the writer's voice, in words."""
 

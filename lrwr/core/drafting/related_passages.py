@@ -28,8 +28,10 @@ def find_related_paragraphs(
     most: int,
 ) -> list[tuple[SceneSummary, Span]]:
     """Return at most `most` paragraphs of `scenes` that share the most telling words
-    with the title, summary and beats of `card`, the best first.
+    with the title, summary and beats of `card`, the best first. The names of its people
+    do not count.
     """
+    names = _list_words(" ".join(card.cast))
     card_words = _list_words(" ".join((card.title, card.summary, *card.beats)))
     paragraphs = [
         (
@@ -48,7 +50,7 @@ def find_related_paragraphs(
     average = sum(sum(counts.values()) for *_, counts in paragraphs) / len(paragraphs)
     rarity = {
         word: log(1 + len(paragraphs) / spread[word])
-        for word in set(card_words)
+        for word in {*card_words} - {*names}
         if spread[word]
     }
 
