@@ -198,7 +198,7 @@ class LongWriter:
         return Say(said, finish="stop" if said == text else "length")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1_800)
 async def test_a_budget_is_never_exceeded(
     server: ModelServer, chat: OpenAIChatModel, journal: SqliteDraftJournal
 ) -> None:
