@@ -204,6 +204,23 @@ async def test_characters_are_shown_with_what_they_are_connected_with(
         assert details.evidence.document.endswith((".md", ".docx"))
 
 
+async def test_characters_who_do_not_appear_after_a_chapter_are_listed(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        room.screen.action_do("people", "since ch1")
+        await room.settle()
+        early = shown_rows(room)
+        await room.type("since ch9")  # in place of the words, which are selected
+        await room.settle()
+        later = shown_rows(room)
+        assert set(early) <= set(later)
+        assert later
+        assert all("last ch" in row and "last ch10" not in row for row in later)
+        await room.press(*"00")
+        assert len(shown_rows(room)) > len(later)
+
+
 @pytest.mark.parametrize(("words", "title"), [("ch2", ", up to chapter 2"), ("", "")])
 async def test_a_recap_ends_at_the_chapter_that_is_named(
     book: Path, words: str, title: str

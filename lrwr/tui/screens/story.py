@@ -2,12 +2,14 @@
 
 import asyncio
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar
 
 from textual.binding import BindingType
+from textual.widgets import Input
 
 from lrwr.app.presenters.story import (
     UNKNOWN_SPEAKER,
@@ -52,10 +54,16 @@ from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_line
-from lrwr.tui.widgets.lists import ListRow
+from lrwr.tui.widgets.lists import LineList, ListRow, RowList
 
 _POINT = re.compile(r"(?:vol\d+\.)?ch\d+(?::s\d+)?", re.IGNORECASE)
 """A point of the story, as `--as-of` takes it."""
+
+
+_SINCE = re.compile(
+    r"(?:absent |not |gone )?since (?:ch|chapter )(\d{1,4})", re.IGNORECASE
+)
+"""What the user types to see who does not appear after a chapter."""
 
 
 class StoryScreen(MasterDetailScreen[None]):
@@ -125,6 +133,25 @@ class PeopleScreen(StoryScreen):
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Characters", words=words)
         self._graph: StoryGraph | None = None
+        self.hint = "Type a name, or since ch4 for who does not appear after it…"
+
+    def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
+        """Show the characters that match; after "since ch4", those absent since then."""
+        match = _SINCE.fullmatch(self.query_one(Input).value.strip())
+        if match is None or self.bible is None:
+            super().find(extra, at=at)
+            return
+        last = find_last_scenes(self.bible)
+        last_chapters = {name: scene.chapter for name, scene in last.items()}
+        rows = [
+            row
+            for row in self.rows_of(self.bible)
+            if last_chapters.get(row.name, sys.maxsize) <= int(match[1])
+        ]
+        self.query_one(RowList).show(rows, at=at)
+        if not rows:
+            text = f"Everybody appears after chapter {match[1]}."
+            self.query_one(LineList).show([styled_line(StyledText(text, "faint"))])
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each character of `bible`, most mentioned first."""
