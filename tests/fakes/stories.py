@@ -1,5 +1,6 @@
 """Small books for tests, and what is known of them: the story ports, in memory."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from lrwr.core.ports.stores import DocumentText, LibraryCounts
 from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
+    CountedFact,
     DocumentFact,
     DocumentQuotation,
     FirstMention,
@@ -120,6 +122,15 @@ class Stories:
         if content != self.content:
             self.version, self.content = self.version + 1, content
         return self.version
+
+    async def count_facts(self, about: FactAbout) -> list[CountedFact]:
+        """Return the facts of one kind, equal ones together."""
+        counts = Counter(
+            (known.fact.subject, known.fact.certainty, known.fact.details)
+            for known in self.known
+            if known.fact.about is about
+        )
+        return [CountedFact(*fact, count) for fact, count in counts.items()]
 
     async def load_index(self, key: str) -> str:
         """Return what was saved under `key`."""

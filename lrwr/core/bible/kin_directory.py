@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 from lrwr.core.bible.horizon import HorizonCast, VisibleCharacter
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.facts import CharacterField, CueParty, Fact, FactAbout
+from lrwr.core.model.facts import CUE_PARTIES, CharacterField, Fact, FactAbout
 from lrwr.core.nlp.facts.clauses import FEMALE_TITLE_WORDS, MALE_TITLE_WORDS
 from lrwr.core.nlp.names.name_form import is_called_by_given_name
 
@@ -108,6 +108,7 @@ def _terms_by_noun() -> Mapping[str, KinTerm]:
     return dict(_iter_terms())
 
 
+@lru_cache(maxsize=1_000)
 def read_kin_term(noun: str) -> KinTerm | None:
     """Return the meaning of the last word of `noun`, such as "elder sister"; None if it
     is no known relationship.
@@ -308,9 +309,8 @@ class KinDirectory:
         of a married woman.
         """
         woman, daughter = self._people.get(mother), self._people.get(child)
-        if woman is None or woman.married:
-            return False
-        return woman.maiden or bool(daughter and daughter.married)
+        is_wife = bool(daughter and daughter.married)
+        return bool(woman and not woman.married and (woman.maiden or is_wife))
 
     def is_married(self, name: str) -> bool:
         """Return whether a name of the character has the title of a married woman."""
@@ -370,7 +370,7 @@ class KinDirectory:
 
     def _resolve_cue(self, fact: Fact) -> tuple[str, str] | None:
         subject, target = fact.subject, fact.detail("target")
-        if {subject, target} & set(CueParty):
+        if not CUE_PARTIES.isdisjoint((subject, target)):
             return None
         source = self.resolve_owner(fact)
         if not source and target and _is_full_name(subject):

@@ -97,7 +97,9 @@ def collect_visible_facts(
     )
     sourced_facts = (
         SourcedFact(
-            _without_hidden_details(document_fact.fact, horizon_cast),
+            _without_hidden_details(document_fact.fact, horizon_cast)
+            if horizon_view.bounded
+            else document_fact.fact,
             horizon_view.evidence(
                 document_fact.document,
                 document_fact.fact.spans,
@@ -209,8 +211,11 @@ def normalize_attribute(text: str) -> str:
     return " ".join(specific_words or words)
 
 
+_RANKS = {certainty: rank for rank, certainty in enumerate(Certainty)}
+
+
 def _rank(certainty: Certainty) -> int:
-    return list(Certainty).index(certainty)
+    return _RANKS[certainty]
 
 
 _FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"

@@ -24,6 +24,7 @@ from lrwr.core.bible.values import (
     CharacterProfile,
     WorldElement,
 )
+from lrwr.core.bible.world import select_possible_elements
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.codec import InvalidData, decode_checked_json, encode_json
@@ -46,7 +47,7 @@ _TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
 """Facts that the bible uses; those about passages are many, and used for search only."""
 
 
-_INDEX_FORMAT = 6
+_INDEX_FORMAT = 7
 """Raise it when the same library gives another `BibleIndex`."""
 
 
@@ -227,12 +228,14 @@ class BibleService:
         self, order: StoryOrder, canon: Canon, horizon: Horizon | None
     ) -> BibleIndex:
         counts = await self._passages.counts(Pipeline.AGENTIC)
+        counted = await self._parts.count_facts(FactAbout.WORLD)
+        subjects = {FactAbout.WORLD: select_possible_elements(counted)}
         knowledge = StoryKnowledge(
             order=order,
             texts=await self._texts(order) if horizon else {},
             cast=await self._stories.cast(),
             first_seen=tuple(await self._stories.first_seen()),
-            facts=tuple(await self._stories.facts(INDEXED_FACTS)),
+            facts=tuple(await self._stories.facts(INDEXED_FACTS, subjects=subjects)),
             canon=canon,
         )
         readers = list_reader_models(await self._stories.keepers(_TOLD))

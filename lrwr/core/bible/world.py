@@ -22,6 +22,7 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.nlp.names.lexicon import fold_name
+from lrwr.core.ports.story_stores import CountedFact
 
 
 def normalize_place_name(name: str) -> str:
@@ -104,6 +105,41 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
         elements = _merge_same_places(facts, groups, elements, same, material)
     found = (element for element in elements.values() if element is not None)
     return tuple(sorted(found, key=lambda element: -element.mentions))
+
+
+def select_possible_elements(facts: Iterable[CountedFact]) -> frozenset[str]:
+    """Return the subjects of facts about the world that `collect_world_elements` may
+    list at any horizon. `facts` must be all of them.
+
+    Left out are names that only rules found, never with a locative use or only once;
+    most of the facts are about these.
+    """
+    groups: dict[str, list[CountedFact]] = {}
+    for counted_fact in facts:
+        key = normalize_place_name(counted_fact.subject)
+        groups.setdefault(key, []).append(counted_fact)
+    return frozenset(
+        fact.subject
+        for group in groups.values()
+        if _may_be_listed(group)
+        for fact in group
+    )
+
+
+def _may_be_listed(group: Sequence[CountedFact]) -> bool:
+    mentions = locative = 0
+    for fact in group:
+        details = dict(reversed(fact.details))
+        counted = _parse_count(details.get(MENTIONS_DETAIL, ""))
+        if not counted or fact.certainty is Certainty.VERIFIED:
+            return True
+        mentions += fact.count * counted
+        locative += _parse_count(details.get(LOCATIVE_DETAIL, ""))
+    return mentions >= _MIN_MENTIONS and locative > 0
+
+
+def _parse_count(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
 
 
 def _merge_same_places(

@@ -94,6 +94,9 @@ class CueParty(StrEnum):
     NARRATOR = "(narrator)"
 
 
+CUE_PARTIES = frozenset(CueParty)
+
+
 class RelationCue(StrEnum):
     """Kinds of weak signs of a relationship."""
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from lrwr.core.model.cast import Cast, Mention, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
 
@@ -71,6 +71,19 @@ class DocumentFact:
 
     document: DocumentId
     fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class CountedFact:
+    """What the facts of one kind that differ only in their places have in common.
+
+    `count` is their number. No checksum was compared.
+    """
+
+    subject: str
+    certainty: Certainty
+    details: tuple[tuple[str, str], ...]
+    count: int
 
 
 class StoryStore(Protocol):
@@ -189,6 +202,17 @@ class BiblePartStore(Protocol):
     async def content_version(self) -> int:
         """Return a number that is raised whenever documents, facts, the cast or the
         attribution of speakers change; not by questions and answers.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
+    async def count_facts(self, about: FactAbout) -> list[CountedFact]:
+        """Return the facts of one kind without their places, equal ones together.
+
+        Rows are counted without comparing checksums, so that this may decide only which
+        facts to read. A row that cannot be decoded counts as verified, without details.
 
         Raises:
             StoreProblem: The library cannot be read.

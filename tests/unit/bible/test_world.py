@@ -2,6 +2,9 @@
 
 from asyncio import run
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.bible.values import WorldElement
@@ -16,6 +19,7 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from tests.fakes.stories import Book, Stories
+from tests.fakes.suite import examples
 
 ONE, TWO = "book/1.md", "book/2.md"
 WORDS = (
@@ -109,3 +113,31 @@ def test_a_place_with_two_names_is_the_same_if_only_it_is_read() -> None:
     parts = BibleParts(elements=frozenset({"Thole Lodge", "Barrow"}))
     assert run(service.read_parts(parts)).world == whole.world
     assert [place.name for place in whole.world] == ["Barrow", "Thole Lodge"]
+
+
+NAMES = (
+    "Thole",
+    "Barrow",
+    "Barrow Park",
+    "Gull Street",
+    "the Lodge",
+    "Thole Lodge",
+    "Hob's",
+)
+COUNT = st.tuples(
+    st.sampled_from((ONE, TWO)), st.sampled_from(NAMES),
+    st.integers(1, 3), st.integers(0, 2), st.sampled_from(("", "Thole")),
+)  # fmt: skip
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.lists(COUNT, max_size=9))
+def test_names_too_rare_for_a_place_change_nothing_when_they_are_not_read(
+    counts: list[tuple[str, str, int, int, str]],
+) -> None:
+    service = tell(*counts).service(Canon)
+    whole = run(service.read())
+    names = [place.name for place in whole.world]
+    assert [place.name for place in run(service.names()).world] == names
+    parts = BibleParts(elements=frozenset(names))
+    assert run(service.read_parts(parts)).world == whole.world

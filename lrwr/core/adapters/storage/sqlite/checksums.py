@@ -348,19 +348,21 @@ def decode_checked_rows(
     rows: Iterable[Sequence[Any]],
     decode: Callable[[Any], Result],
     notice_damage: Callable[[], None],
+    is_strict: bool = False,
 ) -> list[Result]:
     """Return each row decoded by `decode`, without the damaged rows.
 
     The first column of a row says whether its checksum fits; `decode` gets a list of
     the others. `notice_damage` is called for each row that does not fit or cannot be
-    decoded.
+    decoded. `is_strict` means that no text can have come from `decode_tolerantly`.
     """
     decoded = []
     for fits, *columns in rows:
         try:
             if not fits:
                 raise ValueError("the checksum differs")
-            _check_unicode(columns)
+            if not is_strict:
+                _check_unicode(columns)
             decoded.append(decode(columns))
         except DECODING_ERRORS:
             notice_damage()

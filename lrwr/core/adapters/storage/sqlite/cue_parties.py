@@ -9,10 +9,9 @@ from typing import Any
 from lrwr.core.adapters.storage.sqlite.checksums import fits_sql
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_rows import spans_from_json
-from lrwr.core.model.facts import Certainty, CueParty, FactAbout
+from lrwr.core.model.facts import CUE_PARTIES, Certainty, CueParty, FactAbout
 from lrwr.core.ports.story_stores import DocumentFact
 
-_PARTIES = frozenset(CueParty)
 # The quotation of a cue is the last that begins at or before it, unless it ends first.
 _CUE_QUOTATIONS = f"""
 select {fits_sql("quotation", "q")}, f.document_id, f.char_start, q.spans, q.speaker,
@@ -85,7 +84,7 @@ def _name_parties(
     tellers: Mapping[str, Collection[str]],
 ) -> DocumentFact:
     document, fact = document_fact.document, document_fact.fact
-    used = {fact.subject, fact.detail("target")} & _PARTIES
+    used = {fact.subject, fact.detail("target")} & CUE_PARTIES
     if fact.about is not FactAbout.RELATION_CUE or not used:
         return document_fact
     names = dict(parties.get((document, fact.spans[0].start), {}))

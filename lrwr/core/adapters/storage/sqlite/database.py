@@ -389,7 +389,8 @@ class SqliteDatabase:
         others. A row that does not fit or cannot be decoded is skipped, and the user is
         told once. For use inside `work`.
         """
-        return decode_checked_rows(rows, decode, self.notice_damage)
+        is_strict = self._open().connection.text_factory is str
+        return decode_checked_rows(rows, decode, self.notice_damage, is_strict)
 
     def notice_damage(self) -> None:
         """Tell the user which damaged documents are left out, unless that was said

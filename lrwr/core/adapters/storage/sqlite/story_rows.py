@@ -1,12 +1,10 @@
-"""The database rows of one document's facts, quotations and appearances of
-characters.
-"""
+"""The rows of one document's facts, quotations and appearances of characters."""
 
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
@@ -150,7 +148,7 @@ def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> No
         connection.execute(statement, (document,))
 
 
-def parse_fact_row(row: FactRow) -> Fact:
+def parse_fact_row(row: FactRow | Sequence[Any]) -> Fact:
     """Return the fact in a row with the columns that `FactRow` lists."""
     about, subject, field, value, keeper, certainty, reach, spans, details = row
     return Fact(
@@ -161,14 +159,25 @@ def parse_fact_row(row: FactRow) -> Fact:
         spans=spans_from_json(spans),
         keeper=keeper,
         certainty=_CERTAINTIES[certainty],
-        details=tuple([(key, detail) for key, detail in _parse_json(details)]),
+        details=parse_details(details),
         reach=reach,
     )
+
+
+@lru_cache(maxsize=1_000)
+def parse_details(text: str) -> tuple[tuple[str, str], ...]:
+    """Return name-value pairs; those of most facts are equal, and share one object."""
+    return tuple([(key, detail) for key, detail in _parse_json(text)])
 
 
 def spans_from_json(text: str) -> tuple[Span, ...]:
     """Return the spans in a JSON text that `spans_to_json` wrote."""
     return tuple([Span(start, end) for start, end in _parse_json(text)])
+
+
+@cache
+def _load_decoder() -> json.JSONDecoder:
+    return json.JSONDecoder()
 
 
 def _parse_json(text: str) -> Any:
@@ -180,15 +189,8 @@ def _parse_json(text: str) -> Any:
     return value if end == len(text) else json.loads(text)
 
 
-@cache
-def _load_decoder() -> json.JSONDecoder:
-    return json.JSONDecoder()
-
-
 def spans_to_json(spans: tuple[Span, ...]) -> str:
-    """Return spans as JSON text, for storage: a list of pairs `[start, end]`,
-    half-open.
-    """
+    """Return spans as JSON text, for storage: half-open pairs `[start, end]`."""
     return json.dumps([[span.start, span.end] for span in spans])
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.checksums import (
+    DECODING_ERRORS,
     checksum_sql,
     fits_sql,
     seal_sql,
@@ -18,6 +19,7 @@ from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
 from lrwr.core.adapters.storage.sqlite.story_rows import (
     cast_from_json,
     parse_appearance_row,
+    parse_details,
     parse_fact_row,
     parse_quotation_row,
 )
@@ -26,10 +28,11 @@ from lrwr.core.model.cast import (
 )
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import (
     Appearance,
+    CountedFact,
     DocumentFact,
     DocumentQuotation,
     FirstMention,
@@ -74,6 +77,10 @@ _KEEPERS = f"""
 select distinct keeper from fact
 where about in (select value from json_each(?))
   and (keeper in ('{RULES_KEEPER}', '{WRITER_KEEPER}') or {fits_sql("fact")})
+"""
+
+_COUNT_FACTS = """
+select subject, certainty, details, count(*) from fact where about = ? group by 1, 2, 3
 """
 
 # The inner query selects the best facts before anything else of them is read.
@@ -324,6 +331,15 @@ class SqliteBiblePartStore:
         sql = "select 1, content from library"
         return sum(await _read_rows(self._database, sql, (), _only_column))
 
+    async def count_facts(self, about: FactAbout) -> list[CountedFact]:
+        """Return the facts of one kind without their places, equal ones together."""
+        return await self._database.read(
+            lambda connection: [
+                _parse_counted_row(row)
+                for row in connection.execute(_COUNT_FACTS, (about.value,))
+            ]
+        )
+
     async def load_index(self, key: str) -> str:
         """Return the index saved under `key`; empty if missing, outdated or damaged."""
         return "".join(
@@ -396,8 +412,18 @@ def parse_first_mention_row(row: Sequence[Any]) -> FirstMention:
 
 def parse_document_fact_row(row: Sequence[Any]) -> DocumentFact:
     """Decode a row of `SELECT_FACTS`, without its first column."""
-    document, *columns = row
-    return DocumentFact(DocumentId(document), parse_fact_row(tuple(columns)))
+    return DocumentFact(row[0], parse_fact_row(row[1:]))
+
+
+def _parse_counted_row(row: tuple[str, str, str, int]) -> CountedFact:
+    subject, certainty, text, count = row
+    try:
+        details = parse_details(text)
+        if all(isinstance(part, str) for pair in details for part in pair):
+            return CountedFact(str(subject), Certainty(certainty), details, count)
+    except DECODING_ERRORS:
+        pass
+    return CountedFact(str(subject), Certainty.VERIFIED, (), count)
 
 
 def _select_facts(
