@@ -20,7 +20,6 @@ from lrwr.core.ports.story_stores import (
     AppearanceRole,
     AttributionResult,
     AttributionSnapshot,
-    CountedFact,
     DocumentEvidence,
     DocumentFact,
     DocumentQuotation,
@@ -120,20 +119,6 @@ async def test_facts_are_those_of_the_last_reading(library: Library) -> None:
     ]
     assert await library.story.facts([FactAbout.WORLD]) == []
     assert len(await library.story.facts([FactAbout.WORLD, FactAbout.CHARACTER])) == 1
-
-
-async def test_facts_that_differ_in_their_places_only_are_counted_together(
-    library: Library,
-) -> None:
-    other = replace(TRAIT, subject="Hob", details=(("kind", "friend"),))
-    await library.keep(replace(learned(), facts=(TRAIT, other)))
-    await library.keep(learned(TWO))
-    counted = await library.parts.count_facts(FactAbout.CHARACTER)
-    assert sorted(counted, key=lambda fact: fact.subject) == [
-        CountedFact("Hob", other.certainty, other.details, 1),
-        CountedFact(TRAIT.subject, TRAIT.certainty, TRAIT.details, 2),
-    ]
-    assert await library.parts.count_facts(FactAbout.WORLD) == []
 
 
 async def test_pipeline_a_leaves_what_b_knows_alone(library: Library) -> None:

@@ -80,11 +80,12 @@ def load_newest_backup(library: Library) -> AutomaticBackup | None:
     return None
 
 
-def describe_known_damage(library: Library, seed: float = 0) -> str:
+def describe_known_damage(library: Library, now: float = 0) -> str:
     """Return a sentence if a command has met damaged data since the last verification,
-    or if there is some in a sample of documents and threads, which `seed` selects.
+    or if there is some in a sample of documents and threads or a page of the file.
 
-    Else an empty text. With seed 0, no sample is checked.
+    Else an empty text. `now` is in seconds since 1970; with 0, nothing is checked. See
+    `has_damaged_sample`.
 
     Raises:
         StoreProblem: The library cannot be read, or only `lrwr repair` can heal it.
@@ -92,7 +93,7 @@ def describe_known_damage(library: Library, seed: float = 0) -> str:
     if not library.database.exists():
         return ""
     is_damaged = is_marked_damaged(library.database)
-    if seed and has_damaged_sample(library.database, seed):
+    if now and has_damaged_sample(library.database, now):
         is_damaged = True
         mark_damaged(library.database)
     return KNOWN_DAMAGE if is_damaged else ""

@@ -54,10 +54,9 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "drafts.lock",
                 "writing.lock",
                 "library.db.damaged",
-                "library.db-wal",
-                "library.db-shm",
+                "library.db.checked",
             ),
-            *("library.db-journal", "library.db"),
+            *("library.db-wal", "library.db-shm", "library.db-journal", "library.db"),
         ),
     ),
 )

@@ -233,7 +233,7 @@ async def _ingest(
             _discard_damage(workspace, output)
         _announce_lost_threads(workspace.library, output)
         # Before anything is written: that could overwrite rows that `repair` can read.
-        known_damage = describe_known_damage(workspace.library, began)
+        known_damage = describe_known_damage(workspace.library, time.time())
         with output.progress("Reading the manuscript", None) as advance:
             report = await ingest_manuscript(
                 workspace,

@@ -218,7 +218,7 @@ async def _collect_remarks(
     damage, on documents with the same text or position, and on passages without an
     embedding.
     """
-    damage = describe_known_damage(workspace.library, time.monotonic())
+    damage = describe_known_damage(workspace.library, time.time())
     others = (damage, await _find_alike(workspace, order))
     canon = workspace.canon_file.load()
     shared = describe_shared_positions(order.outlines.values(), canon)

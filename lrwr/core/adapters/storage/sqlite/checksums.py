@@ -4,6 +4,7 @@ A checksum is a CRC-32 over the columns of a row. SQLite computes it with the fu
 `row_checksum`, which every connection of this package has.
 """
 
+import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lrwr.core.adapters.storage.sqlite.errors import describe_skipped_rows
-from lrwr.core.settings.library import create_private_file
+from lrwr.core.settings.library import create_private_file, write_private_file
 
 Result = TypeVar("Result")
 END_OF_TIMES = 253_402_214_400.0
@@ -285,6 +286,42 @@ def clear_damage_mark(path: Path) -> None:
 
 def _get_damage_mark(path: Path) -> Path:
     return path.with_name(f"{path.name}.damaged")
+
+
+PAGE_CHECK_SECONDS = 3_600.0
+"""Seconds for which the pages of a large library's file count as checked."""
+
+
+def is_page_check_due(path: Path, now: float) -> bool:
+    """Return whether the pages of the library's file at `path` were not checked for
+    `PAGE_CHECK_SECONDS`, or were those of another file.
+
+    `now` is in seconds since 1970.
+    """
+    try:
+        mark = _get_page_check_mark(path)
+        age = now - mark.stat().st_mtime
+        is_same = mark.read_text("utf-8") == _identify_file(path)
+    except (OSError, ValueError):
+        return True
+    return not is_same or not 0 <= age < PAGE_CHECK_SECONDS
+
+
+def record_page_check(path: Path, now: float) -> None:
+    """Record that all pages of the library's file at `path` were sound at `now`."""
+    with suppress(OSError):
+        write_private_file(_get_page_check_mark(path), _identify_file(path))
+        os.utime(_get_page_check_mark(path), (now, now))
+
+
+def _identify_file(path: Path) -> str:
+    """Return what differs if another file takes the place of `path`, as by a restore."""
+    status = path.stat()
+    return f"{status.st_dev} {status.st_ino}"
+
+
+def _get_page_check_mark(path: Path) -> Path:
+    return path.with_name(f"{path.name}.checked")
 
 
 def _find_damaged_documents(

@@ -20,6 +20,8 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     DOCUMENT_PARTS,
     decode_tolerantly,
     fits_sql,
+    is_page_check_due,
+    record_page_check,
     seal_sql,
 )
 from lrwr.core.adapters.storage.sqlite.damaged_rows import (
@@ -68,10 +70,8 @@ _SMALL_TABLES = (
     *("thread", "turn", "woven", "processed", "reply", "draft", "story", "job"),
     "attribution",
 )
-_GROWING_TABLES = ("fact", "quotation", "first_seen", "appearance", "reading")
-"""Tables without vectors whose pages are checked, growing ones in a sample."""
 _CHECKED_CHUNKS = 1_000
-"""Chunks up to which all pages are checked; above, the mean cost stays the same."""
+"""Chunks up to which every `ingest` and `status` checks all pages of the file."""
 _SAMPLED_COLUMN = {"outline": "id", "text": "id", "appearances": "c.document_id"}
 _UNCHECKED = "select count(*) from processed where crc is null or rows is null"
 _DAMAGED_VECTORS = f"""
@@ -198,11 +198,12 @@ def _list_damaged_threads(rows: Callable[[str], list[Any]]) -> dict[str, str]:
     return {str(id_): str(title) for id_, title in rows(_DAMAGED_THREADS)}
 
 
-def has_damaged_sample(path: Path, seed: float) -> bool:
+def has_damaged_sample(path: Path, now: float) -> bool:
     """Return whether any of `SAMPLED_DOCUMENTS` random documents, a thread or any of as
-    many random turns is damaged, or the pages of small tables.
+    many random turns is damaged, or a page of the file.
 
-    `seed` selects documents, turns and growing tables. Costs some milliseconds.
+    `now`, in seconds since 1970, also selects documents and turns. If the library is
+    large, all pages are checked once in `PAGE_CHECK_SECONDS`, else those of small tables.
 
     Raises:
         StoreProblem: The file cannot be opened, or only `lrwr repair` can heal it.
@@ -210,24 +211,23 @@ def has_damaged_sample(path: Path, seed: float) -> bool:
     with _open(path) as connection:
         if read_schema_version(connection) != SCHEMA_VERSION:
             return False
-        damage: list[str] = []
-        for table in (*_SMALL_TABLES, *_sample_tables(connection, seed)):
-            rows = connection.execute(f"PRAGMA quick_check({table})").fetchall()
-            if rows != [("ok",)]:
-                damage += list_messages(rows)
+        chunks = connection.execute("select max(n) from chunk").fetchone()[0] or 0
+        checks_all = chunks <= _CHECKED_CHUNKS or is_page_check_due(path, now)
+        tables = [""] if checks_all else [f"({table})" for table in _SMALL_TABLES]
+        damage = [
+            message
+            for table in tables
+            for message in check_file(connection, f"quick_check{table}")
+        ]
         if damage:
             require_healable(damage)
+        elif checks_all:
+            record_page_check(path, now)
         return bool(
             damage
-            or verify_sample(connection, seed)
-            or _has_damaged_turn(connection, random.Random(seed))
+            or verify_sample(connection, now)
+            or _has_damaged_turn(connection, random.Random(now))
         )
-
-
-def _sample_tables(connection: sqlite3.Connection, seed: float) -> list[str]:
-    chunks = connection.execute("select max(n) from chunk").fetchone()[0] or 1
-    choose = random.Random(seed)
-    return [t for t in _GROWING_TABLES if choose.random() * chunks < _CHECKED_CHUNKS]
 
 
 def _has_damaged_turn(connection: sqlite3.Connection, choose: random.Random) -> bool:
