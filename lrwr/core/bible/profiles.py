@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from lrwr.core.bible.horizon import (
     HorizonCast,
@@ -211,11 +212,9 @@ def normalize_attribute(text: str) -> str:
     return " ".join(specific_words or words)
 
 
-_RANKS = {certainty: rank for rank, certainty in enumerate(Certainty)}
-
-
+@cache
 def _rank(certainty: Certainty) -> int:
-    return _RANKS[certainty]
+    return list(Certainty).index(certainty)
 
 
 _FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"
