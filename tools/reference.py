@@ -62,6 +62,19 @@ EXIT_CODES = {
     ExitCode.INTERRUPTED: "stopped with Ctrl-C; finished work is saved",
 }
 
+NEWSLETTER = "The marsh lantern is made of silver.\n"
+"""The draft `newsletter.md` that an example checks, beside the manuscript."""
+
+POST_NEW = (
+    "post",
+    "new",
+    "How the lantern is lit",
+    "--kind",
+    "newsletter",
+    "--as-of",
+    "ch3",
+)
+
 JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("ingest", ".", "--json"),
     ("status", "--json"),
@@ -83,6 +96,12 @@ JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("threads", "--json"),
     ("threads", "show", "1", "--json"),
     ("open", "Nell", "--json"),
+    ("post", "check", "../newsletter.md", "--to", "x", "--json"),
+    (*POST_NEW, "--dry-run", "--json"),
+    (*POST_NEW, "--name", "letter", "--json"),
+    ("post", "list", "--json"),
+    ("post", "show", "letter", "--json"),
+    ("post", "export", "letter", "--json"),
     ("search", "belt", "--as-of", "ch99", "--json"),
 )
 """Commands that `json.md` shows, in the order in which they run; the last one fails."""
@@ -142,6 +161,7 @@ def render_json() -> str:
     """
     shutil.rmtree(WORKSPACE, ignore_errors=True)
     shutil.copytree(SAMPLE, WORKSPACE, ignore=shutil.ignore_patterns(".lrwr"))
+    (WORKSPACE.parent / "newsletter.md").write_text(NEWSLETTER, encoding="utf-8")
     parts = [
         "# JSON output\n",
         GENERATED,

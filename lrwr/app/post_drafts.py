@@ -42,6 +42,8 @@ from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import ChatMessage
+from lrwr.core.retrieval.query_words import has_search_words
+from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.pipeline.analysis import ModelBudget
 
 CLAIMS_PER_CALL = 15
@@ -85,6 +87,7 @@ class PostPlan:
     """What drafting would use, without a request to any service.
 
     `queries` is what a web search for the brief would send; a model may ask for others.
+    `doubts` are sentences about words of the brief that the text lacks.
     `prompts` are those of the first steps, with their purpose.
     """
 
@@ -92,6 +95,7 @@ class PostPlan:
     queries: tuple[str, ...]
     pack: EvidencePack
     prompts: tuple[tuple[str, Sequence[ChatMessage]], ...]
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,9 @@ async def draft_post(
     if not force:
         for draft_name in names:
             _refuse_existing(files, draft_name)
+    doubts = await _list_doubts(workspace, order, dependencies.story)
+    for doubt in doubts:
+        emit(doubt)
     run = run_post_steps if models.writer is None else _load_graph_runner()
     result = await run(order.writing, dependencies, order.stored)
     model = models.writer.name if models.writer else ""
@@ -144,7 +151,7 @@ async def draft_post(
         order.writing.platform or "",
         workspace.now(),
         model,
-        remarks=result.remarks,
+        remarks=(*doubts, *result.remarks),
     )
     cost = _sum_costs(workspace, models)
     texts = _render(order, result)
@@ -328,4 +335,22 @@ async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
         build_queries(topics, dependencies.names, book),
         pack,
         prompts if order.stored is None else prompts[2:],
+        await _list_doubts(workspace, order, dependencies.story),
     )
+
+
+async def _list_doubts(
+    workspace: Workspace, order: PostOrder, story: CheckedStory
+) -> tuple[str, ...]:
+    """Return a sentence about words of the brief that the text does not have, if any:
+    then its sources may be about something else.
+    """
+    brief = order.writing.brief
+    if order.stored is not None or not has_search_words(brief):
+        return ()
+    request = SearchRequest(brief, story.pipeline, 1, horizon=story.horizon)
+    result = await workspace.finder().find(replace(request, rerank=False), story.order)
+    if not result.unknown:
+        return ()
+    words = ", ".join(f"“{word}”" for word in result.unknown)
+    return (f"Your text does not have {words}: the sources may not be about that.",)

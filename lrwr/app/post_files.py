@@ -177,6 +177,49 @@ class PostFiles:
             self._write(name, text, content)
         return self.load(name)
 
+    def pack(self) -> str:
+        """Return all drafts, their evidence and stored versions as JSON, for a backup;
+        empty without drafts.
+
+        Raises:
+            StoreProblem: A file cannot be read.
+        """
+        packed: dict[str, str] = {}
+        for name in self.list_names():
+            for file in (*self._files(name), *self._list_versions(name, undone=True)):
+                is_version = file.parent != self.folder
+                key = f"{name}/{file.name}" if is_version else file.name
+                with _translate_file_errors(file):
+                    packed[key] = _read(file)
+        return json.dumps(packed, ensure_ascii=False) if packed else ""
+
+    def list_packed(self, content: str) -> dict[Path, str]:
+        """Return the files that `pack` turned into `content`: where each belongs, and
+        its text.
+
+        Raises:
+            ValueError: `content` has anything else.
+        """
+        files: dict[Path, str] = {}
+        for key, text in parse_json(content).items():
+            name, slash, version = str(key).partition("/")
+            ending = ".md" if name.endswith(".md") else EVIDENCE_ENDING
+            if slash and _NAME.fullmatch(name) and _VERSION.fullmatch(version):
+                target = self._versions_folder(name) / version
+            elif not slash and _NAME.fullmatch(name.removesuffix(ending)):
+                target = self.folder / name
+            else:
+                raise ValueError(f"{key!r} is no file of a draft")
+            files[target] = str(text)
+        return files
+
+    def prepare_folder(self) -> None:
+        """Create the folder of drafts with its marker, if it does not exist."""
+        folder = self.folder
+        if not folder.exists():
+            folder.mkdir(0o755, parents=True)
+            (folder / OWN_FOLDER_MARKER).touch()
+
     def undo(self, name: str) -> StoredPost:
         """Write the version before the present one, which is preserved as undone.
 
@@ -240,10 +283,7 @@ class PostFiles:
 
     def _write(self, name: str, text: str, evidence: str) -> None:
         draft, evidence_file = self._files(name)
-        folder = self.folder
-        if not folder.exists():
-            folder.mkdir(0o755, parents=True)
-            (folder / OWN_FOLDER_MARKER).touch()
+        self.prepare_folder()
         write_private_file(evidence_file, evidence)
         write_private_file(draft, text)
 

@@ -1,6 +1,7 @@
 """Drafts as files: versions, present places of quotations, exports."""
 
 import re
+import shutil
 from pathlib import Path
 
 from lrwr.core.model.errors import ExitCode
@@ -84,6 +85,31 @@ def test_quotations_are_compared_with_the_files_as_they_are_now(
     assert row["differences"][0]["kind"] == "quotation"
     assert check.json["changed_files"] == [fact["file"]]
     assert "Run `lrwr ingest`" in check.err
+
+
+def test_drafts_are_part_of_a_backup(read_sample: Terminal, tmp_path: Path) -> None:
+    draft(read_sample, *NEWSLETTER, "--name", "letter")
+    draft(read_sample, *NEWSLETTER, "--name", "letter", "--force", brief="The mule")
+    archive = tmp_path / "safe.zip"
+    assert read_sample.run("backup", str(archive)).code == 0
+    text = read_sample.run("post", "show", "letter", "--json").json["text"]
+    shutil.rmtree(read_sample.folder / "posts")
+    shutil.rmtree(read_sample.folder / ".lrwr")
+    done = read_sample.run("restore", str(archive))
+    assert done.code == 0, done
+    assert "of drafts restored" in done.out + done.err
+    again = read_sample.run("post", "show", "letter", "--json").json
+    assert (again["text"], again["versions"]) == (text, 2)
+    assert read_sample.run("post", "undo", "letter").code == 0
+
+    file = read_sample.folder / "posts" / "letter.md"
+    file.write_text("Mine.", encoding="utf-8")
+    assert read_sample.run("restore", str(archive), "--force").code == 0
+    assert file.read_text("utf-8") == text
+    aside = [p for p in file.parent.iterdir() if "before-restore" in p.name]
+    assert "Mine." in [path.read_text("utf-8") for path in aside]
+    names = read_sample.run("post", "list", "--json").json
+    assert [row["name"] for row in names] == ["letter"]
 
 
 def test_a_draft_is_exported_in_each_form(

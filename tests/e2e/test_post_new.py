@@ -133,14 +133,6 @@ def test_a_dry_run_shows_what_would_be_used_and_writes_nothing(
     assert not (read_sample.folder / "posts").exists()
 
 
-def test_the_folder_is_marked_and_is_no_manuscript(read_sample: Terminal) -> None:
-    draft(read_sample, *NEWSLETTER)
-    done = read_sample.run("ingest", ".")
-    assert "posts/: a folder that lrwr created" in done.out + done.err
-    listed = read_sample.run("search", "What is missing", "--exact", "--json")
-    assert listed.json["passages"] == []
-
-
 def test_a_folder_of_the_author_is_left_alone(read_sample: Terminal) -> None:
     own = file_of(read_sample, "mine.md")
     own.parent.mkdir()
@@ -370,7 +362,8 @@ def test_show_prompt_sends_nothing(with_model: Terminal, writer: PostWriter) -> 
 
 
 @pytest.mark.parametrize(
-    "failure", [Refuse(401), Refuse(500), Say("no JSON at all"), Say('{"gaps": 1}')]
+    "failure",
+    [Refuse(401), Refuse(429), Refuse(500), Say("no JSON at all"), Say('{"gaps": 1}')],
 )
 def test_a_model_that_fails_writes_nothing(
     with_model: Terminal, server: ModelServer, failure: Refuse | Say
@@ -444,13 +437,19 @@ def test_pages_are_stored_for_a_day(
     assert len(web.queries) == 1
 
 
-@pytest.mark.parametrize("status", [401, 429, 500])
+@pytest.mark.parametrize(
+    "failure", [*map(web_server.Refuse, (401, 429, 500)), web_server.Hang()]
+)
 def test_a_dead_web_leaves_ones_own_evidence(
-    with_model: Terminal, writer: PostWriter, web: WebServer, status: int
+    with_model: Terminal,
+    writer: PostWriter,
+    web: WebServer,
+    failure: web_server.Refuse | web_server.Hang,
 ) -> None:
     writer.topics = ("wick trimming at night",)
-    web.will(*[web_server.Refuse(status)] * 5)
-    done = draft(with_model, *NEWSLETTER, "--web", "--json", **on_web(web))
+    web.will(*[failure] * 5)
+    on = {**on_web(web), "LRWR_WEB_TIMEOUT": "1"}
+    done = draft(with_model, *NEWSLETTER, "--web", "--json", **on)
     assert done.code == 0, done
     (row,) = done.json["drafts"]
     assert any("Web search failed" in remark for remark in row["remarks"])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lrwr import __version__
+from lrwr.app.post_files import PostFiles
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     copy_database,
     inspect_database,
@@ -39,6 +40,9 @@ CALIBRATION_JSON = confidence.CALIBRATION_FILE_NAME
 QUESTIONS = evaluation.QUESTIONS
 SETTINGS = "lrwr.toml"
 DECISIONS = CANON_FILE_NAME
+POSTS = "posts.json"
+"""Drafts of texts about the story, with their evidence and earlier versions."""
+
 LONGEST: Mapping[str, int] = {
     DATABASE: 64 * 1024**3,
     LIBRARY_JSON: 4 * 1024**2,
@@ -46,6 +50,7 @@ LONGEST: Mapping[str, int] = {
     QUESTIONS: 64 * 1024**2,
     SETTINGS: 4 * 1024**2,
     DECISIONS: 64 * 1024**2,
+    POSTS: 256 * 1024**2,
 }
 """The files that an archive may contain, with their size limits in bytes."""
 _MANIFEST_BYTES = 64 * 1024
@@ -342,6 +347,10 @@ def _backup(
             hint="Run `lrwr repair` first. Existing backups are not changed.",
         )
     files = {DATABASE: work_folder / DATABASE, **_find_extra_files(library)}
+    if posts := PostFiles(library).pack():
+        files[POSTS] = work_folder / POSTS
+        create_private_file(files[POSTS])
+        files[POSTS].write_text(posts, encoding="utf-8")
     moment = datetime.fromtimestamp(now).astimezone().isoformat(timespec="seconds")
     packed = work_folder / "backup.zip"
     create_private_file(packed)

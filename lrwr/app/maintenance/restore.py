@@ -15,6 +15,7 @@ from lrwr.app.maintenance.backup import (
     DATABASE,
     DECISIONS,
     LIBRARY_JSON,
+    POSTS,
     QUESTIONS,
     SETTINGS,
     BackupManifest,
@@ -22,6 +23,8 @@ from lrwr.app.maintenance.backup import (
     unpack_archive,
 )
 from lrwr.app.maintenance.repair import format_file_stamp, rename_database_aside
+from lrwr.app.post_files import PostFiles
+from lrwr.app.presenters.text import format_count
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     checkpoint_database,
     inspect_database,
@@ -197,6 +200,8 @@ def _restore_files(
         steps.append(_restore_calibration(library, folder / CALIBRATION_JSON, swap))
     if QUESTIONS in manifest.files:
         steps.append(_restore_questions(library, folder / QUESTIONS, swap))
+    if POSTS in manifest.files:
+        steps += _restore_posts(library, folder / POSTS, swap, force=force)
     file_names = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
     steps += [
         _restore_user_file(library, folder / name, swap, force=force)
@@ -254,6 +259,44 @@ def _restore_questions(library: Library, file: Path, swap: _FileSwap) -> str:
     except (SettingsProblem, UnicodeDecodeError):
         return _restore_file(file, target, swap, is_valid=False)
     return _restore_file(file, target, swap, is_valid=True)
+
+
+def _restore_posts(
+    library: Library, file: Path, swap: _FileSwap, *, force: bool
+) -> list[str]:
+    """Restore the drafts; a different file that is there is replaced with `force` only,
+    and renamed then.
+    """
+    posts = PostFiles(library)
+    try:
+        packed = posts.list_packed(file.read_text(encoding="utf-8"))
+    except (ValueError, AttributeError):
+        return ["The drafts in `posts/` were not restored: their file is damaged."]
+    posts.prepare_folder()
+    restored = different = 0
+    for target, text in packed.items():
+        is_there = target.exists()
+        if is_there and target.read_bytes() == text.encode():
+            continue
+        if is_there and not force:
+            different += 1
+            continue
+        target.parent.mkdir(0o700, parents=True, exist_ok=True)
+        content = file.with_name("post-file")
+        content.write_bytes(text.encode())
+        swap.place(content, target)
+        restored += 1
+    steps = []
+    if restored:
+        steps.append(
+            f"{format_count(restored, 'file')} of drafts restored to {posts.folder}."
+        )
+    if different:
+        files = format_count(different, "file")
+        steps.append(
+            f"{files} of drafts not changed: the backup contains different versions."
+        )
+    return steps
 
 
 def _restore_file(file: Path, target: Path, swap: _FileSwap, *, is_valid: bool) -> str:

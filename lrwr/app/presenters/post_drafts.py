@@ -192,6 +192,8 @@ def render_post_plan(plan: PostPlan) -> Iterator[StyledLine]:
         )
     if not plan.sources:
         yield styled_line("nothing found", indent=2)
+    for doubt in plan.doubts:
+        yield styled_line(StyledText(sanitize_line(doubt), "bad"))
     queries = ", ".join(f"“{query}”" for query in plan.queries)
     yield styled_line(f"With --web, lrwr would search for: {queries or 'nothing'}.")
     yield styled_line("Nothing was sent or written.")
@@ -288,4 +290,5 @@ def plan_as_json(plan: PostPlan) -> dict[str, object]:
             for source in plan.sources
         ],
         "queries": list(plan.queries),
+        "doubts": list(plan.doubts),
     }

@@ -70,6 +70,9 @@ _AUTHOR = re.compile(r"\b(?:I|me|my|mine|we|us|our|you|your|readers?)\b")
 SAME_MARGIN = 0.1
 """How much less close a passage may be that has the details of a statement after all."""
 
+_COMPARED = frozenset((StatementResult.CLOSEST, StatementResult.OUTSIDE))
+"""Results of statements whose colours, names and the like are compared, too."""
+
 _VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
 """Results that a question can have, which claims nothing unless it is a quotation."""
 
@@ -105,10 +108,10 @@ class DraftChecker:
             subject = ""
         candidates = await self._find(statement, story, subject)
         checked = _decide(statement, story, candidates)
-        if (
-            checked.result is StatementResult.CLOSEST
-            or checked.result is StatementResult.OUTSIDE
-        ):
+        lacks_value = checked.result is StatementResult.DETAILS_DIFFER and not any(
+            difference.found for difference in checked.differences
+        )
+        if checked.result in _COMPARED or lacks_value:
             checked = self._compare_attributes(checked, story, candidates, subject)
         is_question = statement.text.rstrip('”"’ ').endswith("?")
         if is_question and checked.result not in _VERBATIM:

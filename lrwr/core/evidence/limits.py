@@ -2,7 +2,7 @@
 
 - X: 280 weighted characters, as twitter-text counts them; an address counts as 23.
 - Bluesky: 300 graphemes and 3,000 bytes (lexicon `app.bsky.feed.post`).
-- Mastodon: 500 graphemes, an address counted as 23.
+- Mastodon: 500 graphemes, an address counted as 23, of `@user@server` only `@user`.
 """
 
 import re
@@ -17,6 +17,7 @@ from lrwr.core.model.text import SentenceSplitter, Span
 
 MASTODON_LINK_LENGTH = 23
 _LINK = re.compile(r"https?://[^\s<>()\[\]]+")
+_REMOTE_MENTION = re.compile(r"(?<![\w@])(@\w+)@\w[\w.-]*\w")
 PART_LINE = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 _GRAPHEME = r"\X"
 
@@ -68,7 +69,8 @@ def measure_length(text: str, platform: Platform) -> int:
         case Platform.BLUESKY:
             return _count_graphemes(text)
         case Platform.MASTODON:
-            return _count_graphemes(_LINK.sub("x" * MASTODON_LINK_LENGTH, text))
+            linked = _LINK.sub("x" * MASTODON_LINK_LENGTH, text)
+            return _count_graphemes(_REMOTE_MENTION.sub(r"\1", linked))
 
 
 def fits(text: str, platform: Platform) -> bool:

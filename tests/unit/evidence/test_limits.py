@@ -19,7 +19,8 @@ FAMILY = "👨‍👩‍👧‍👦"
 LINK = "https://example.org/" + "a" * 80
 
 # The cases of X follow the documented rules of twitter-text: Latin letters count 1,
-# others and emoji 2, any address 23.
+# others and emoji 2, any address 23. The kinds of cases are those of its conformance
+# file.
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,32 @@ LINK = "https://example.org/" + "a" * 80
         (Platform.X, FAMILY, 2),
         (Platform.X, f"see {LINK}", 27),
         (Platform.X, "a’b – “c”", 9),
+        # Addresses with and without a scheme, several, and beside punctuation
+        (Platform.X, "lamp.com", 23),
+        (Platform.X, f"lamp.com, https://lamp.com/{'a' * 90} now", 52),
+        (Platform.X, "(https://lamp.com/x).", 26),
+        (Platform.X, "灯台lamp.com", 27),
+        (Platform.X, "lamp.nosuchdomain", 17),
+        (Platform.X, "hob@lamp.com", 12),
+        # Weight 1: up to U+10FF, and the punctuation around quotation marks
+        (Platform.X, "Маяк", 4),
+        (Platform.X, "5′6″", 4),
+        (Platform.X, "a\nb", 3),
+        (Platform.X, "#fog @hob", 9),
+        # Weight 2: everything else, also outside the basic plane
+        (Platform.X, "…", 2),
+        (Platform.X, "€", 2),
+        (Platform.X, "등대지기", 8),
+        (Platform.X, "\U00010000\U0010ffff", 4),
+        # A composed character, and each emoji sequence as one
+        (Platform.X, "e\u0301", 1),
+        (Platform.X, "L🐱☺", 5),
+        (Platform.X, "👍🏽", 2),
+        (Platform.X, "🇳🇴", 2),
+        (Platform.X, "❤️", 2),
+        (Platform.BLUESKY, "🇳🇴👍🏽", 2),
+        (Platform.MASTODON, "@hob@thole.example hi", 7),
+        (Platform.MASTODON, "hob@thole.example", 17),
         (Platform.BLUESKY, "abc", 3),
         (Platform.BLUESKY, FAMILY, 1),
         (Platform.BLUESKY, "e\u0301", 1),
