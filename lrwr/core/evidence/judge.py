@@ -144,21 +144,18 @@ def _decides(quote: str, claim: EvidenceClaim, at: int) -> bool:
 
 
 def _lacks_name(claim: EvidenceClaim) -> bool:
-    """Return whether no passage has anything of some name in the statement.
-
-    Passages with none of its names count as speaking of somebody by "she", unless the
-    statement names a character.
+    """Return whether a statement that names a character has some name of which no
+    passage has anything; other statements may have other words for their names.
     """
+    if not claim.names:
+        return False
     source = "\n".join(claim.passages)
     words = {*fold_words(source)}
     cast = [line.split(", ") for line in claim.names]
-    names = find_missing_names(claim.statement, "", cast)
-    missing = [
-        name
+    return any(
+        words.isdisjoint(fold_words(name.text))
         for name in find_missing_names(claim.statement, source, cast)
-        if words.isdisjoint(fold_words(name.text))
-    ]
-    return bool(missing) and (bool(claim.names) or len(missing) < len(names))
+    )
 
 
 def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
