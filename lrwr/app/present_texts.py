@@ -9,6 +9,7 @@ from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.freshness import find_changed_files
 
 
 async def read_changed_texts(
@@ -22,8 +23,10 @@ async def read_changed_texts(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    stored = await workspace.passages.texts(documents)
-    return await asyncio.to_thread(_read_changed, workspace.library.root, stored)
+    root, pipeline = workspace.library.root, workspace.settings.pipeline
+    changed = await find_changed_files(workspace.versions, pipeline, root, documents)
+    stored = await workspace.passages.texts(changed)
+    return await asyncio.to_thread(_read_changed, root, stored)
 
 
 def _read_changed(

@@ -22,7 +22,6 @@ from lrwr.app.posts import (
     measure_draft,
     read_draft,
 )
-from lrwr.app.presenters.post_drafts import describe_changed_documents
 from lrwr.app.presenters.posts import (
     checked_draft_as_json,
     render_checked_draft,
@@ -190,8 +189,6 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
             judged = await _judge(workspace, output, draft)
             draft = judged.draft
         draft, changed = await compare_with_files(workspace, draft)
-        if changed:
-            output.warn(describe_changed_documents(changed))
         texts = await workspace.passages.texts(draft.documents)
         await warn_of_outdated_files(workspace, texts, output.warn)
         if as_json:
