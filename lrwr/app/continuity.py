@@ -9,7 +9,11 @@ from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.bible.projection import StoryKnowledge
-from lrwr.core.continuity.contradictions import find_contradictions
+from lrwr.core.continuity.contradictions import (
+    ComparedFacts,
+    count_compared_facts,
+    find_contradictions,
+)
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.statements import Contradiction
@@ -61,6 +65,10 @@ class CheckScope:
             find_contradictions, self.known, self.horizon, self.documents
         )
 
+    async def count_compared(self) -> ComparedFacts:
+        """Return how many facts rules compare, in a worker thread; all documents count."""
+        return await asyncio.to_thread(count_compared_facts, self.known, self.horizon)
+
     async def find_pairs(self) -> "tuple[StatementPair, ...]":
         """Return the pairs of statements that only a language model can compare.
 
@@ -91,6 +99,17 @@ async def find_known_contradictions(
     return (*rule_findings, *verified.found)
 
 
+async def load_scope(workspace: Workspace, as_of: str = "") -> CheckScope:
+    """Return the story data up to the horizon `as_of`, such as "ch3"; all if empty.
+
+    Raises:
+        NotFound: Nothing was ingested here, or the horizon does not exist.
+    """
+    service = workspace.bible()
+    horizon = await service.horizon(as_of) if as_of else None
+    return CheckScope(await service.knowledge(horizon), horizon)
+
+
 async def list_findings(
     workspace: Workspace, as_of: str = ""
 ) -> tuple[Contradiction, ...]:
@@ -102,7 +121,5 @@ async def list_findings(
     Raises:
         NotFound: Nothing was ingested here, or the horizon does not exist.
     """
-    service = workspace.bible()
-    horizon = await service.horizon(as_of) if as_of else None
-    scope = CheckScope(await service.knowledge(horizon), horizon)
+    scope = await load_scope(workspace, as_of)
     return await find_known_contradictions(workspace, scope)

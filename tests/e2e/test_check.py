@@ -50,3 +50,15 @@ def test_only_a_file_or_a_place_is_checked(read_sample: Terminal) -> None:
     assert read_sample.run("check", "--as-of", "ch5").code == 0
     assert read_sample.run("check", "nowhere.md").code == ExitCode.NOT_FOUND
     assert read_sample.run("check", "intend", "zzzz").code == ExitCode.NOT_FOUND
+
+
+def test_without_facts_to_compare_it_says_so(empty: Terminal) -> None:
+    story = "Nell's eyes were blue. “Yes,” said Nell. Nell sat down. Nell slept.\n"
+    (empty.folder / "1.md").write_text(f"# One\n\n{story}", encoding="utf-8")
+    assert empty.run("ingest", "1.md").code == 0
+    nothing = "No contradictions found, but nothing could be compared: 1 fact read"
+    assert nothing in empty.run("check").out
+    (empty.folder / "2.md").write_text(f"# Two\n\n{story}", encoding="utf-8")
+    assert empty.run("ingest", "1.md", "2.md").code == 0
+    shown = empty.run("check").out
+    assert "No contradictions found among the 2 facts" in shown

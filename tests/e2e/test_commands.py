@@ -66,6 +66,7 @@ def test_from_nothing_to_an_answer(sample: Terminal) -> None:
     assert "unchanged" in again.out
     found = sample.run("search", "ledger", "--json", "--type", "scene").json
     assert {passage["type"] for passage in found["passages"]} == {"scene"}
+    sample.run("ask", "Who keeps the ledger?")  # the first has advice
     asked = sample.process("ask", "Who keeps the ledger?")
     assert (asked.code, asked.out) == (
         0,

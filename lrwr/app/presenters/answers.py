@@ -17,6 +17,8 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
+    CONTRADICTORY,
+    NO_CHAPTER,
     NO_CLEAR_ANSWER,
     NO_LINE,
     NO_SCENE,
@@ -97,8 +99,9 @@ _NOT_FOUND = (
     NO_SCENE,
     NOBODY_PRESENT,
     NOT_MENTIONED,
+    CONTRADICTORY,
 )
-"""How answers begin that say what was not found."""
+"""How answers begin that say what was not found, or is not certain."""
 
 
 def describe_reliability(turn: Turn, places: "Sequence[AnchoredCitation]") -> str:
@@ -133,12 +136,17 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
         yield AnswerNote(text, "warning")
     is_stopped = turn.state is TurnState.STOPPED
     remarks = (remark for remark in answer.remarks if remark != STOPPED_REMARK)
-    yield from map(AnswerNote, remarks)
+    yield from map(_build_remark_note, remarks)
     if answer.tavily_used:
         query_text = f": “{answer.web_query}”" if answer.web_query else ""
         yield AnswerNote(f"Searched the web{query_text}")
     if is_stopped:
         yield AnswerNote("Stopped before the end", "stopped")
+
+
+def _build_remark_note(remark: str) -> AnswerNote:
+    is_warning = remark.startswith(NO_CHAPTER)
+    return AnswerNote(remark, "warning" if is_warning else "info")
 
 
 def is_answer_doubtful(turn: Turn) -> bool:

@@ -6,11 +6,13 @@ from lrwr.app.presenters.story_json import evidence_as_json
 from lrwr.app.presenters.text import (
     StyledLine,
     StyledText,
+    format_count,
     sanitize_line,
     shorten_excerpt,
     styled_line,
 )
 from lrwr.core.bible.values import format_evidence_location
+from lrwr.core.continuity.contradictions import ComparedFacts
 from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,
@@ -117,3 +119,18 @@ def _side_as_json(side: ContradictionSide) -> dict[str, object]:
         "source": side.source,
         "evidence": [evidence_as_json(passage) for passage in side.evidence],
     }
+
+
+def describe_no_contradictions(facts: ComparedFacts) -> str:
+    """Return the sentences to show if no contradiction was found: how many facts were
+    compared, or that none could be.
+    """
+    if facts.compared:
+        compared = format_count(facts.compared, "fact")
+        return f"No contradictions found among the {compared} that are stated twice or more."
+    stated = format_count(facts.stated, "fact") if facts.stated else "no facts"
+    once = ", each stated once" if facts.stated else ""
+    return (
+        f"No contradictions found, but nothing could be compared: {stated} read{once}."
+        " Notes with ages, eyes or hair give the text something to agree with."
+    )

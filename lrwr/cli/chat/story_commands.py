@@ -182,7 +182,7 @@ async def handle_check(chat: PlainChatState, arguments: str) -> None:
     findings = await load_findings(chat.workspace, chat.sitting.as_of)
     chat.output.show(render_contradictions(findings.contradictions))
     if not findings.contradictions:
-        chat.output.answer("No contradictions found.")
+        chat.output.answer(findings.nothing)
 
 
 async def handle_diff(chat: PlainChatState, arguments: str) -> None:

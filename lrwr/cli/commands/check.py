@@ -17,6 +17,7 @@ from lrwr.app.egress import create_price_lookup
 from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
+    describe_no_contradictions,
     render_contradictions,
 )
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
@@ -37,6 +38,7 @@ from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.contradictions import (
     UNCHECKED_TOPICS,
+    ComparedFacts,
     find_contradiction_by_id,
 )
 from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
@@ -182,12 +184,23 @@ app.command("undo")(canon_undo_command)
 def _check_by_rules(
     settings: Settings, output: Output, request: CheckRequest, *, every: bool
 ) -> Sequence[Contradiction]:
-    findings = run_async(run_rule_check(settings, output, request))
-    _show_findings(findings, output, every=every)
+    findings, facts = run_async(_compare_facts(settings, output, request))
+    _show_findings(
+        findings, output, every=every, nothing=describe_no_contradictions(facts)
+    )
     if not output.as_json:
         run_async(_warn_of_changes(settings, output))
         _print_rules_only_note(settings, output)
     return findings
+
+
+async def _compare_facts(
+    settings: Settings, output: Output, request: CheckRequest
+) -> tuple[tuple[Contradiction, ...], ComparedFacts]:
+    async with open_story_services(settings, output) as workspace:
+        scope = await load_check_scope(workspace, request)
+        findings = await find_known_contradictions(workspace, scope)
+        return findings, await scope.count_compared()
 
 
 async def _warn_of_changes(settings: Settings, output: Output) -> None:
@@ -335,7 +348,11 @@ def print_model_check(
 
 
 def _show_findings(
-    findings: Sequence[Contradiction], output: Output, *, every: bool
+    findings: Sequence[Contradiction],
+    output: Output,
+    *,
+    every: bool,
+    nothing: str = "No contradictions found.",
 ) -> None:
     unintended = [
         contradiction for contradiction in findings if not contradiction.intended
@@ -352,7 +369,7 @@ def _show_findings(
         )
     else:
         is_listed = bool(shown)  # with `--all`, the intended ones
-        output.answer("No others." if is_listed else "No contradictions found.")
+        output.answer("No others." if is_listed else nothing)
     intended = len(findings) - len(unintended)
     if intended and not every:
         output.answer(f"{intended} more marked as intended; `--all` shows them.")

@@ -60,6 +60,17 @@ class CitationNumbering:
             Citation(0, document, span, nowhere, text, chapter), document_text
         )
 
+    def span(self, first: Citation, last: Citation) -> Citation | None:
+        """Return a citation from the beginning of `first` to the end of `last`; None if
+        they are not on one line of one document.
+        """
+        text = self._texts.get(first.document)
+        if text is None or first.document != last.document or first.lines != last.lines:
+            return None
+        start = min(first.span.start, last.span.start)
+        end = max(first.span.end, last.span.end)
+        return replace(first, span=Span(start, end), text=text.text[start:end])
+
     def has_number(self, citation: Citation) -> bool:
         """Return whether the cited span of `citation` has a number already."""
         return (citation.document, citation.span) in self._by_span

@@ -18,7 +18,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import CanonChange, Decision
 from lrwr.core.chat.context.lookups import BoundedLookupTools
 from lrwr.core.chat.extractive.question_parts import (
-    describe_question_horizon,
+    describe_question_chapters,
     find_question_horizon,
 )
 from lrwr.core.chat.generation.avatars import ModelAvatar, TurnCompanion
@@ -328,7 +328,7 @@ class AvatarSessionService:
         question, bible = await _build_question(
             text, state, horizon, turns, order, self._bible, self._freshness
         )
-        remark = "" if horizon == limit else describe_question_horizon(horizon)
+        remark = describe_question_chapters(text, order, horizon, limit)
         return _PendingTurn(question, bible, order, before, turns, remark)
 
     async def _warn_about_changed_passages(

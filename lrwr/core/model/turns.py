@@ -355,6 +355,12 @@ def list_output_searches(output: SupervisorOutput) -> tuple[str, ...]:
 
 
 NO_CLEAR_ANSWER = "No clear answer found"
+CONTRADICTORY = "The text contradicts itself on"
+"""How an answer begins whose facts cannot all be true."""
+
+NO_CHAPTER = "The story has no chapter"
+"""How a remark begins that a chapter in the question does not exist."""
+
 NOT_MENTIONED = "Your text does not mention this"
 NO_SCENE = "No scene found"
 NO_LINE = "No line of"

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lrwr.app.continuity import list_findings
+from lrwr.app.continuity import find_known_contradictions, load_scope
+from lrwr.app.presenters.contradictions import describe_no_contradictions
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.decision import Decision, SlipIntended
 from lrwr.core.continuity.statements import Contradiction
@@ -87,10 +88,14 @@ def passage_evidence(passage: Passage) -> TextEvidence:
 
 @dataclass(frozen=True, slots=True)
 class FindingsWithTexts:
-    """Contradictions, and the texts of all documents that they quote."""
+    """Contradictions, and the texts of all documents that they quote.
+
+    Without contradictions, `nothing` says how many facts were compared.
+    """
 
     contradictions: tuple[Contradiction, ...]
     texts: Mapping[DocumentId, DocumentText]
+    nothing: str = ""
 
 
 async def load_findings(
@@ -105,10 +110,14 @@ async def load_findings(
     """
     require_ingested(workspace)
     await workspace.require_text()
-    found = await list_findings(workspace, as_of)
-    shown = tuple(c for c in found if with_intended or not c.intended)
-    documents = _list_documents(shown)
-    return FindingsWithTexts(shown, await workspace.passages.texts(documents))
+    scope = await load_scope(workspace, as_of)
+    contradictions = await find_known_contradictions(workspace, scope)
+    shown = tuple(c for c in contradictions if with_intended or not c.intended)
+    texts = await workspace.passages.texts(_list_documents(shown))
+    nothing = ""
+    if not shown:
+        nothing = describe_no_contradictions(await scope.count_compared())
+    return FindingsWithTexts(shown, texts, nothing)
 
 
 def _list_documents(contradictions: Sequence[Contradiction]) -> set[DocumentId]:

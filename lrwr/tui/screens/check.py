@@ -84,6 +84,7 @@ class CheckScreen(MasterDetailScreen[None]):
                 workspace, as_of, with_intended=with_intended
             )
         )
+        self.nothing = self._findings.nothing
         if not self._has_message:
             topics = f"Not analysed (needs a language model): {UNCHECKED_TOPICS}."
             self.set_note(topics)

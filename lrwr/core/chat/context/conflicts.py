@@ -36,13 +36,21 @@ def find_conflicts(
     result: RetrievalResult, focus: MaterialFocus
 ) -> list[tuple[ContextItem, ContextItem]]:
     """Return pairs of facts that cannot both hold, of attributes that fit `focus`."""
+    return pair_conflicts(
+        [item for item in collect_context_items(result) if focus.fits(item)]
+    )
+
+
+def pair_conflicts(
+    items: Sequence[ContextItem],
+) -> list[tuple[ContextItem, ContextItem]]:
+    """Return the pairs of `items` that cannot both hold, of attributes with one value."""
     claims = [
         item
-        for item in collect_context_items(result)
+        for item in items
         if item.facet is StoryFacet.LOOK
         and item.label.lower() in _SINGLE_VALUED
         and item.evidence
-        and focus.fits(item)
     ]
     return [
         (first, second)

@@ -5,7 +5,8 @@ of a list, or an answer at all.
 import re
 from collections.abc import Sequence
 
-from lrwr.core.chat.context.items import is_sure
+from lrwr.core.chat.context.conflicts import pair_conflicts
+from lrwr.core.chat.context.items import ContextItem, is_sure
 from lrwr.core.chat.extractive.answer_types import (
     ValueQuestion,
     describe_missing_value,
@@ -17,6 +18,7 @@ from lrwr.core.chat.extractive.question_parts import (
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.model.turns import (
+    CONTRADICTORY,
     NO_CLEAR_ANSWER,
     NO_LINE,
     NOBODY_PRESENT,
@@ -87,6 +89,16 @@ def describe_doubt(
         return lack
     so_far = " up to this point" if question.horizon is not None else ""
     return f"{NO_CLEAR_ANSWER}{so_far}. {lack}".rstrip()
+
+
+def describe_contradiction(facts: Sequence[ContextItem]) -> str:
+    """Return a line that says which of `facts` cannot both be true; "" if all can."""
+    if len(facts) < 2:
+        return ""
+    for first, second in pair_conflicts(facts):
+        values = f"{first.statement} and {second.statement}"
+        return f"{CONTRADICTORY} {first.head}: {values}. See `lrwr check`."
+    return ""
 
 
 def has_chapter_passages(plan: QuestionPlan, result: RetrievalResult) -> bool:

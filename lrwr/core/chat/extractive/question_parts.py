@@ -18,7 +18,7 @@ from lrwr.core.model.text import (
     normalize_word,
     parse_numeral,
 )
-from lrwr.core.model.turns import QuestionPlan
+from lrwr.core.model.turns import NO_CHAPTER, QuestionPlan
 from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
@@ -330,11 +330,22 @@ def find_question_horizon(
     return horizon
 
 
-def describe_question_horizon(horizon: Horizon | None) -> str:
-    """Return the remark on an answer whose question sets `horizon`; "" without one."""
-    if horizon is None:
+def describe_question_chapters(
+    text: str, order: StoryOrder, horizon: Horizon | None, limit: Horizon | None
+) -> str:
+    """Return the remark on an answer whose question `text` sets a `horizon` other than
+    the `limit` that applies anyway, or names chapters that the story does not have; ""
+    for other questions.
+    """
+    if horizon is not None and horizon != limit:
+        return (
+            f"Nothing after chapter {horizon.chapter} was read, as the question says."
+        )
+    missing = sorted(n for n in parse_chapter_numbers(text) if n > order.last)
+    if not missing:
         return ""
-    return f"Nothing after chapter {horizon.chapter} was read, as the question says."
+    numbers = " or ".join(map(str, missing))
+    return f"{NO_CHAPTER} {numbers}; its last chapter is {order.last}."
 
 
 def find_profiles_in_text(

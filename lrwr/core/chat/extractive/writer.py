@@ -204,24 +204,25 @@ class AnswerWriter:
             return
         numbered = []
         for item, citations in located:
-            yield from self._iter_new_citations(citations)
-            numbered.append(
-                (item, [self._numbering.number(citation) for citation in citations])
-            )
+            joined = self._join_line(citations)
+            yield from self._iter_new_citations(joined)
+            marks = _format_marks([self._numbering.number(place) for place in joined])
+            numbered.append((item, citations, marks))
         if len(numbered) == 1:
-            ((item, citations),) = numbered
-            yield self.say(
-                f"{format_item(item, citations)} {_format_marks(citations)}".rstrip()
-            )
+            ((item, citations, marks),) = numbered
+            yield self.say(f"{format_item(item, citations)} {marks}".rstrip())
             return
-        heads = {format_item_subject(item) for item, _ in numbered}
+        heads = {format_item_subject(item) for item, *_ in numbered}
         if len(heads) > 1:
-            statements = (f"{p.label}: {_format_with_marks(p, f)}" for p, f in numbered)
+            statements = (
+                f"{item.label}: {format_item_body(item, citations)} {marks}".rstrip()
+                for item, citations, marks in numbered
+            )
             yield self.say(
                 f"{strip_note_markdown(item_group[0].about)}, {'; '.join(statements)}"
             )
             return
-        bodies = [(format_item_body(p, f), _format_marks(f)) for p, f in numbered]
+        bodies = [(format_item_body(i, c), marks) for i, c, marks in numbered]
         yield self.say(f"{heads.pop()}: {_join_statements(bodies)}")
 
     def quote_line(self, line: ContextItem, note: str = "") -> AnswerPieces:
@@ -232,10 +233,11 @@ class AnswerWriter:
         """
         citations = self._locate_item(line)
         if citations:
-            yield from self._iter_new_citations(citations)
-            numbered = [self._numbering.number(citation) for citation in citations]
+            joined = self._join_line(citations)
+            yield from self._iter_new_citations(joined)
+            numbered = [self._numbering.number(place) for place in joined]
             parts = (
-                add_quotation_marks(join_cited_words(numbered)),
+                add_quotation_marks(join_cited_words(citations)),
                 note,
                 _format_marks(numbered),
             )
@@ -263,6 +265,20 @@ class AnswerWriter:
                 break
         if numbered:
             yield self.say(f"{heading} {_format_marks(numbered)}")
+
+    def _join_line(self, citations: Sequence[Citation]) -> list[Citation]:
+        """Return `citations`; those of one line of a document become one, with the words
+        between them.
+        """
+        joined: list[Citation] = []
+        for citation in citations:
+            before = joined[-1] if joined else None
+            whole = before and self._numbering.span(before, citation)
+            if whole is None:
+                joined.append(citation)
+            else:
+                joined[-1] = whole
+        return joined
 
     def _locate_item(self, item: ContextItem) -> list[Citation]:
         if item.facet is not StoryFacet.PRESENT:
@@ -301,10 +317,6 @@ def _join_statements(bodies: Sequence[tuple[str, str]]) -> str:
         is_sentence = body.rstrip("”’\"'*_)").endswith((".", "!", "?", "…"))
         joined += f"{body} {marks}".rstrip() + (" " if is_sentence else "; ")
     return joined.rstrip(" ;")
-
-
-def _format_with_marks(item: ContextItem, citations: Sequence[Citation]) -> str:
-    return f"{format_item_body(item, citations)} {_format_marks(citations)}".rstrip()
 
 
 def _format_marks(citations: Sequence[Citation]) -> str:
