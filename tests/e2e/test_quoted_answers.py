@@ -46,3 +46,11 @@ def test_facts_that_contradict_each_other_are_told_first(empty: Terminal) -> Non
 def test_a_stored_fact_answers_a_question_for_its_attribute(empty: Terminal) -> None:
     asked = read_book(empty).run("ask", "What is Nell's occupation?").out
     assert asked.startswith("Nell, occupation: baker")
+
+
+def test_the_colour_of_eyes_does_not_say_who_somebody_is(empty: Terminal) -> None:
+    text = "# One\n\nOrla's eyes were blue. Orla sat down. “Yes,” said Orla.\n"
+    (empty.folder / "1.md").write_text(text, encoding="utf-8")
+    assert empty.run("ingest", "1.md").code == 0
+    assert empty.run("ask", "Who is Orla?").out.startswith("Closest passages")
+    assert empty.run("ask", "What colour are Orla's eyes?").out.startswith("Orla, eyes")

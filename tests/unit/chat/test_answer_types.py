@@ -228,6 +228,7 @@ def test_the_father_is_no_answer_to_who_is_the_mother() -> None:
     # Nobody says that Jack is a man, but that Annis is a woman.
     genders = {"Annis": Gender.FEMALE}
     assert select_kin(asked, {"Nell"}, [JACK, ANNIS], genders) == [MOTHER]
+    assert select_kin(asked, {"Nell"}, [JACK], {}) == [JACK]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     ItemSelector,
+    drop_body_alone,
 )
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
 from lrwr.core.chat.extractive.writer import (
@@ -339,7 +340,11 @@ class _ExtractiveAnswer:
             kin = self._select_kin(part)
             lines = [
                 line
-                for line in (selector.facts(part, facets) if kin is None else kin)
+                for line in (
+                    drop_body_alone(part, selector.facts(part, facets))
+                    if kin is None
+                    else kin
+                )
                 if line not in answer_lines
             ]
             answer_lines.update(lines)

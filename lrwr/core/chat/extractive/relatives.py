@@ -47,7 +47,7 @@ def select_kin(
 
     A relationship stated the other way round is turned: who has a daughter is her
     mother or father, as the `genders` of characters tell, or a noun such as "husband".
-    Those whose gender is unknown count only if nobody else fits.
+    If the gender is unknown, it is returned as stated, and only if nobody else fits.
     """
     relations = list(relations)
     called = {
@@ -57,34 +57,27 @@ def select_kin(
         and term.gender is not Gender.UNKNOWN
     }
     genders = {**genders, **called}
-    relatives: dict[tuple[str, str], CharacterRelation] = {}
+    certain: dict[tuple[str, str], CharacterRelation] = {}
+    possible: list[CharacterRelation] = []
     for relation in relations:
         if relation.source in people and _names_kin(asked, relation):
-            relative = relation
+            certain.setdefault((relation.source, relation.target), relation)
         elif relation.target in people and _implies_kin(asked, relation, genders):
-            relative = _turn_around(asked, relation, genders)
-        else:
-            continue
-        relatives.setdefault((relative.source, relative.target), relative)
-    certain = [r for r in relatives.values() if _has_gender(asked, r)]
-    return certain or list(relatives.values())
+            gender = genders.get(relation.source, Gender.UNKNOWN)
+            if gender is Gender.UNKNOWN:
+                possible.append(relation)
+                continue
+            turned = _turn_around(asked, relation, gender)
+            certain.setdefault((turned.source, turned.target), turned)
+    return list(certain.values()) or list(dict.fromkeys(possible))
 
 
 def _turn_around(
-    kin: KinTerm, relation: CharacterRelation, genders: Mapping[str, Gender]
+    kin: KinTerm, relation: CharacterRelation, gender: Gender
 ) -> CharacterRelation:
-    """Return "Nell's mother: Ada" for "Ada's daughter: Nell"."""
-    gender = genders.get(relation.source, Gender.UNKNOWN)
+    """Return "Nell's mother: Ada" for "Ada's daughter: Nell"; `gender` is Ada's."""
     noun = choose_noun(kin.base, kin.side, gender)
     return replace(relation, source=relation.target, target=relation.source, kind=noun)
-
-
-def _has_gender(kin: KinTerm, relation: CharacterRelation) -> bool:
-    """Return whether the noun of `relation` has the gender that `kin` has."""
-    term = read_kin_term(relation.kind)
-    return kin.gender is Gender.UNKNOWN or (
-        term is not None and term.gender is kin.gender
-    )
 
 
 def _names_kin(asked: KinTerm, relation: CharacterRelation) -> bool:

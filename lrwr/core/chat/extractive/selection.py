@@ -78,6 +78,17 @@ _LABELS_WITHOUT_LOOKS = frozenset(
 )
 """Labels of attributes that do not say how somebody looks."""
 
+_BODY_LABELS = frozenset(
+    {
+        "eyes", "hair", "height", "build", "complexion", "face", "nose", "skin", "beard",
+        "voice", "clothing",
+    }
+)  # fmt: skip
+"""Labels of attributes that do not say who somebody is."""
+
+MIN_BODY_FACTS = 3
+"""Facts about somebody's body that together describe who that is."""
+
 _DESCRIPTION_QUESTION = re.compile(r"\b(?:describe|introduce|physically)\b", re.I)
 """Questions for a description, which events do not answer."""
 
@@ -318,6 +329,18 @@ class ItemSelector:
             return item.facet is StoryFacet.CHARACTER and not any_fits
         plain = item.facet in _SHOWN_WITHOUT_MATCH or item.facet in TRAITS
         return plain and not any_fits
+
+
+def drop_body_alone(
+    part: QuestionPart, lines: Sequence[tuple[ContextItem, ...]]
+) -> list[tuple[ContextItem, ...]]:
+    """Return `lines`; none if they only describe somebody's body, in a word or two, and
+    `part` asks who that is.
+    """
+    items = [item for line in lines for item in line]
+    is_body = all(item.label.lower() in _BODY_LABELS for item in items)
+    asks_who = not part.words.weights and _WHO_QUESTION.search(part.text) is not None
+    return [] if asks_who and is_body and len(items) < MIN_BODY_FACTS else list(lines)
 
 
 def _is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
