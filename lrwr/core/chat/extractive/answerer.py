@@ -26,7 +26,7 @@ from lrwr.core.chat.extractive.answer_types import (
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
 from lrwr.core.chat.extractive.doubts import (
     describe_chapter_silence,
-    describe_contradiction,
+    describe_conflicting_facts,
     describe_doubt,
     has_chapter_passages,
 )
@@ -232,7 +232,7 @@ class _ExtractiveAnswer:
         self, facts: Sequence[Sequence[AnswerLine]], *, heading: str = PASSAGES_HEADING
     ) -> AnswerEventStream:
         """Yield the facts of all parts, then `heading` with the closest passages."""
-        if conflict := describe_contradiction([*chain(*chain(*facts))]):
+        if conflict := describe_conflicting_facts([*chain(*chain(*facts))]):
             yield self.writer.say(conflict)
         for event in chain.from_iterable(map(self.writer.facts, chain(*facts))):
             yield event

@@ -91,7 +91,7 @@ def describe_doubt(
     return f"{NO_CLEAR_ANSWER}{so_far}. {lack}".rstrip()
 
 
-def describe_contradiction(facts: Sequence[ContextItem]) -> str:
+def describe_conflicting_facts(facts: Sequence[ContextItem]) -> str:
     """Return a line that says which of `facts` cannot both be true; "" if all can."""
     if len(facts) < 2:
         return ""
