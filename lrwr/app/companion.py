@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.books import BookRecord, open_bookshelf, open_bounded_book
 from lrwr.app.container import Workspace
-from lrwr.app.presenters.books import describe_progress
+from lrwr.app.presenters.books import describe_position, describe_progress
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.answer_sentences import states_silence
 from lrwr.core.attribution.citations import strip_answer_citation_marks
@@ -89,6 +89,11 @@ class ReadingTools:
     ) -> None:
         self._book, self._record = book, record
         self._text, self._find = text[: book.end], find
+
+    @property
+    def place(self) -> str:
+        """How far the reader is: title, chapter, paragraph and share."""
+        return describe_position(self._book)
 
     async def run(self, call: ToolCall, horizon: Horizon | None) -> ToolResult:
         """Return the result of a call; nothing after the position is in it.
@@ -377,7 +382,7 @@ class ReadingCompanion:
             for turn in question.history
         ]
         history = "\n".join(filter(None, (question.before, *turns)))
-        return ReadingQuestion(text, self.passage, history)
+        return ReadingQuestion(text, self.passage, history, self.tools.place)
 
     def _begin(self, question: ReadingQuestion) -> list[ReadingStep]:
         return [self.tools.select(question.passage)] if question.passage else []

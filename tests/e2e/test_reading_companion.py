@@ -154,6 +154,8 @@ def test_the_first_prompt_can_be_seen_and_nothing_is_sent(
 ) -> None:
     prompts = run(reader, *ASK, "--show-prompt", "--json").json
     assert "table_of_contents" in prompts[0]["messages"][0]["text"]
+    place = "Lanterns, Chapter 1. Ebb: paragraph 12 of 23"
+    assert place in prompts[0]["messages"][1]["text"]
     assert server.asked == []
 
 

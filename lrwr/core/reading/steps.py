@@ -133,12 +133,14 @@ class ReadingStep:
 @dataclass(frozen=True, slots=True)
 class ReadingQuestion:
     """A question of a reader. `passage` are the words that it is about, empty for none;
-    `history` are earlier questions and answers of the conversation, as text.
+    `history` are earlier questions and answers of the conversation, as text. `place` says
+    in words how far the reader is.
     """
 
     text: str
     passage: str = ""
     history: str = ""
+    place: str = ""
 
 
 def number_passages(steps: Sequence[ReadingStep]) -> dict[ReadingPassage, int]:
@@ -230,13 +232,16 @@ def _build_messages(
     shown = _choose_passages(steps, budget * CHARACTERS_PER_TOKEN)
     texts = [passage.text for passage in shown]
     others = [step.result.text for step in steps]
-    mark = generate_fence_mark(*texts, *others, question.passage, question.history)
+    own = (question.passage, question.history, question.place)
+    mark = generate_fence_mark(*texts, *others, *own)
     parts = list(_list_material(steps, numbers, shown, mark))
     if not steps:
         parts.append("No step was taken yet.")
     if question.history:
         history = wrap_in_fence("conversation so far", question.history, mark)
         parts.insert(0, history)
+    if question.place:
+        parts.append(wrap_in_fence("the reader is at", question.place, mark))
     if question.passage:
         parts.append(wrap_in_fence("passage in question", question.passage, mark))
     parts.append(f"The reader's question: {question.text}")
