@@ -72,7 +72,6 @@ def test_a_changed_vector_in_the_shard_is_noticed_and_the_shard_rebuilt(
     whole = large.run(*SEARCH).json
     assert finding(large, "vector index")[0] == "ok"
     reverse_shard_vectors(large.folder)
-    assert large.run(*SEARCH).json != whole
     state, words = finding(large, "vector index")
     assert (state, "lrwr repair" in words) == ("broken", True)
     large.run("repair")

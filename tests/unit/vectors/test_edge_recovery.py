@@ -129,7 +129,6 @@ def remove(pattern: str) -> Harm:
             pytest.param(empty("edge_config.json"), id="settings emptied"),
             pytest.param(empty("status.dat"), id="panic on opening"),
             pytest.param(empty("page_*.dat"), id="payloads emptied"),
-            pytest.param(empty("open-*"), id="log emptied"),
             pytest.param(cut("chunk_*.mmap"), id="vectors cut short"),
             pytest.param(cut("tracker.dat"), id="tracker cut short"),
             pytest.param(overwrite("chunk_*.mmap"), id="vectors overwritten"),
@@ -150,6 +149,23 @@ async def test_a_damaged_shard_is_made_again_from_the_records(
         await index.catch_up()
         new = {chunk.id for chunk in some_chunks(["Something new."], document=TWO)}
         assert await found(index) == expected() | new
+        assert not index.uses_fallback
+
+
+async def test_a_shard_with_changes_that_were_not_saved_is_made_again(
+    library: Library, tmp_path: Path
+) -> None:
+    unsaved = shard_of(tmp_path) / "unsaved"
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+        assert not unsaved.exists()
+    unsaved.touch()
+    with pytest.raises(ShardCorruption, match="before it had saved"):
+        EdgeShard.load(shard_of(tmp_path), DIMENSIONS)
+    async with edge(library, tmp_path) as index:
+        await index.catch_up()
+        assert await found(index) == expected()
+        assert not unsaved.exists()
         assert not index.uses_fallback
 
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 COSINE_TOLERANCE = 1e-5
 """The largest error of a cosine computed in 32 bits, with a margin."""
 
+HALF_TOLERANCE = 2e-3
+"""The largest difference of two cosines of vectors and a query of 16-bit numbers from
+the exact one: 11 bits are significant, in each of the two.
+"""
+
 TIE_MARGIN = 16
 """Points requested beyond the limit, to see whether more points tie with the last."""
 
@@ -224,17 +229,22 @@ def compute_net_changes(
     return upserts, deletions
 
 
-def includes_all_ties(scores: Sequence[float], requested: int, limit: int) -> bool:
+def includes_all_ties(
+    scores: Sequence[float],
+    requested: int,
+    limit: int,
+    tolerance: float = COSINE_TOLERANCE,
+) -> bool:
     """Return whether an engine's results include all that tie with the result at rank
     `limit`.
 
-    `scores` are those of the engine, in 32 bits, best first; `limit` counts from 1.
-    `requested` is how many results the engine was asked for; if False is returned, ask
-    for more.
+    `scores` are those of the engine, best first, that differ from the exact ones by
+    less than `tolerance`; `limit` counts from 1. `requested` is how many results the
+    engine was asked for; if False is returned, ask for more.
     """
     if len(scores) < requested:
         return True
-    return scores[-1] < scores[limit - 1] - COSINE_TOLERANCE
+    return scores[-1] < scores[limit - 1] - tolerance
 
 
 def build_scope_filter(

@@ -4,9 +4,14 @@ A shard is a folder with the vectors of one pipeline and embedding space. The en
 raise anything, panics that are no `Exception` among them, and may read damaged files
 without an error. Here all of that becomes `ShardCorruption`: a shard contains nothing
 that the library does not, so it is deleted and built again.
+
+A shard has 16 bits of each number and no log, for less memory. So it only finds the
+nearest vectors; the library's own decide on scores. A file tells that changes are not
+saved yet: a shard that has it is built again, too.
 """
 
 import asyncio
+import os
 import re
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -15,7 +20,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from struct import pack
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
@@ -24,7 +28,7 @@ import qdrant_edge as engine
 
 from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
-    COSINE_TOLERANCE,
+    HALF_TOLERANCE,
     TIE_MARGIN,
     FallbackVectorIndex,
     FeedVectorIndex,
@@ -55,7 +59,9 @@ EDGE_CHANGES_PER_BATCH = 1_000
 MAX_CACHED_VECTORS = 4_000
 """Vectors kept in memory, 1.5 KB each: questions about one story share many passages."""
 
-_LAYOUT = f"2 qdrant-edge {EDGE_ENGINE_VERSION}"
+_LAYOUT = f"3 qdrant-edge {EDGE_ENGINE_VERSION}"
+_UNSAVED = "unsaved"
+"""File in the folder of a shard with changes that are not saved."""
 _VECTOR = "text"
 _CURSOR = 0
 """Id of the point that stores the cursor; the ids of chunks are UUIDs."""
@@ -92,11 +98,15 @@ class EdgeShard:
     """
 
     def __init__(
-        self, shard: "engine.EdgeShard", cursor: EdgeShardCursor, dimensions: int
+        self,
+        folder: Path,
+        shard: "engine.EdgeShard",
+        cursor: EdgeShardCursor,
+        dimensions: int,
     ) -> None:
+        self._unsaved = folder / _UNSAVED
         self._shard = shard
         self._dimensions = dimensions
-        self._packed: dict[str, bytes] = {}
         self.cursor = cursor
         self.is_changed = False
 
@@ -109,6 +119,8 @@ class EdgeShard:
         Raises:
             ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
+        if (folder / _UNSAVED).exists():
+            raise ShardCorruption("A process ended before it had saved the shard.")
         with _native():
             shard = engine.EdgeShard.load(str(folder))
             try:
@@ -116,7 +128,7 @@ class EdgeShard:
             except BaseException:
                 shard.close()
                 raise
-        return cls(shard, cursor, dimensions)
+        return cls(folder, shard, cursor, dimensions)
 
     @classmethod
     def create(cls, folder: Path, dimensions: int, epoch: str) -> "EdgeShard":
@@ -136,16 +148,20 @@ class EdgeShard:
                 size=dimensions,
                 distance=engine.Distance.Cosine,
                 memory=engine.Memory.Cold,
+                datatype=engine.VectorStorageDatatype.Float16,
             )
-            shard = engine.EdgeShard.create(
-                str(folder), engine.EdgeConfig(vectors={_VECTOR: vector})
-            )
-            kinds = engine.PayloadSchemaType
+            config = engine.EdgeConfig(vectors={_VECTOR: vector}, wal_enabled=False)
+            shard = engine.EdgeShard.create(str(folder), config)
+            cursor = EdgeShardCursor(epoch, 0, 0)
+            edge_shard = cls(folder, shard, cursor, dimensions)
+            edge_shard._mark_unsaved()
             index = engine.UpdateOperation.create_field_index
-            shard.update(index("document", kinds.Keyword))
-            shard.update(index("end", kinds.Integer))
-            shard.update(index("kind", kinds.Keyword))
-            edge_shard = cls(shard, EdgeShardCursor(epoch, 0, 0), dimensions)
+            cold = engine.Memory.Cold
+            keyword = engine.KeywordIndexParams(memory=cold)
+            number = engine.IntegerIndexParams(memory=cold, lookup=False, range=True)
+            shard.update(index("document", keyword))
+            shard.update(index("end", number))
+            shard.update(index("kind", keyword))
             edge_shard._write([], edge_shard.cursor)
         return edge_shard
 
@@ -154,9 +170,6 @@ class EdgeShard:
         them.
 
         `changes` are ordered oldest first and not empty.
-
-        Raises:
-            ShardCorruption: The shard cannot be trusted, or the engine failed.
         """
         upserts, deletions = compute_net_changes(changes)
         with _native():
@@ -174,18 +187,13 @@ class EdgeShard:
 
     def candidates(
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
-    ) -> StoredVectors:
-        """Return the vectors of the `limit` chunks in `scope` nearest to `query`, and
-        of all that tie with the last, in any order.
-
-        Raises:
-            ShardCorruption: The shard cannot be trusted, or the engine failed.
-        """
+    ) -> list[ChunkId]:
+        """Return the chunks in `scope` that may be the `limit` nearest, in any order."""
         with _native():
             scope_filter = build_scope_filter(scope, engine.Filter, _among, _at_most)
             if scope_filter is None:
-                return self.vectors_of([])
-            requested = limit + TIE_MARGIN
+                return []
+            requested = limit + limit // 2 + TIE_MARGIN
             while True:
                 points = self._shard.query(
                     engine.QueryRequest(
@@ -197,35 +205,12 @@ class EdgeShard:
                 scores = [point.score for point in points]
                 if not all(abs(score) < 1.01 for score in scores):
                     raise ShardCorruption("A cosine is not between -1 and 1.")
-                if includes_all_ties(scores, requested, limit):
-                    return self.vectors_of([ChunkId(str(p.id)) for p in points])
+                if includes_all_ties(scores, requested, limit, HALF_TOLERANCE):
+                    return [ChunkId(str(point.id)) for point in points]
                 requested *= 2
 
-    def vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
-        """Return the vectors of those `chunks` that are in the shard, in any order.
-
-        Raises:
-            ShardCorruption: The shard cannot be trusted, or the engine failed.
-        """
-        packed = self._packed
-        missing: list[int | UUID | str] = [c for c in chunks if c not in packed]
-        with _native():
-            if missing:
-                points = self._shard.retrieve(missing, False, [_VECTOR])
-                packed |= {str(point.id): _pack(point) for point in points}
-            stored = [chunk for chunk in chunks if chunk in packed]
-            rows = np.frombuffer(b"".join([packed[c] for c in stored]), np.float32)
-            vectors = StoredVectors(stored, rows.reshape(len(stored), self._dimensions))
-        if len(packed) > MAX_CACHED_VECTORS:
-            packed.clear()
-        return vectors
-
     def contains(self, changes: Sequence[ChunkChange]) -> bool:
-        """Return whether the shard has these chunks, with these vectors and fields.
-
-        Raises:
-            ShardCorruption: The shard cannot be trusted, or the engine failed.
-        """
+        """Return whether the shard has these chunks, with these vectors and fields."""
         with _native():
             for start in range(0, len(changes), EDGE_CHANGES_PER_BATCH):
                 batch = changes[start : start + EDGE_CHANGES_PER_BATCH]
@@ -236,17 +221,24 @@ class EdgeShard:
                     return False
         return True
 
-    def close(self) -> None:
-        """Flush the shard to disk and release its files.
+    def save(self) -> None:
+        """Write all changes to disk."""
+        with _native():
+            self._shard.flush()
+            self._unsaved.unlink(missing_ok=True)
 
-        Raises:
-            ShardCorruption: The shard cannot be trusted, or the engine failed.
-        """
+    def close(self) -> None:
+        """Save the shard and release its files."""
         with _native():
             try:
-                self._shard.flush()
+                self.save()
             finally:
                 self._shard.close()
+
+    def _mark_unsaved(self) -> None:
+        if not self._unsaved.exists():
+            with self._unsaved.open("wb") as file:
+                os.fsync(file.fileno())
 
     def _write(self, changes: Sequence[ChunkChange], cursor: EdgeShardCursor) -> None:
         cursor_payload = {
@@ -262,7 +254,7 @@ class EdgeShard:
             vector = {} if change.vector is None else {_VECTOR: change.vector.tolist()}
             points.append(engine.Point(change.chunk, vector, payload))
         self.is_changed = True
-        self._packed.clear()
+        self._mark_unsaved()
         self._shard.update(engine.UpdateOperation.upsert_points(points))
         self.cursor = cursor
 
@@ -286,9 +278,9 @@ def _has(point: "engine.Record | None", change: ChunkChange) -> bool:
     """Return whether a stored point has the vector and the fields of `change`."""
     if point is None or change.vector is None or point.payload != _payload(change):
         return False
-    stored = np.frombuffer(_pack(point), np.float32)
+    stored = cast("dict[str, list[float]]", point.vector)[_VECTOR]
     return bool(
-        np.allclose(stored, normalize_vector(change.vector), atol=COSINE_TOLERANCE)
+        np.allclose(stored, normalize_vector(change.vector), atol=HALF_TOLERANCE)
     )
 
 
@@ -310,13 +302,6 @@ def _among(key: str, values: Iterable[str]) -> "engine.FieldCondition":
 
 def _at_most(key: str, bound: int) -> "engine.FieldCondition":
     return engine.FieldCondition(key, range=engine.RangeFloat(lte=float(bound)))
-
-
-def _pack(point: "engine.Record") -> bytes:
-    # The cursor is the one point without a vector, and it is never packed. NumPy takes
-    # three times as long for a list of numbers.
-    vector = cast("dict[str, list[float]]", point.vector)[_VECTOR]
-    return pack(f"{len(vector)}f", *vector)
 
 
 async def open_edge_index(
@@ -431,6 +416,7 @@ class _EdgeShardIndex(FeedVectorIndex):
         self._folder = folder
         self._dimensions = dimensions
         self._shard: EdgeShard | None = None
+        self._vectors: dict[ChunkId, bytes] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-vectors")
         self._closed = False
 
@@ -450,16 +436,35 @@ class _EdgeShardIndex(FeedVectorIndex):
     async def _resume(self, epoch: str) -> int:
         return await self._run(lambda: self._open_at(epoch))
 
+    async def _follow(self, epoch: str) -> int:
+        applied = await super()._follow(epoch)
+        if applied:
+            self._vectors.clear()
+            await self._run(lambda: self._open().save())
+        return applied
+
     async def _apply(self, page: Sequence[ChunkChange]) -> None:
         await self._run(lambda: self._open().apply(page))
 
     async def _candidates(
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
     ) -> StoredVectors:
-        return await self._run(lambda: self._open().candidates(query, scope, limit))
+        return await self._vectors_of(
+            await self._run(lambda: self._open().candidates(query, scope, limit))
+        )
 
     async def _vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
-        return await self._run(lambda: self._open().vectors_of(chunks))
+        cached = self._vectors
+        vectors = {chunk: cached[chunk] for chunk in chunks if chunk in cached}
+        if missing := [chunk for chunk in chunks if chunk not in vectors]:
+            vectors |= await self._feed.vectors(missing, self._space)
+            cached |= vectors
+        stored = [chunk for chunk in chunks if chunk in vectors]
+        content = b"".join([vectors[chunk] for chunk in stored])
+        rows = np.frombuffer(content, np.dtype("<f4"))
+        if len(cached) > MAX_CACHED_VECTORS:
+            cached.clear()
+        return StoredVectors(stored, rows.reshape(len(stored), self._dimensions))
 
     async def _run(self, work: Callable[[], Result]) -> Result:
         loop = asyncio.get_running_loop()

@@ -370,6 +370,14 @@ limit :limit
 """
 
 
+_VECTORS = f"""
+select {fits_sql("embedding", "e")}, c.id, e.vector
+from json_each(:chunks) asked cross join chunk c on c.id = asked.value
+cross join embedding e on e.space = c.space and e.text_hash = c.text_hash
+where c.space = :space
+"""
+
+
 class SqliteChangeFeed:
     """The change feed: a numbered list of added and deleted chunks for vector indexes.
 
@@ -403,6 +411,21 @@ class SqliteChangeFeed:
             )
         )
 
+    async def vectors(
+        self, chunks: Sequence[ChunkId], space: str
+    ) -> dict[ChunkId, bytes]:
+        """Return the vectors of `chunks` in the embedding space `space`, as numbers of
+        32 bits. Chunks without one, or with a damaged one, are left out.
+        """
+        parameters = {"chunks": json.dumps(chunks), "space": space}
+        return await self._database.read(
+            lambda connection: dict(
+                self._database.decode_rows(
+                    connection.execute(_VECTORS, parameters), _chunk_vector
+                )
+            )
+        )
+
     async def epoch(self) -> str:
         """Return the name of this feed; it changes when outdated entries are deleted.
 
@@ -419,6 +442,10 @@ class SqliteChangeFeed:
         return await self._database.read(
             lambda connection: str(connection.execute(sql).fetchone()[0])
         )
+
+
+def _chunk_vector(row: tuple[str, bytes]) -> tuple[ChunkId, bytes]:
+    return ChunkId(row[0]), row[1]
 
 
 def decode_chunk_changes(
