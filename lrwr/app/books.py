@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ StoredT = TypeVar("StoredT")
 _RECORD, _POSITION = "book.json", "position.json"
 _ANNOTATIONS = "annotations.json"
 _MIN_ID_CHARS = 4
+_CHAPTER = re.compile(r"ch(?:apter)?\s*\d{1,6}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class Bookshelf:
             )
         raise NotFound(
             f"There is no book {name!r}",
-            hint="`lrwr books` lists your books; `lrwr books add FILE.epub` adds one.",
+            hint=_explain_unknown_book(name),
         )
 
     def _find_by_content(self, path: Path) -> BookRecord:
@@ -260,6 +262,16 @@ def find_book_sentences(text: str) -> list[Span]:
 def hash_book(content: bytes) -> str:
     """Return the id of a book: the SHA-256 of its file, in hex."""
     return hashlib.sha256(content).hexdigest()
+
+
+def _explain_unknown_book(name: str) -> str:
+    """Return the hint for a book that is not on the shelf, or what opens a chapter."""
+    if _CHAPTER.fullmatch(name.strip()):
+        return (
+            f"`lrwr read` reads e-books. `lrwr open {name.strip()}` opens your manuscript;"
+            f" `/read {name.strip()}` in `lrwr chat` shows it."
+        )
+    return "`lrwr books` lists your books; `lrwr books add FILE.epub` adds one."
 
 
 def build_book_settings(settings: Settings, folder: Path) -> Settings:

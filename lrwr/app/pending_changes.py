@@ -82,12 +82,15 @@ class PendingCounts:
     and that have no file (`missing`); documents with git conflicts (`conflicted`).
 
     `total` documents have a file; `unread` of them are new or have another content.
+    `stale` of the `changed` documents have the same content as before, but must be
+    analysed again because of other settings or another version of lrwr.
     """
 
     changed: int = 0
     missing: int = 0
     conflicted: tuple[DocumentId, ...] = ()
     unread: int = 0
+    stale: int = 0
     total: int = 0
 
 
@@ -107,6 +110,7 @@ async def count_pending(workspace: Workspace) -> PendingCounts:
         missing=len(changes.missing),
         conflicted=changes.conflicted,
         unread=len(changes.changed),
+        stale=len(changes.stale),
         total=sum(map(len, groups)),
     )
 

@@ -181,9 +181,7 @@ class ChatController:
             return  # reading the library reports the same problem
         freshness = "up to date"
         if pending.changed:
-            freshness = (
-                f"{format_count(pending.changed, 'changed file')} to read (Ctrl+L)"
-            )
+            freshness = f"{_describe_pending(pending)} (Ctrl+L)"
         elif pending.missing:
             freshness = f"{format_count(pending.missing, 'file')} missing"
         self._screen.query_one(StatusLine).update_fields(index=freshness)
@@ -379,6 +377,17 @@ async def _save_consent(workspace: "Workspace", *, name: str, allowed: bool) -> 
 
 async def _load_counts(workspace: "Workspace") -> LibraryCounts:
     return await workspace.passages.counts(workspace.settings.pipeline)
+
+
+def _describe_pending(pending: PendingCounts) -> str:
+    """Return how many files changed, and how many unchanged ones are analysed again."""
+    files = pending.changed - pending.stale
+    parts = [f"{format_count(files, 'changed file')} to read"] if files else []
+    if pending.stale:
+        noun = "" if files else " document"
+        plural = "s" if noun and pending.stale > 1 else ""
+        parts.append(f"{pending.stale:,}{noun}{plural} to be analysed again")
+    return ", ".join(parts)
 
 
 def _describe_unread(pending: PendingCounts, counts: LibraryCounts) -> str:

@@ -113,6 +113,9 @@ def test_last_scenes_tell_who_does_not_appear_any_more(library: Path) -> None:
     assert "acts or speaks in ch2; last in ch2:s1" in run("characters", "gannet")
     with pytest.raises(SettingsProblem, match="is no chapter"):
         run("characters", "--absent-since", "one")
+    everybody = run("characters", "--absent-since", "ch0")
+    assert "Everybody appears after chapter 0." in everybody
+    assert "No characters" not in everybody
     (library / "book" / "3.md").unlink()
 
 

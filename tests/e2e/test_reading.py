@@ -140,6 +140,15 @@ def test_what_cannot_be_done_is_said_with_a_hint(
     assert "hint:" in refused.err
 
 
+def test_a_chapter_in_place_of_a_book_names_what_opens_chapters(
+    reader: Terminal,
+) -> None:
+    refused = reader.run("read", "ch3")
+    assert refused.code == ExitCode.NOT_FOUND
+    assert "`lrwr open ch3`" in refused.err
+    assert "`/read ch3` in `lrwr chat`" in refused.err
+
+
 def test_in_a_terminal_a_screen_opens_at_the_position_and_moves_it(
     reader: Terminal,
 ) -> None:

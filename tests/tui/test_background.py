@@ -9,6 +9,8 @@ from textual.widgets import Input, Static
 
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.library import LibraryScreen
+from lrwr.tui.screens.story import PeopleScreen
+from lrwr.tui.widgets.lists import LineList, RowList
 from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.embedding_server import MODEL, EmbeddingServer
@@ -150,6 +152,39 @@ async def test_reading_stops_at_the_second_ctrl_c_and_goes_on_later(
         assert "processed" in part(room, "report")
         assert room.screen.ingestion.total is not None
         assert room.screen.ingestion.total <= 27 - stored
+
+
+async def test_characters_opened_while_reading_are_listed_when_it_is_done(
+    unread: Path,
+) -> None:
+    async with reading_room(unread) as (room, server):
+        await room.pilot.press("escape", "f7")
+        while "No characters" not in (shown := details(room)):
+            assert "Loading" in shown or not shown
+            await room.pilot.pause(0.01)
+        assert "The manuscript is still being read" in shown
+        assert room.screen.ingestion.is_running
+        await until_read(room, server)
+        assert isinstance(room.app.screen, PeopleScreen)
+        rows = room.app.screen.query_one(RowList)
+        assert rows.option_count > 3
+
+
+async def test_characters_of_a_stopped_reading_say_how_much_is_not_read(
+    unread: Path,
+) -> None:
+    async with reading_room(unread) as (room, server):
+        await room.pilot.press("escape", "f7")
+        room.screen.action_do("stop_ingestion")
+        await until_read(room, server)
+        await room.settle()
+        assert "documents are not ingested yet. Run `lrwr ingest`" in details(room)
+
+
+def details(room: Room) -> str:
+    """Return the lines beside the list of the screen on top; empty before it opens."""
+    lists = room.app.screen.query(LineList)
+    return "\n".join(str(option.prompt) for lines in lists for option in lines.options)
 
 
 async def test_closing_the_room_while_reading_needs_the_key_twice(unread: Path) -> None:

@@ -7,6 +7,7 @@ from textual.widgets import DataTable, Static
 
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.settings import SettingsScreen
+from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.room import Room, a_room
 
 
@@ -46,6 +47,20 @@ async def test_what_changed_is_read_again(book: Path) -> None:
         chapter.write_text(f"{chapter.read_text()}\n\nA heron stood in the sluice.\n")
         await room.press("ctrl+l", "r")
         assert "1 document processed" in told(room, "report")
+
+
+async def test_unchanged_files_of_other_settings_are_not_called_changed(
+    book: Path,
+) -> None:
+    async with a_room(book, LRWR_CHUNK_LARGEST="400") as room:
+        status = room.screen.query_one(StatusLine).status
+        assert status.index == "27 documents to be analysed again (Ctrl+L)"
+        (book / "chapters" / "11-new.md").write_text("# Eleven\n\nNell slept.\n")
+    async with a_room(book, LRWR_CHUNK_LARGEST="400") as room:
+        status = room.screen.query_one(StatusLine).status
+        assert status.index == (
+            "1 changed file to read, 27 to be analysed again (Ctrl+L)"
+        )
 
 
 async def test_every_setting_is_shown_with_where_it_comes_from(book: Path) -> None:

@@ -348,16 +348,26 @@ def describe_element(element: "WorldElement") -> str:
     return ", ".join(dict.fromkeys(claim.value for claim in element.element_types))
 
 
-def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
-    """Return a sentence with the `lrwr ingest` command that fills an empty story bible.
+def describe_all_present(chapter: int) -> str:
+    """Return that no character is absent after `chapter`, without a full stop."""
+    return f"Everybody appears after chapter {chapter}"
 
-    Empty if a document was already ingested with pipeline b.
+
+def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
+    """Return what fills an empty story bible: how many documents are not ingested yet,
+    and the `lrwr ingest` command.
+
+    Empty if every document was already ingested with pipeline b.
     """
-    if not bible.unread:
+    if not (bible.unread or bible.waiting):
         return ""
     is_agentic = settings.pipeline is Pipeline.AGENTIC
     command = f"lrwr ingest{'' if is_agentic else ' --pipeline b'}"
-    return f"Run `{command}` to analyse your story."
+    if not bible.waiting:
+        return f"Run `{command}` to analyse your story."
+    verb = "is" if bible.waiting == 1 else "are"
+    documents = format_count(bible.waiting, "document")
+    return f"{documents} {verb} not ingested yet. Run `{command}` to go on."
 
 
 def describe_nothing_known(statement: str, as_of: str | None, remedy: str) -> str:

@@ -1,7 +1,7 @@
 """Commands on the story bible: characters, world, relations, timeline, quotes, recap, gaps."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -181,11 +181,13 @@ def characters_command(
     bible, output, settings = _open_story_bible(context, as_of)
     if not character_name:
         items: Sequence[Any] = CHARACTERS.select(bible)
-        if since is not None:
+        listing = CHARACTERS
+        if since is not None and items:
+            listing = replace(CHARACTERS, empty=story.describe_all_present(since))
             last = story.find_last_scenes(bible)
             gone = {name for name, scene in last.items() if scene.chapter <= since}
             items = [profile for profile in items if profile.name in gone]
-        _print_items(CHARACTERS, items, bible, as_of, (output, settings))
+        _print_items(listing, items, bible, as_of, (output, settings))
         return
     profile = find_profile_by_name(character_name, bible)
     if as_json:

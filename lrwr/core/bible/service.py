@@ -125,7 +125,8 @@ class BibleService:
         """
         knowledge = await self.knowledge(horizon)
         counts = await self._passages.counts(Pipeline.AGENTIC)
-        return replace(project_bible(knowledge, horizon), unread=not counts.documents)
+        bible = project_bible(knowledge, horizon)
+        return replace(bible, unread=not counts.documents, waiting=counts.waiting)
 
     async def knowledge(self, horizon: Horizon | None = None) -> StoryKnowledge:
         """Return all stored data of the story; only gaps found while answering

@@ -296,7 +296,8 @@ class Bible:
     `told` is what characters tell each other. `readers` are the names of the language
     models that have analysed the text; without one, some fields are not analysed.
     `bounded` means that there is a horizon, `unread` that no document has been ingested
-    with pipeline b. `visible_cast` has the names of `characters`, or is None; see
+    with pipeline b; `waiting` counts the documents that are not ingested yet.
+    `visible_cast` has the names of `characters`, or is None; see
     `extract_visible_cast`.
     """
 
@@ -312,6 +313,7 @@ class Bible:
     readers: tuple[str, ...] = ()
     bounded: bool = False
     unread: bool = False
+    waiting: int = 0
     visible_cast: Cast | None = field(default=None, compare=False, repr=False)
 
 

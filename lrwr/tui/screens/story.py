@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from lrwr.app.presenters.story import (
     UNKNOWN_SPEAKER,
+    describe_all_present,
     describe_element,
     describe_not_evaluated,
     describe_nothing_known,
@@ -49,10 +50,11 @@ from lrwr.core.bible.values import (
     format_chapter_name,
     format_relation,
 )
+from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import format_chapter_title
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
-from lrwr.tui.room import RoomScreen
+from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_line
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList
 
@@ -64,6 +66,10 @@ _SINCE = re.compile(
     r"(?:absent |not |gone )?since (?:ch|chapter )(\d{1,4})", re.IGNORECASE
 )
 """What the user types to see who does not appear after a chapter."""
+
+
+STILL_READ = "The manuscript is still being read; the list is updated when it is done."
+"""Why a list is empty while an ingestion runs in the background."""
 
 
 class StoryScreen(MasterDetailScreen[None]):
@@ -100,18 +106,34 @@ class StoryScreen(MasterDetailScreen[None]):
         del number, bible
         return ()
 
+    def on_mount(self) -> None:
+        """Load the rows again when an ingestion in the background ends."""
+        self.watch(self.room, "ingestion", self._watch_ingestion, init=False)
+
+    def _watch_ingestion(self, before: IngestStatus, after: IngestStatus) -> None:
+        if before.is_running and not after.is_running:
+            self.fill(at=self.key)
+
     async def rows(self) -> Sequence[ListRow]:
         """Load the story bible up to the horizon, and return its rows from `rows_of`.
 
         Raises:
-            NotFound: No manuscript was ingested, or the horizon does not exist.
+            NotFound: No manuscript was ingested and none is being read, or the horizon
+                does not exist.
         """
         as_of, room = self._as_of, self.room.room
-        bible = await room.service_thread.run(
-            lambda workspace: load_story(workspace, as_of)
-        )
+        try:
+            bible = await room.service_thread.run(
+                lambda workspace: load_story(workspace, as_of)
+            )
+        except NotFound:
+            if as_of or not self.room.ingestion.is_running:
+                raise
+            bible = Bible()
         self.bible = bible
         remedy = explain_model_setup(bible, room.settings)
+        if self.room.ingestion.is_running:
+            remedy = STILL_READ
         self.nothing = describe_nothing_known(
             self.EMPTY_STATEMENT, as_of or None, remedy
         )
@@ -149,8 +171,8 @@ class PeopleScreen(StoryScreen):
             if last_chapters.get(row.name, sys.maxsize) <= int(match[1])
         ]
         self.query_one(RowList).show(rows, at=at)
-        if not rows:
-            text = f"Everybody appears after chapter {match[1]}."
+        if not rows and self.bible.characters:
+            text = f"{describe_all_present(int(match[1]))}."
             self.query_one(LineList).show([styled_line(StyledText(text, "faint"))])
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:

@@ -101,6 +101,11 @@ def test_nothing_to_show_says_what_to_do() -> None:
         "No characters found. Run `lrwr ingest` to analyse your story.\n"
     )
     assert "`lrwr ingest --pipeline b`" in told(never, Pipeline.NAIVE)
+    stopped = replace(Bible(), waiting=15)
+    assert told(stopped, Pipeline.AGENTIC) == (
+        "No characters found. 15 documents are not ingested yet. Run `lrwr ingest` to go"
+        " on.\n"
+    )
     for pipeline in (Pipeline.NAIVE, Pipeline.AGENTIC):
         assert told(Bible(), pipeline) == "No characters found.\n"
     assert (
