@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from lrwr.core.model.text import strip_closing_mark
+
 if TYPE_CHECKING:
     from lrwr.core.bible.values import TextEvidence
     from lrwr.core.model.language_model import Usage
@@ -147,11 +149,12 @@ EXCERPT_CHARACTERS = 200
 
 
 def shorten_excerpt(text: str) -> str:
-    """Return `text` on one line, cut after a word if it is too long, with " …".
+    """Return `text` on one line, cut after a word if it is too long, with " …", and
+    without the mark of a quotation that ends before it.
 
     The limit is `EXCERPT_CHARACTERS` characters.
     """
-    line = " ".join(text.split())
+    line = strip_closing_mark(" ".join(text.split()))
     if len(line) <= EXCERPT_CHARACTERS:
         return line
     return line[:EXCERPT_CHARACTERS].rsplit(" ", 1)[0] + " …"

@@ -22,7 +22,7 @@ from lrwr.core.bible.values import (
     list_model_claims,
 )
 from lrwr.core.model.documents import Block, BlockKind
-from lrwr.core.model.text import format_chapter_title
+from lrwr.core.model.text import format_chapter_title, strip_closing_mark
 from lrwr.core.nlp.facts.note_layout import strip_note_markdown
 
 MAX_PRINTED_QUOTE_CHARS = 400
@@ -103,10 +103,10 @@ def _relations(relations: Iterable[CharacterRelation]) -> Iterator[Block]:
 
 def _relation(relation: CharacterRelation) -> Iterator[Block]:
     lead, description = format_relation(relation)
-    yield _item(lead, f"{description}, {relation.certainty}")
-    yield from _quotes(relation.evidence[:SHOWN_EVIDENCE], description)
-    if rest := len(relation.evidence[SHOWN_EVIDENCE:]):
-        yield _text(f"and {rest} more")
+    shown, number = relation.evidence[:SHOWN_EVIDENCE], len(relation.evidence)
+    more = f" (in {number} places)" if number > len(shown) else ""
+    yield _item(lead, f"{description}, {relation.certainty}{more}")
+    yield from _quotes(shown, description)
 
 
 def _timeline(bible: Bible) -> Iterator[Block]:
@@ -166,7 +166,7 @@ def _claim(label: str, claim: BibleClaim) -> Iterator[Block]:
 
 def _quotes(evidence: Iterable[TextEvidence], description: str) -> Iterator[Block]:
     for text_evidence in evidence:
-        words = strip_note_markdown(text_evidence.text)
+        words = strip_closing_mark(strip_note_markdown(text_evidence.text))
         if len(words) > MAX_PRINTED_QUOTE_CHARS:
             words = words[:MAX_PRINTED_QUOTE_CHARS].rsplit(" ", 1)[0] + " …"
         if words == description:

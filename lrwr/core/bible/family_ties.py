@@ -3,8 +3,9 @@
 A mother's sister is an aunt, cues for an uncle support his wife, a sister is no mother.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 from lrwr.core.bible.kin_directory import (
@@ -121,6 +122,32 @@ def make_relation_key(tie: RelationTie) -> FamilyKey:
         return tie.source, tie.target, f"~{term.base}"
     first, second = sorted((tie.source, tie.target))
     return first, second, f"~{term.base}"
+
+
+def complete_names(
+    ties: Sequence[RelationTie], people: KinDirectory
+) -> Iterator[RelationTie]:
+    """Yield `ties` with a bare given name replaced by the only full name that has it:
+    "Annis" by "Annis Vale", if neither is a character and no character has the word.
+    """
+    names = {name for tie in ties for name in (tie.source, tie.target)}
+    strangers = {name for name in names if not people.cast.resolve_name(name)}
+    full_names: dict[str, str] = {}
+    ordered = sorted(strangers)
+    for name in strangers:
+        candidates = _list_longer(name, ordered)
+        if len(candidates) == 1 and not people.is_name_word(name):
+            full_names[name] = candidates[0]
+    for tie in ties:
+        source, target = (full_names.get(n, n) for n in (tie.source, tie.target))
+        if source != target:
+            yield replace(tie, source=source, target=target)
+
+
+def _list_longer(name: str, ordered: Sequence[str]) -> Sequence[str]:
+    """Return the names in `ordered`, sorted, that begin with `name` and a space."""
+    first = bisect_left(ordered, f"{name} ")
+    return ordered[first : bisect_left(ordered, f"{name}!", first)]
 
 
 def is_couple(fact: Fact) -> bool:

@@ -2,7 +2,6 @@
 for, and those that follow.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from lrwr.core.bible.family_ties import (
     OwnedKin,
     RelationGroup,
     RelationTie,
+    complete_names,
     derive_relations,
     find_contradicted_keys,
     is_couple,
@@ -97,7 +97,8 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     people = KinDirectory(material.cast)
     unnamed = _count_unnamed_kin(material, people)
     by_key: dict[FamilyKey, list[RelationTie]] = {}
-    for tie in _complete_names(list(_iter_ties(material, people)), people):
+    ties = list(complete_names(list(_iter_ties(material, people)), people))
+    for tie in _add_mutual_ties(ties, material, people):
         by_key.setdefault(make_relation_key(tie), []).append(tie)
     groups = [
         RelationGroup(key, tuple(ties), read_kin_term(ties[0].kind))
@@ -136,30 +137,46 @@ def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[Relatio
             yield from _cue_tie(sourced_fact, pair, people)
 
 
-def _complete_names(
-    ties: Sequence[RelationTie], people: KinDirectory
-) -> Iterator[RelationTie]:
-    """Yield `ties` with a bare given name replaced by the only full name that has it:
-    "Annis" by "Annis Vale", if neither is a character and no character has the word.
+def _add_mutual_ties(
+    ties: Sequence[RelationTie], material: VisibleFacts, people: KinDirectory
+) -> Sequence[RelationTie]:
+    """Return `ties` with those of "my brother" and "my sister" without a name, if both
+    of two characters have said so, and neither is told to have another sibling.
     """
-    names = {name for tie in ties for name in (tie.source, tie.target)}
-    strangers = {name for name in names if not people.cast.resolve_name(name)}
-    full_names: dict[str, str] = {}
-    ordered = sorted(strangers)
-    for name in strangers:
-        candidates = _list_longer(name, ordered)
-        if len(candidates) == 1 and not people.is_name_word(name):
-            full_names[name] = candidates[0]
-    for tie in ties:
-        source, target = (full_names.get(n, n) for n in (tie.source, tie.target))
-        if source != target:
-            yield replace(tie, source=source, target=target)
+    siblings = {make_relation_key(t)[:2] for t in ties if _is_sibling(t.kind)}
+    counts = Counter(name for pair in siblings for name in pair)
+    alone = [pair for pair in siblings if {counts[name] for name in pair} == {1}]
+    others = {a: b for pair in alone for a, b in (pair, pair[::-1])}
+    cues = [
+        (owner, others[owner], sourced_fact)
+        for sourced_fact in material.about(FactAbout.RELATION_CUE)
+        if _is_sibling(kind := sourced_fact.fact.detail("kind"))
+        and people.find_pair(sourced_fact.fact) is None
+        and not sourced_fact.fact.detail("target")
+        and (owner := people.resolve_owner(sourced_fact.fact)) in others
+        and _fits(owner, others[owner], kind, people)
+    ]
+    owners = {owner for owner, *_ in cues}
+    mutual = [
+        tie
+        for owner, other, sourced_fact in cues
+        if other in owners
+        for tie in _cue_tie(sourced_fact, (owner, other), people)
+    ]
+
+    def place(tie: RelationTie) -> tuple[int, str, int]:
+        evidence = tie.fact.evidence
+        return material.view.sort_key(evidence.document, evidence.spans[0].start)
+
+    cue_ties = [tie for tie in ties if tie.sign]
+    if mutual:
+        cue_ties = sorted((*cue_ties, *mutual), key=place)
+    return [*(tie for tie in ties if not tie.sign), *cue_ties]
 
 
-def _list_longer(name: str, ordered: Sequence[str]) -> Sequence[str]:
-    """Return the names in `ordered`, sorted, that begin with `name` and a space."""
-    first = bisect_left(ordered, f"{name} ")
-    return ordered[first : bisect_left(ordered, f"{name}!", first)]
+def _is_sibling(kind: str) -> bool:
+    term = read_kin_term(kind)
+    return term is not None and term.base == "sibling"
 
 
 def _count_unnamed_kin(

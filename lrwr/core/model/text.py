@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TypeAlias
 
+_CLOSING_MARK = re.compile(r"\A[”\"],?\s+")
 WORD_PATTERN = re.compile(r"\w+(?:['’]\w+)*")
 """A word including inner apostrophes: don't, fo'c'sle."""
 
@@ -140,6 +141,13 @@ def normalize_word(word: str) -> str:
     "Boys'" gives "boys".
     """
     return _POSSESSIVE.sub("", word.lower())
+
+
+def strip_closing_mark(text: str) -> str:
+    """Return `text` without the mark of a quotation that ends before it: "said Mags" of
+    "” said Mags".
+    """
+    return _CLOSING_MARK.sub("", text)
 
 
 def extract_content_words(text: str) -> list[str]:

@@ -341,3 +341,19 @@ async def test_the_relations_of_one_character_are_those_of_the_whole_bible(
         for relation in whole.relations
         if name in (relation.source, relation.target)
     )
+
+
+def test_siblings_of_whom_both_speak_are_known_from_the_first_cue_that_names_one() -> (
+    None
+):
+    family = Family("Nell Tallow", "Hob Tallow", "Miss Vale")
+    family.stories.name("Ansel", gender=Gender.MALE)
+    family.hints("unnamed", "", "brother", "Miss Vale")
+    family.hints("tag", "Miss Vale", "sister", "Ansel")
+    assert family.shown() == []
+    family.hints("unnamed", "", "sister", "Ansel")
+    (relation,) = family.relations()
+    assert {relation.source, relation.target} == {"Miss Vale", "Ansel"}
+    assert [e.text for e in relation.evidence] == ["word0", "word1", "word2"]
+    family.hints("tag", "Nell Tallow", "sister", "Ansel")
+    assert family.shown() == []

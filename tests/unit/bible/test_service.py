@@ -2,6 +2,7 @@ import pytest
 
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.canon.model import Canon, UndefinedAttribute
+from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.ports.stores import DocumentText
@@ -78,3 +79,17 @@ async def test_a_misspelled_name_is_refused_with_the_nearest() -> None:
         with pytest.raises(NotFound, match=f"No character is called {name}") as caught:
             find_profile_by_name(name, await marsh().service().read())
         assert caught.value.hint == "Did you mean Nell Tallow?"
+
+
+async def test_a_title_of_a_woman_never_means_a_man_of_that_surname() -> None:
+    stories = marsh()
+    with pytest.raises(NotFound, match=r"No character is called Mrs\. Vale") as caught:
+        find_profile_by_name("Mrs. Vale", await stories.service().read())
+    assert caught.value.hint == "Did you mean Corin Vale?"
+    bible = await stories.service().read()
+    assert find_profile_by_name("Mr. Vale", bible).name == "Corin Vale"
+    assert find_profile_by_name("Captain Vale", bible).name == "Corin Vale"
+    stories.name("Mrs. Vale", gender=Gender.FEMALE)
+    assert find_profile_by_name("Mrs Vale", await stories.service().read()).name == (
+        "Mrs. Vale"
+    )

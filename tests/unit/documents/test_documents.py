@@ -13,6 +13,7 @@ from lrwr.core.adapters.document_renderer import (
 from lrwr.core.bible.export import build_bible_blocks
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.model.documents import Block, BlockKind, Horizon
+from tests.unit.bible.family import Family
 from tests.unit.bible.marsh import marsh
 
 blocks = st.lists(
@@ -82,3 +83,13 @@ def test_nothing_counts_as_markup(text: str) -> None:
 def test_every_document_can_be_written(written: list[Block]) -> None:
     assert render_blocks_as_markdown(written).endswith("\n")
     assert render_blocks_as_docx(written).startswith(b"PK")
+
+
+def test_the_number_of_places_of_a_relation_does_not_end_its_list() -> None:
+    family = Family("Miss Vale", "Mr. Vale", "Nell Tallow")
+    for _ in range(5):
+        family.states("Mr. Vale", "brother", "Miss Vale")
+    bible = project_bible(family.stories.knowledge())
+    text = render_blocks_as_markdown(build_bible_blocks(bible))
+    assert "**Miss Vale’s brother**: Mr. Vale, verified (in 5 places)\n  - “" in text
+    assert "more" not in text

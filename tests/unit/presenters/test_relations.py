@@ -1,6 +1,7 @@
 """Relationships as text."""
 
 from lrwr.app.presenters.story import render_relations
+from lrwr.app.presenters.text import shorten_excerpt
 from lrwr.core.bible.values import CharacterRelation, TextEvidence
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
@@ -43,3 +44,9 @@ def test_three_places_of_a_relationship_are_shown_and_the_others_counted() -> No
 
 def test_all_places_are_shown_where_there_is_room() -> None:
     assert len(lines(5, shown=None)) == 6
+
+
+def test_an_excerpt_after_a_quotation_begins_without_its_closing_mark() -> None:
+    assert shorten_excerpt("” said his sister") == "said his sister"
+    assert shorten_excerpt("“Six,” said Mags") == "“Six,” said Mags"
+    assert shorten_excerpt('"Six" is said') == '"Six" is said'

@@ -18,6 +18,7 @@ from lrwr.core.model.text import WORD_PATTERN, Span, normalize_word
 from lrwr.core.nlp.names.lexicon import (
     NON_NAME_WORDS,
     fold_name,
+    infer_title_gender,
     is_given_name,
     is_non_name,
     normalize_name_title,
@@ -291,7 +292,10 @@ class _CastNames:
         )
 
     def match(self, name: str) -> tuple[str, ...]:
-        """Return the characters that have `name`, or agree with it, letter by letter."""
+        """Return the characters that have `name`, or agree with it, letter by letter.
+
+        "Mrs. Vale" that nobody is called is never a man of that surname.
+        """
         folded = fold_name(_strip_possessive(name))
         if folded in self.people_by_name:
             return self.people_by_name[folded]
@@ -299,7 +303,13 @@ class _CastNames:
             # "The King of Hearts" may be "the King", never the Queen of Hearts.
             return self.people_by_name.get(folded.partition(" of ")[0], ())
         words = split_bare_words(folded)
-        return self.match_words(words) or self._match_compatible(words)
+        people = self.match_words(words) or self._match_compatible(words)
+        gender = infer_title_gender(normalize_name_title(folded.partition(" ")[0]))
+        excluded = {Gender.MALE, Gender.FEMALE} - {gender}
+        if len(excluded) > 1:
+            return people
+        genders = {character.name: character.gender for character in self._characters}
+        return tuple(name for name in people if genders[name] not in excluded)
 
     def has_word(self, word: str) -> bool:
         """Return whether a word, in any case, is part of the name of a character."""
