@@ -208,3 +208,17 @@ def test_the_life_of_the_dead_is_earlier_than_the_scene() -> None:
     assert [event.detail("earlier") for event in events(text)] == ["yes", "yes", ""]
     (birth,) = events("It was over when Nell was born.")
     assert birth.detail("earlier") == "yes"
+
+
+def test_a_pronoun_after_the_owner_of_something_means_the_owner() -> None:
+    text = "Corin sat down. It had been TallowJack's. He had been dead a year."
+    (event,) = events(text, ("Corin", "TallowJack"))
+    assert list(event.all_details("involved")) == ["TallowJack"]
+    assert events(text, ("Corin",)) == []
+
+
+def test_who_speaks_afterwards_is_not_the_one_whom_a_pronoun_tells_to_be_dead() -> None:
+    text = "Corin sat down. He was dead. {} The boat sank."
+    for tag in ("“Come,” said Corin.", "Corin said, “Come.”"):
+        assert events(text.format(tag), ("Corin",)) == []
+    assert events(text.format("“Corin!” said Nell."), ("Corin", "Nell"))

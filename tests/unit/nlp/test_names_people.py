@@ -90,6 +90,14 @@ def test_a_title_with_the_only_surname_outranks_pronouns() -> None:
     assert {"Mr. Hasling", "Hasling"} <= forms(who(cast, "Mr. Hasling"))
 
 
+def test_the_title_of_two_is_no_name_of_one() -> None:
+    talk = TALK.replace("Corin Vale", "Captain Vale").replace("Corin", "Captain Vale")
+    both = "He came back with Captains Vale and Gannet. The Captains sat down.\n\n"
+    vale = who(cast_from(talk * 2 + both * 3), "Captain Vale")
+    assert "Vale" in forms(vale)
+    assert not any("Captains" in form for form in forms(vale))
+
+
 def test_esq_and_exclamations_are_nobody() -> None:
     cast = cast_from(
         "“Lor, sir!” said Nell. “Oh, Lor!” cried Corin. “Lor,” said Nell. "

@@ -258,6 +258,9 @@ def _find_statement(
         people = _list_people(words, match, who, spoken, tracker)
         if rule.impersonal and rule.kind is _K.MARRIED and len(people) < _COUPLE:
             people = _list_couple(words, match.end(), tracker) or people
+        if rule.kind is _K.DIED and who.lower() in ("he", "she"):
+            # Who speaks afterwards is not dead: the pronoun means another person.
+            people = tuple(n for n in people if not tracker.speaks_after(n, sentence))
         statement = _Statement(words, *match.span(), people, spoken)
         if _is_worth_telling(rule, who, people, spoken, _is_earlier(statement)):
             return statement

@@ -132,6 +132,9 @@ _MENS_RANKS = frozenset(
 )
 """Titles of men, unless pronouns say otherwise."""
 _PERSONAL_PRONOUNS = frozenset({"he", "she", "i", "they", "we"})
+_OWNED = re.compile(r"\b(?:is|was|were|been) (?P<owner>[A-Z][\w -]*)'s(?=[.,;!]|\s*\Z)")
+# "It was Nell's": she is who is spoken of
+_SPEECH = r"(?:said|cried|asked|answered|replied|returned)"
 _MEMORY = 2
 """Sentences after which a pronoun no longer means the last subject."""
 
@@ -155,10 +158,12 @@ class ParticipantTracker:
     def leave(self, sentence: ProseSentence) -> None:
         """Remember the people whom the narration of `sentence` names."""
         words = sentence.narration
+        owner = _OWNED.search(words)
+        owner_at = owner.start("owner") if owner else -1
         names = [
             (at, name)
             for at, name in self._named(sentence)
-            if words[at + len(name) : at + len(name) + 2] != "'s"
+            if at == owner_at or words[at + len(name) : at + len(name) + 2] != "'s"
         ]
         for _, name in reversed(names):
             if name in self._latest:
@@ -167,6 +172,8 @@ class ParticipantTracker:
         del self._latest[3:]
         for gender in self._subjects:
             self._remember_subject(gender, words, names)
+        if owner and owner_at not in dict(names):
+            self._subjects = dict.fromkeys(self._subjects, "")
 
     def _remember_subject(
         self, gender: str, words: str, names: list[tuple[int, str]]
@@ -263,6 +270,16 @@ class ParticipantTracker:
         if len(fitting) == 1:
             return fitting[0]
         return "" if fitting else self._subjects[gender]
+
+    def speaks_after(self, name: str, sentence: ProseSentence) -> bool:
+        """Return whether `name` is that of a speaker in a sentence after `sentence`."""
+        speaker = re.escape(name)
+        tag = re.compile(rf"\b{_SPEECH} {speaker}(?!'s|\w)|\b{speaker} {_SPEECH}\b")
+        return any(
+            later.speech and tag.search(later.narration)
+            for later in self._prose.sentences
+            if later.span.start >= sentence.span.end
+        )
 
     def list_objects(
         self, words: str, start: int, end: int, *, pronouns: bool

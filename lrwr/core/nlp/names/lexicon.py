@@ -28,7 +28,7 @@ _NO_NAMES_TEXT = """i i'm i'll i've i'd the a an and but or nor so yet for if th
     wouldn't shouldn't haven't hasn't hadn't aren't you'll you've you'd he'll she'll
     we'll they'll we've they've north south east west northern southern esq esquire
     lor lord's gad egad ecod zounds begad hurrah hurray huzza bah pooh tush fie alack
-    ugh pshaw phew eureka"""
+    ugh pshaw phew eureka admirals captains colonels lieutenants sergeants"""
 _CALENDAR_TEXT = """monday tuesday wednesday thursday friday saturday sunday january february
     march april june july august september october november december christmas easter
     michaelmas lent"""
