@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.cli.runtime.failures import report_crash
@@ -92,6 +93,22 @@ async def test_a_question_that_is_stopped_before_all_is_loaded_leaves_room_for_o
         await room.settle()
         await room.ask(NELL)
         assert NELL in asked(room)
+
+
+async def test_a_question_sent_while_the_library_opens_says_that_it_waits(
+    book: Path,
+) -> None:
+    async with a_room_that_waits(book) as (room, may_open):
+        hint = room.screen.query_one("#prompt-hint", Static)
+        await room.type(LEDGER)
+        await room.pilot.press("enter")
+        while not hint.display:
+            await room.pilot.pause(0.01)
+        assert "as soon as the library is open" in str(hint.render())
+        may_open.set()
+        await room.settle()
+        assert asked(room) == [LEDGER]
+        assert not hint.display
 
 
 async def test_an_answer_under_way_outlives_a_second_look_at_the_library(

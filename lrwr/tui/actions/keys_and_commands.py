@@ -72,6 +72,10 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=APPLICATION, short_title="More",
     ),
     Action(
+        "room.quit", "ctrl+q", "Quit", "Close lrwr", "quit", "quit", is_shown_in_footer=True,
+        section=APPLICATION,
+    ),
+    Action(
         "room.characters", "f2", "Character",
         "Choose a character to ask about or to talk with",
         "do('characters')", "character", "[NAME]", is_shown_in_footer=True,
@@ -224,10 +228,6 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         "room.stop", "escape", "Stop", "Stop the answer, or return to the prompt",
         "stop", "stop",
         section=ASKING, is_priority=False,
-    ),
-    Action(
-        "room.quit", "ctrl+q", "Quit", "Close lrwr", "quit", "quit", is_shown_in_footer=True,
-        section=APPLICATION,
     ),
 )  # fmt: skip
 """Actions of the chat screen."""

@@ -57,6 +57,8 @@ JUMP_BINDINGS = tuple(
 )
 """Keys that show a passage, independent of the focus."""
 
+QUESTION_WAITS = "Your question is asked as soon as the library is open."
+
 
 class ChatScreen(RoomScreen):
     """The main screen with prompt and answers; all other screens open over it."""
@@ -191,7 +193,7 @@ class ChatScreen(RoomScreen):
         """Show one turn. A new question or Escape stops it."""
         view: TurnView | None = None
         try:
-            await self._loaded.wait()
+            await self._wait_for_library()
             assert self._split_view is not None  # loading waits for it
             view = await self._split_view.start_turn(question)
             controller = await self._get_controller()
@@ -202,6 +204,17 @@ class ChatScreen(RoomScreen):
             stopped, self._is_stopping = self._is_stopping, False
             if stopped and view is not None:
                 self._show_stopped_turn(question, view)
+
+    async def _wait_for_library(self) -> None:
+        """Wait until the library is open; say meanwhile that the question is kept."""
+        if self._loaded.is_set():
+            return
+        prompt = self.query_one(PromptInputArea)
+        prompt.post_message(PromptInputArea.Hint(QUESTION_WAITS))
+        try:
+            await self._loaded.wait()
+        finally:
+            prompt.post_message(PromptInputArea.Hint(""))
 
     @work(exclusive=True, group="stopped", exit_on_error=False)
     async def _show_stopped_turn(self, question: str, view: "TurnView") -> None:
