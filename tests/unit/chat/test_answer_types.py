@@ -6,9 +6,9 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.chat.extractive.answer_types import (
     ValueQuestion,
+    asks_for_list,
     describe_missing_value,
 )
-from lrwr.core.chat.extractive.question_parts import asks_for_list
 from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import Certainty
@@ -94,6 +94,28 @@ def test_other_names_of_the_person_count() -> None:
     assert missing("What colour is Ansel's hair?", text) == "the colour"
     names = ("Ansel lamplighter",)
     assert missing("What colour is Ansel's hair?", text, names=names) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "lack"),
+    [
+        ("Nell came to Holm in the summer of 1806.", ""),
+        ("Nell came to Holm three years ago.", ""),
+        ("Nell came to Holm after the funeral.", ""),
+        ("Nell came to Holm. It was Day 12 of the watch.", ""),
+        ("Nell came to Holm with a lantern.", "says when"),
+        ("It was the summer of 1806. Orla slept. Nell came to Holm.", "says when"),
+        ("In the summer of 1806 Nell sang.", "says when"),
+    ],
+)
+def test_when_somebody_comes_is_said_by_a_time_with_the_name_and_the_verb(
+    text: str, lack: str
+) -> None:
+    typed = ValueQuestion(
+        "When did Nell come to Holm?", [["nell"]], ["Nell"], ["come", "holm"]
+    )
+    missing_value = describe_missing_value(typed, [text], find_sentence_spans)
+    assert missing_value == lack
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,9 @@ class AnswerType:
     its group, if any, is the thing whose value is asked for. `gives` is the pattern
     that an answering sentence must match, or builds it from that match; with `people`,
     the sentence, or one beside it, must also name so many of those whom the question
-    names. `verb` precedes the name in a message: a passage "gives the age". Unless
-    `is_needed`, passages with it are better, but others may answer, too.
+    names, and, if it `is_topical`, have a word of the topic. `verb` precedes the name in
+    a message: a passage "gives the age". Unless `is_needed`, passages with it are better,
+    but others may answer, too.
     """
 
     name: str
@@ -74,6 +75,7 @@ class AnswerType:
     people: int = 0
     verb: str = "gives"
     is_needed: bool = True
+    is_topical: bool = False
 
 
 def _colour_of_thing(question: re.Match[str]) -> str:
@@ -106,6 +108,20 @@ _PLACE = (
     r"|house|cottage|room|garden|park|wood|river|bridge|stairs|kitchen|cellar|attic|library|farm|inn|island|corner|parish)\b"
 )
 """A place that a preposition puts something in: "in London", "at the old mill"."""
+
+_WHEN = re.compile(r"^\W*(?:(?:and|so|but)\s+)?when\b", re.IGNORECASE)
+_SPAN_OF_TIME = r"(?:hours?|days?|nights?|weeks?|fortnights?|months?|years?)"
+_TIME = (
+    rf"\b{_MONTH}\b|\b{_DAY}\b|\b1\d{{3}}\b|\b20\d\d\b|\b[Dd]ay\s+\d+"
+    r"|(?i:\bo['’]\s?clock\b|\bnoon\b|\bmidnight\b|\bdawn\b|\bsun(?:rise|set)\b|\bdusk\b"
+    r"|\b(?:yesterday|to-?day|to-?morrow|to-?night)\b"
+    r"|\b(?:in|of|last|next|that|this|every)\s+(?:the\s+)?(?:\w+\s+)?"
+    r"(?:spring|summer|autumn|winter|morning|afternoon|evening)\b"
+    rf"|\b(?:{_ORDINAL}|{_NUMBER}|a|an|few|some|several|many|the\s+(?:next|following|same)"
+    rf"|next|last|that|this|one)\s+(?:\w+\s+)?{_SPAN_OF_TIME}\b"
+    r"|\b(?:after|before|during|since|until|till)\s+(?:the|his|her|their|my|our|its)\s+\w+)"
+)
+"""A time: "in the summer of 1806", "three years ago", "after the funeral"."""
 
 _KIN_WORD = (
     r"(?i)\b(?:(?:grand|step|half-|god)?(?:father|mother|son|daughter|brother|sister|child)"
@@ -248,6 +264,14 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         ),
     ),
     AnswerType(
+        "when",
+        _WHEN,
+        _TIME,
+        people=2,
+        verb="says",
+        is_topical=True,
+    ),
+    AnswerType(
         "the length of time",
         re.compile(
             r"\bhow\s+long\s+(?!ago)|\bhow\s+many\s+(?:days|weeks|months|years|hours)\b",
@@ -320,6 +344,25 @@ def find_answer_type(question: str) -> AnswerType | None:
     return None
 
 
+def asks_when(question: str) -> bool:
+    """Return whether `question` asks when something happens."""
+    return _WHEN.search(question) is not None
+
+
+_LIST_OF_ANSWERS = re.compile(
+    r"^\W*(?:list|trace|enumerate)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
+    r"\s+fates?\s+of|in\s+order|one\s+by\s+one)\b|\bwhich\s+(?:\w+\s+)?\w+s\s+(?:has|have|had)\b"
+    r".*,|\b(?:do|does|did)\b.*\beach\b(?!\s+other)|\bsteps\s+by\s+which\b|\bdifferent\s+\w+s\b",
+    re.IGNORECASE,
+)
+"""Questions with several answers, which a few passages hardly have all."""
+
+
+def asks_for_list(question: str) -> bool:
+    """Return whether `question` has several answers, such as every letter of somebody."""
+    return _LIST_OF_ANSWERS.search(question) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class ValueQuestion:
     """What `describe_missing_value` reads of a question.
@@ -367,7 +410,7 @@ def find_texts_with_value(
         # Whose name is asked for stands in the sentence that names somebody.
         text = rf"(?s)(?=.*(?i:\b{re.escape(kin.group())}\b)).*{_NAMING}"
     pattern = re.compile(text)
-    near = _NearWords(question, answer_type.people)
+    near = _NearWords(question, answer_type)
     return [_has_value(text, sentences, pattern, near) for text in texts]
 
 
@@ -390,7 +433,7 @@ MIN_TOPIC_WORDS = 1
 _KINDS = frozenset(
     {
         "date", "day", "hour", "time", "name", "long", "many", "much", "money",
-        "number", "exact", "exactly", "place", "part", "whereabouts", "kind", "sort",
+        "number", "exact", "first", "last", "exactly", "place", "part", "whereabouts", "kind", "sort",
     }
 )  # fmt: skip
 """Words of a question that name the kind of value, which need not stand near it."""
@@ -401,12 +444,14 @@ _FIRST_PERSON = frozenset({"i", "my", "me", "mine"})
 class _NearWords:
     """The words that must stand near a value for it to be that of the question."""
 
-    def __init__(self, question: ValueQuestion, people: int) -> None:
+    def __init__(self, question: ValueQuestion, answer_type: AnswerType) -> None:
+        people = answer_type.people
         known = [set(words) for words in question.people]
         capitalized = [{word} for word in extract_capitalized_words(question.text)]
         self._people = (known or capitalized) if people else []
         self._count = min(people, len(self._people))
-        topic = set() if people else set(question.topic) - _KINDS
+        is_topical = answer_type.is_topical or not people
+        topic = set(question.topic) - _KINDS if is_topical else set()
         self._topic = set(map(_cut_ending, topic))
 
     @property
@@ -417,7 +462,9 @@ class _NearWords:
         return 0 if self._count > 1 else 1
 
     def fit(self, text: str) -> bool:
-        """Return whether `text` names enough people, or else has a word of the topic."""
+        """Return whether `text` names enough people, and has a word of the topic, if the
+        question needs one.
+        """
         words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
         named = sum(not names.isdisjoint(words) for names in self._people)
         # Of two people, one may be the narrator or speaker: "Hob was my uncle".

@@ -21,6 +21,7 @@ from lrwr.core.chat.context.items import (
 )
 from lrwr.core.chat.extractive.answer_types import (
     ValueQuestion,
+    asks_when,
     find_texts_with_value,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
@@ -30,6 +31,7 @@ from lrwr.core.chat.extractive.doubts import (
     describe_doubt,
     has_chapter_passages,
 )
+from lrwr.core.chat.extractive.item_kinds import drop_body_alone
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     iter_profile_names,
@@ -39,7 +41,6 @@ from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     ItemSelector,
-    drop_body_alone,
 )
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
 from lrwr.core.chat.extractive.writer import (
@@ -57,6 +58,7 @@ from lrwr.core.chat.state import (
 )
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import (
+    extract_capitalized_words,
     extract_content_words,
 )
 from lrwr.core.model.turns import (
@@ -245,7 +247,10 @@ class _ExtractiveAnswer:
         )
         typed = self._build_typed_question()
         quotes = await select_passage_quotes(
-            self.question.text, weights, self._sort_passages(typed), self.source
+            self.question.text,
+            weights,
+            _sort_passages(typed, self.result, self.source),
+            self.source,
         )
         if quotes and not has_facts:
             doubt = describe_doubt(
@@ -274,14 +279,6 @@ class _ExtractiveAnswer:
             forms=[form for forms in people for form in forms],
             topic=[word for part in self.parts for word in part.words.weights],
         )
-
-    def _sort_passages(self, typed: ValueQuestion) -> list[Passage]:
-        """Return the passages found: first those with a value of the kind asked for."""
-        passages = list(self.result.ranked_chunks)
-        texts = [passage.chunk.text for passage in passages]
-        has_value = find_texts_with_value(typed, texts, self.source.sentences)
-        order = sorted(range(len(passages)), key=lambda place: not has_value[place])
-        return [passages[place] for place in order]
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""
@@ -415,6 +412,26 @@ class _ExtractiveAnswer:
             phrases=self.result.missing_phrases,
         )
         return map(self.writer.say, not_found_text)
+
+
+def _sort_passages(
+    typed: ValueQuestion, result: RetrievalResult, source: PassageSource
+) -> list[Passage]:
+    """Return the passages found: first those with a value of the kind asked for, of a
+    time those with most of the names.
+    """
+    passages = result.ranked_chunks
+    texts = [passage.chunk.text for passage in passages]
+    has_value = find_texts_with_value(typed, texts, source.sentences)
+    names = set(extract_capitalized_words(typed.text))
+    if not asks_when(typed.text):
+        names.clear()
+
+    def rank(place: int) -> tuple[bool, int]:
+        named = names.intersection(extract_content_words(texts[place]))
+        return not has_value[place], -len(named) if has_value[place] else 0
+
+    return [passages[place] for place in sorted(range(len(passages)), key=rank)]
 
 
 def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:

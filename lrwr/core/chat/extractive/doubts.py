@@ -9,12 +9,10 @@ from lrwr.core.chat.context.conflicts import pair_conflicts
 from lrwr.core.chat.context.items import ContextItem, is_sure
 from lrwr.core.chat.extractive.answer_types import (
     ValueQuestion,
+    asks_for_list,
     describe_missing_value,
 )
-from lrwr.core.chat.extractive.question_parts import (
-    asks_for_list,
-    find_speaker_names,
-)
+from lrwr.core.chat.extractive.question_parts import find_speaker_names
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.model.turns import (

@@ -180,7 +180,7 @@ async def split_question_parts(
         part_text = " ".join(
             (strip_request_phrase(text), *(() if people_in_text else referents))
         )
-        question_words = extract_question_words(text, plan, result)
+        question_words = extract_question_words(text, plan, result, question.cast)
         parts.append(
             QuestionPart(
                 text=part_text,
@@ -211,17 +211,21 @@ def split_questions(text: str) -> list[str]:
 
 
 def extract_question_words(
-    text: str, plan: QuestionPlan | None, result: RetrievalResult
+    text: str,
+    plan: QuestionPlan | None,
+    result: RetrievalResult,
+    cast: Sequence[Sequence[str]] = (),
 ) -> list[str]:
     """Return the normalized words of `text` that say what is asked, not about whom.
 
     In "what does Nell wear" that is "wear". The name of a thing counts as what is asked
-    if nothing else remains. Names are those in `result` and, if not None, in `plan`.
+    if nothing else remains. Names are those in `result` and, if not None, in `plan`;
+    `cast` has all names of each character.
     Empty if the question only names a character.
     """
     text = remove_chapter_references(strip_request_phrase(text))
     words = _extract_naming_words(text)
-    people = set(_iter_naming_words(text, _iter_people_names(result)))
+    people = set(_iter_naming_words(text, _iter_people_names(result, cast)))
     element_names = (
         [entity.name for entity in plan.entities] if plan is not None else []
     )
@@ -231,11 +235,17 @@ def extract_question_words(
     return [word for word in rest if word not in of_things] or rest
 
 
-def _iter_people_names(result: RetrievalResult) -> Iterator[str]:
+def _iter_people_names(
+    result: RetrievalResult, cast: Sequence[Sequence[str]]
+) -> Iterator[str]:
     """Yield the names of all characters found and of the speakers of all lines found."""
     for profile in result.character_profiles:
         yield from iter_profile_names(profile)
-    yield from dict.fromkeys(quote.speaker for quote in result.lines)
+    speakers = dict.fromkeys(quote.speaker for quote in result.lines)
+    yield from speakers
+    for forms in cast:
+        if not speakers.keys().isdisjoint(forms):
+            yield from forms
 
 
 def strip_request_phrase(text: str) -> str:
@@ -478,17 +488,3 @@ def find_scene_request(question: str, forms: Iterable[str]) -> SceneRequest | No
     if _LIST_QUESTION.search(text):
         return SceneRequest.LIST
     return SceneRequest.MEETING if _MEETING_QUESTION.search(text) else None
-
-
-_LIST_OF_ANSWERS = re.compile(
-    r"^\W*(?:list|trace|enumerate)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
-    r"\s+fates?\s+of|in\s+order|one\s+by\s+one)\b|\bwhich\s+(?:\w+\s+)?\w+s\s+(?:has|have|had)\b"
-    r".*,|\b(?:do|does|did)\b.*\beach\b(?!\s+other)|\bsteps\s+by\s+which\b|\bdifferent\s+\w+s\b",
-    re.IGNORECASE,
-)
-"""Questions with several answers, which a few passages hardly have all."""
-
-
-def asks_for_list(question: str) -> bool:
-    """Return whether `question` has several answers, such as every letter of somebody."""
-    return _LIST_OF_ANSWERS.search(question) is not None

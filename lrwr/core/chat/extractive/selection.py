@@ -1,17 +1,19 @@
 """Selects the facts and dialogue lines that answer a part of a question."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.chat.context.items import (
-    CONNECTION_LABEL,
-    KIND_LABEL,
     UNNAMED,
     ContextItem,
     StoryFacet,
     is_sure,
+)
+from lrwr.core.chat.extractive.item_kinds import (
+    MIN_STATEMENT_FIT,
+    RELATION_QUESTION,
+    is_beside_question,
 )
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
@@ -57,57 +59,6 @@ _UNINFORMATIVE_LABELS = frozenset({"pronoun", "pronouns"})
 MIN_ITEM_FIT = 0.25
 """Share of the part's term weight that a trait or dialogue line must cover to answer
 it; a single common word covers less."""
-
-MIN_STATEMENT_FIT = 0.75
-"""The same for events and dialogue lines, of which a story has thousands: one that
-shares a word with the question seldom answers it."""
-
-_SAYING_QUESTION = re.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:what|which\s+words)\b[^,;:]{1,80}?\b(?:say|says|said"
-    r"|tell|tells|told|answer|answers|answered|reply|replies|replied|promise|promises"
-    r"|promised|ask|asks|asked|explain|explains|explained)\b|\b(?:words?|lines?|quote|quotes)\b",
-    re.IGNORECASE,
-)
-"""Questions that lines of dialogue answer: what somebody says, not why or where."""
-
-_LOOK_QUESTION = re.compile(r"\blooks?\s+like\b|\bappearance\b", re.IGNORECASE)
-"""Questions about looks, which values, relations and events do not answer."""
-
-_LABELS_WITHOUT_LOOKS = frozenset(
-    {"occupation", "home", "born", "birth", "rank", "title", "nationality", "life"}
-)
-"""Labels of attributes that do not say how somebody looks."""
-
-_BODY_LABELS = frozenset(
-    {
-        "eyes", "hair", "height", "build", "complexion", "face", "nose", "skin", "beard",
-        "voice", "clothing",
-    }
-)  # fmt: skip
-"""Labels of attributes that do not say who somebody is."""
-
-MIN_BODY_FACTS = 3
-"""Facts about somebody's body that together describe who that is."""
-
-_DESCRIPTION_QUESTION = re.compile(r"\b(?:describe|introduce|physically)\b", re.I)
-"""Questions for a description, which events do not answer."""
-
-_WHO_QUESTION = re.compile(r"\b(?:who|whom|whose|characters?|people)\b", re.IGNORECASE)
-
-_NARROW_QUESTION = re.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:where|when|why|how|whose|which|is|are|was|were|has|have"
-    r"|had|does|do|did|can|could|will|would)\b",
-    re.IGNORECASE,
-)
-"""Questions that ask one particular thing, even if all their content words are names."""
-
-_RELATION_QUESTION = re.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:who|whose|what)\b"
-    r"|\brelat(?:ed|ions?|ionships?)\b|\b(?:each\s+other|one\s+another)\b"
-    r"|\bfamily\s+to\b|\bstands?\s+(?:to|with)\b",
-    re.IGNORECASE,
-)
-"""Questions that a relation to another person can answer."""
 
 TRAITS = frozenset({StoryFacet.LOOK, StoryFacet.NAME, StoryFacet.CHARACTER})
 """Facets of which a profile has many, and a question asks for one."""
@@ -234,7 +185,7 @@ class ItemSelector:
         )
         if self._is_scenario:
             return item.label.lower() not in _UNINFORMATIVE_LABELS
-        if _is_beside_question(part, item):
+        if is_beside_question(part, item):
             return False
         if not part.words.weights:
             return item.label.lower() not in _UNINFORMATIVE_LABELS
@@ -243,7 +194,7 @@ class ItemSelector:
         if item.facet in (StoryFacet.HAPPENED, StoryFacet.LINE):
             fits = self._compute_fit(part, item) >= MIN_STATEMENT_FIT
             return fits and self._names_people(part, item)
-        if item.facet is StoryFacet.RELATION and not _RELATION_QUESTION.search(
+        if item.facet is StoryFacet.RELATION and not RELATION_QUESTION.search(
             part.text
         ):
             return False
@@ -329,45 +280,6 @@ class ItemSelector:
             return item.facet is StoryFacet.CHARACTER and not any_fits
         plain = item.facet in _SHOWN_WITHOUT_MATCH or item.facet in TRAITS
         return plain and not any_fits
-
-
-def drop_body_alone(
-    part: QuestionPart, lines: Sequence[tuple[ContextItem, ...]]
-) -> list[tuple[ContextItem, ...]]:
-    """Return `lines`; none if they only describe somebody's body, in a word or two, and
-    `part` asks who that is.
-    """
-    items = [item for line in lines for item in line]
-    is_body = all(item.label.lower() in _BODY_LABELS for item in items)
-    asks_who = not part.words.weights and _WHO_QUESTION.search(part.text) is not None
-    return [] if asks_who and is_body and len(items) < MIN_BODY_FACTS else list(lines)
-
-
-def _is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
-    """Return whether an item is of another kind than `part` asks for, whatever its
-    words. Relations between two people it names are not.
-    """
-    question = part.text
-    match item.facet:
-        case StoryFacet.LINE:
-            return _SAYING_QUESTION.search(question) is None
-        case StoryFacet.WORLD:
-            is_connection = item.label == CONNECTION_LABEL
-            return item.label == KIND_LABEL or (
-                is_connection and _WHO_QUESTION.search(question) is None
-            )
-        case StoryFacet.RELATION if len(part.people) > 1:
-            return False
-        case StoryFacet.RELATION if _NARROW_QUESTION.search(question):
-            return _RELATION_QUESTION.search(question) is None
-        case StoryFacet.LOOK if _LOOK_QUESTION.search(question):
-            return item.label.lower() in _LABELS_WITHOUT_LOOKS
-        case StoryFacet.HAPPENED if _DESCRIPTION_QUESTION.search(question):
-            return True
-        case StoryFacet.RELATION | StoryFacet.CHARACTER | StoryFacet.HAPPENED:
-            return _LOOK_QUESTION.search(question) is not None
-        case _:
-            return False
 
 
 def _limit_lines(
