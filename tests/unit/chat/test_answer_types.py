@@ -4,9 +4,9 @@ import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.values import CharacterRelation
-from lrwr.core.chat.extractive.answer_types import (
+from lrwr.core.chat.extractive.answer_types import asks_for_list
+from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
-    asks_for_list,
     describe_missing_value,
 )
 from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
@@ -124,6 +124,23 @@ def test_when_somebody_comes_is_said_by_a_time_with_the_name_and_the_verb(
 def test_other_questions_ask_for_no_such_value(question: str) -> None:
     typed = ValueQuestion(question)
     assert describe_missing_value(typed, ["Nothing."], find_sentence_spans) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "lack"),
+    [
+        ("Admiral Rook was sixty.", ""),
+        ("The Admiral was sixty.", ""),
+        ("Admiral Tobias Rook was sixty.", ""),
+        ("Mr Pike saw the Admiral, who was sixty.", ""),
+        ("It is Admiral Vane. He was sixty, and no more.", "the age"),
+        ("Mrs Rook was sixty.", "the age"),
+    ],
+)
+def test_somebody_with_the_same_title_or_surname_is_somebody_else(
+    text: str, lack: str
+) -> None:
+    assert missing("How old is Admiral Rook?", text, names=("Admiral Rook",)) == lack
 
 
 def test_a_surname_is_known_from_the_names_of_the_cast() -> None:

@@ -4,9 +4,11 @@ Values and counts are compared as `lrwr check` compares them; what time or doubt
 explain is not, because a model is only told where to look.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from lrwr.core.bible.values import TextEvidence
 from lrwr.core.chat.context.fact_selection import MaterialFocus
 from lrwr.core.chat.context.items import (
     ContextItem,
@@ -14,6 +16,11 @@ from lrwr.core.chat.context.items import (
     collect_context_items,
 )
 from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.continuity.statements import (
+    find_enclosing_sentence,
+    is_asserted_in_context,
+    mentions_change,
+)
 from lrwr.core.continuity.values import (
     PARSED_ATTRIBUTES,
     are_values_incompatible,
@@ -21,7 +28,14 @@ from lrwr.core.continuity.values import (
     find_counts,
     parse_value_number,
 )
-from lrwr.core.model.text import WORD_PATTERN, stem_lightly
+from lrwr.core.model.chunks import Passage
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty
+from lrwr.core.model.text import (
+    WORD_PATTERN,
+    Span,
+    extract_content_words,
+    stem_lightly,
+)
 
 MAX_CONFLICTS = 4
 """Contradictions that are pointed out at most."""
@@ -30,6 +44,9 @@ _SINGLE_VALUED = frozenset(
     {"eyes", "hair", "age", "born", "birthday", "height", "build", "occupation", "home"}
 )
 """Attributes that have one value at a time."""
+
+_COUNT_LABEL = "number of "
+_COUNT_QUESTION = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
 
 
 def find_conflicts(
@@ -49,7 +66,9 @@ def pair_conflicts(
         item
         for item in items
         if item.facet is StoryFacet.LOOK
-        and item.label.lower() in _SINGLE_VALUED
+        and (
+            item.label.lower() in _SINGLE_VALUED or item.label.startswith(_COUNT_LABEL)
+        )
         and item.evidence
     ]
     return [
@@ -80,6 +99,57 @@ def find_count_conflicts(
     ][:MAX_CONFLICTS]
 
 
+def collect_count_items(
+    question: str, passages: Sequence[Passage]
+) -> list[ContextItem]:
+    """Return the counts that `passages` state of what `question` asks how many there are
+    of, as facts: "ladder, number of rungs: nineteen". Each count of a thing occurs once,
+    notes first, then in story order.
+
+    Dialogue and sentences about a change do not count.
+    """
+    if not _COUNT_QUESTION.search(question):
+        return []
+    stems = set(map(stem_lightly, extract_content_words(question)))
+    items: dict[tuple[str, str, int | None], ContextItem] = {}
+    for passage in sorted(passages, key=_get_story_place):
+        text = passage.chunk.text
+        for match in find_counts(text):
+            thing, noun = match["place"].partition(" of ")[0], match["noun"]
+            span = Span(*match.span())
+            is_asked_for = {stem_lightly(noun), stem_lightly(thing)} <= stems
+            if not is_asked_for or mentions_change(text, span):
+                continue
+            if is_asserted_in_context(text, span):
+                key = thing, noun, parse_value_number(match["number"])
+                items.setdefault(key, _build_count_item(match, passage))
+    return list(items.values())
+
+
+def _get_story_place(passage: Passage) -> tuple[int, str, int]:
+    chapter = -1 if passage.chapter is None else passage.chapter
+    return chapter, str(passage.chunk.document), passage.chunk.span.start
+
+
+def _build_count_item(match: re.Match[str], passage: Passage) -> ContextItem:
+    chunk = passage.chunk
+    sentence = find_enclosing_sentence(chunk.text, Span(*match.span()))
+    start = chunk.span.start
+    evidence = TextEvidence(
+        document=chunk.document,
+        spans=(Span(start + sentence.start, start + sentence.end),),
+        text=chunk.text[sentence.start : sentence.end],
+        lines=chunk.lines,
+        chapter=passage.chapter,
+        chapter_title=passage.chapter_title,
+        scene=passage.scene,
+        keeper=WRITER_KEEPER if passage.chapter is None else RULES_KEEPER,
+        certainty=Certainty.VERIFIED,
+    )
+    thing, label = match["place"].partition(" of ")[0], f"{_COUNT_LABEL}{match['noun']}"
+    return ContextItem(StoryFacet.LOOK, thing, label, match["number"], (evidence,))
+
+
 def _iter_counts(text: str) -> Iterator[tuple[str, int, str]]:
     """Yield each counted thing with its count, as a number and as the text has it."""
     for match in find_counts(text):
@@ -97,6 +167,8 @@ def _exclude_each_other(item: ContextItem, other: ContextItem) -> bool:
     attribute = item.label.lower()
     if attribute == "age":
         return do_ages_differ(item.statement, other.statement)
+    if attribute.startswith(_COUNT_LABEL):
+        return parse_value_number(item.statement) != parse_value_number(other.statement)
     if attribute in PARSED_ATTRIBUTES:
         return are_values_incompatible(attribute, item.statement, other.statement)
     words, other_words = _split_value(item), _split_value(other)

@@ -7,19 +7,8 @@ sentence, none of them answers the question.
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-from lrwr.core.model.text import (
-    WORD_PATTERN,
-    SentenceSplitter,
-    extract_capitalized_words,
-    normalize_word,
-    stem_word,
-)
-from lrwr.core.nlp.facts.clauses import TITLE_WORDS
-
-_TITLES = frozenset(TITLE_WORDS.split())
 
 _NUMBER = (
     r"(?:\d[\d,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -47,7 +36,7 @@ _SITES = (
     r"street|road|square|lane|church|chapel|village|town|city|county|country|theatre"
     r"|playhouse|hotel|inn|tavern|shop|school|college|regiment|ship|battle|club|prison"
 )
-_NAMING = (
+NAMING = (
     r"(?:\b(?:[Nn]amed|christened|surname|nickname|alias|known\s+as|entitled)\b"
     r"|\b(?:[Mm]y|[Yy]our|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|\w+['’]s)\s+(?:\w+\s+)?name\b"
     r"|\b[Nn]ames?\s+(?:of|is|was|were)\b"
@@ -98,7 +87,7 @@ def _named_site(question: re.Match[str]) -> str:
 def _named_thing(question: re.Match[str]) -> str:
     thing = re.escape(question["thing"])
     title = r"[“\"‘'_*]{1,2}[A-Z][^“”\"‘’_*.!?,]{0,40}[”\"’'_*]"
-    return rf"(?s)(?=.*\b{thing}\b)(?=.*(?:{_NAMING}|\b{thing}\s+of\s+[A-Z]|{title}))"
+    return rf"(?s)(?=.*\b{thing}\b)(?=.*(?:{NAMING}|\b{thing}\s+of\s+[A-Z]|{title}))"
 
 
 _PLACE = (
@@ -128,7 +117,7 @@ _KIN_WORD = (
     r"(?:-in-law)?|cousin|aunt|uncle|nephew|niece|wife|husband|widow|parents?|children|"
     r"related|relation|relative|kinsman|kinswoman|family|married|ward|guardian|heir)s?\b"
 )
-_KIN_WORD_PATTERN = re.compile(_KIN_WORD)
+KIN_WORD_PATTERN = re.compile(_KIN_WORD)
 _LOOKS = (
     r"(?i)\b(?:hair|haired|eyes|eyed|face|faced|nose|lips|cheeks?|complexion|features|"
     r"figure|tall|short|stout|thin|slender|plump|pale|handsome|pretty|beautiful|ugly|"
@@ -222,7 +211,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"|(?:last|family|first|Christian|maiden|middle|given)\s+name)\b",
             re.IGNORECASE,
         ),
-        _NAMING,
+        NAMING,
         people=1,
     ),
     AnswerType(
@@ -361,136 +350,3 @@ _LIST_OF_ANSWERS = re.compile(
 def asks_for_list(question: str) -> bool:
     """Return whether `question` has several answers, such as every letter of somebody."""
     return _LIST_OF_ANSWERS.search(question) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class ValueQuestion:
-    """What `describe_missing_value` reads of a question.
-
-    `people` has for each person it names the words of their names; without anybody
-    known, words that the question capitalizes count. `forms` are the full names of all
-    of them. `topic` are its other words.
-    """
-
-    text: str
-    people: Sequence[Collection[str]] = ()
-    forms: Collection[str] = ()
-    topic: Collection[str] = ()
-
-
-def describe_missing_value(
-    question: ValueQuestion, texts: Sequence[str], sentences: SentenceSplitter
-) -> str | None:
-    """Return what the question asks for and none of `texts` has, as in "gives the age".
-
-    Empty if a text has it; None if the question needs no kind of value.
-    """
-    answer_type = find_answer_type(question.text)
-    if answer_type is None or not answer_type.is_needed:
-        return None
-    missing = f"{answer_type.verb} {answer_type.name}"
-    return "" if any(find_texts_with_value(question, texts, sentences)) else missing
-
-
-def find_texts_with_value(
-    question: ValueQuestion, texts: Sequence[str], sentences: SentenceSplitter
-) -> list[bool]:
-    """Return for each of `texts` whether it has a value of the kind asked for; always
-    false if the question asks for no such value.
-    """
-    answer_type = find_answer_type(question.text)
-    asked = answer_type.asks.search(question.text) if answer_type else None
-    if answer_type is None or asked is None:
-        return [False] * len(texts)
-    gives = answer_type.gives
-    if gives == _NAMING and not _KIN_WORD_PATTERN.search(question.text):
-        return [_has_full_name(question)] * len(texts)
-    text = gives if isinstance(gives, str) else gives(asked)
-    if gives == _NAMING and (kin := _KIN_WORD_PATTERN.search(question.text)):
-        # Whose name is asked for stands in the sentence that names somebody.
-        text = rf"(?s)(?=.*(?i:\b{re.escape(kin.group())}\b)).*{_NAMING}"
-    pattern = re.compile(text)
-    near = _NearWords(question, answer_type)
-    return [_has_value(text, sentences, pattern, near) for text in texts]
-
-
-def _has_full_name(question: ValueQuestion) -> bool:
-    """Return whether somebody's name has two words or more, without titles."""
-    if not question.forms:
-        return False
-    return any(
-        len(
-            [w for w in form.split() if w.rstrip(".") not in _TITLES and w[0].isupper()]
-        )
-        > 1
-        for form in question.forms
-    )
-
-
-MIN_TOPIC_WORDS = 1
-"""Words of the topic that must stand near a value, if the question has as many."""
-
-_KINDS = frozenset(
-    {
-        "date", "day", "hour", "time", "name", "long", "many", "much", "money",
-        "number", "exact", "first", "last", "exactly", "place", "part", "whereabouts", "kind", "sort",
-    }
-)  # fmt: skip
-"""Words of a question that name the kind of value, which need not stand near it."""
-
-_FIRST_PERSON = frozenset({"i", "my", "me", "mine"})
-
-
-class _NearWords:
-    """The words that must stand near a value for it to be that of the question."""
-
-    def __init__(self, question: ValueQuestion, answer_type: AnswerType) -> None:
-        people = answer_type.people
-        known = [set(words) for words in question.people]
-        capitalized = [{word} for word in extract_capitalized_words(question.text)]
-        self._people = (known or capitalized) if people else []
-        self._count = min(people, len(self._people))
-        is_topical = answer_type.is_topical or not people
-        topic = set(question.topic) - _KINDS if is_topical else set()
-        self._topic = set(map(_cut_ending, topic))
-
-    @property
-    def reach(self) -> int:
-        """How many sentences beside the one with the value are read: who is related to
-        whom stands in one sentence.
-        """
-        return 0 if self._count > 1 else 1
-
-    def fit(self, text: str) -> bool:
-        """Return whether `text` names enough people, and has a word of the topic, if the
-        question needs one.
-        """
-        words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
-        named = sum(not names.isdisjoint(words) for names in self._people)
-        # Of two people, one may be the narrator or speaker: "Hob was my uncle".
-        speaker = self._count > 1 and not _FIRST_PERSON.isdisjoint(words)
-        if named + speaker < self._count:
-            return False
-        shared = self._topic.intersection(map(_cut_ending, words))
-        return len(shared) >= min(MIN_TOPIC_WORDS, len(self._topic))
-
-
-def _cut_ending(word: str) -> str:
-    """Return a word without its ending: "marr" for "marry" and "married"."""
-    return stem_word(word).rstrip("iy")
-
-
-def _has_value(
-    text: str, sentences: SentenceSplitter, pattern: re.Pattern[str], near: _NearWords
-) -> bool:
-    """Return whether a sentence matches `pattern`, and it and those beside it fit
-    `near`.
-    """
-    texts = [text[span.start : span.end] for span in sentences(text)]
-    return any(
-        pattern.search(sentence) is not None
-        and near.fit(
-            " ".join(texts[max(0, place - near.reach) : place + near.reach + 1])
-        )
-        for place, sentence in enumerate(texts)
-    )

@@ -11,6 +11,7 @@ from itertools import chain
 from lrwr.core.attribution.citations import CitationNumbering
 from lrwr.core.bible.gaps import find_asked_attribute
 from lrwr.core.bible.values import Gap, GapState, list_gap_implications
+from lrwr.core.chat.context.conflicts import collect_count_items
 from lrwr.core.chat.context.items import (
     ContextItem,
     StoryFacet,
@@ -19,9 +20,9 @@ from lrwr.core.chat.context.items import (
     load_result_texts,
     map_intentions_to_facets,
 )
-from lrwr.core.chat.extractive.answer_types import (
+from lrwr.core.chat.extractive.answer_types import asks_when
+from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
-    asks_when,
     find_texts_with_value,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
@@ -346,6 +347,8 @@ class _ExtractiveAnswer:
             ]
             answer_lines.update(lines)
             facts.append(lines)
+        counts = collect_count_items(self.question.text, self.result.ranked_chunks)
+        facts[0][:0] = [(count,) for count in counts]
         return facts
 
     def _select_kin(self, part: QuestionPart) -> list[AnswerLine] | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from lrwr.core.chat.context.conflicts import pair_conflicts
 from lrwr.core.chat.context.items import ContextItem, is_sure
-from lrwr.core.chat.extractive.answer_types import (
+from lrwr.core.chat.extractive.answer_types import asks_for_list
+from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
-    asks_for_list,
     describe_missing_value,
 )
 from lrwr.core.chat.extractive.question_parts import find_speaker_names
