@@ -135,6 +135,7 @@ def test_other_questions_ask_for_no_such_value(question: str) -> None:
         ("Mr Pike saw the Admiral, who was sixty.", ""),
         ("It is Admiral Vane. He was sixty, and no more.", "the age"),
         ("Mrs Rook was sixty.", "the age"),
+        ("It was three weeks since Admiral Rook had come.", "the age"),
     ],
 )
 def test_somebody_with_the_same_title_or_surname_is_somebody_else(

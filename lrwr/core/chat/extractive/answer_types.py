@@ -198,7 +198,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         (
             rf"(?i)\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)\b"
             rf"|\bage\s+of\b|\baged\b|\b(?:is|was|be|being|of|at|under|over|about|turned"
-            rf"|nearly|only|not|past)\s+(?:\w+-and-)?{_NUMBER}(?=\W|$)(?!\s+(?:of|o['’]))"
+            rf"|nearly|only|not|past)\s+(?:\w+-and-)?{_NUMBER}(?=\W|$)"
+            r"(?!\s+(?:o['’]|(?:of|minutes?|hours?|days?|weeks?|miles?|times?)\b))"
             r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"
             r"\s+(?:birthday|year)"
         ),
