@@ -78,6 +78,37 @@ def test_what_agrees_or_says_less_has_no_differences(statement: str) -> None:
     assert differences(statement) == []
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Nell carried more than twelve cans of oil up the ladder before the bell rang.",
+        "Nell carried almost fifteen cans of oil up the ladder before the bell rang.",
+        "Nell carried about thirteen cans of oil up the ladder before the bell rang.",
+        "Nell carried fewer than twenty cans of oil up the ladder before the bell.",
+        "Up the ladder went more than twelve cans of oil that Nell carried.",
+        "Over eight years Jack Tallow had been keeper.",
+    ],
+)
+def test_a_hedged_number_that_fits_the_text_is_no_difference(statement: str) -> None:
+    assert differences(statement) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "stated"),
+    [
+        ("Nell carried more than fifteen cans of oil up the ladder.", "fifteen"),
+        ("Nell carried almost thirteen cans of oil up the ladder.", "thirteen"),
+        ("Nell carried almost thirty cans of oil up the ladder.", "thirty"),
+        ("Nell carried about forty cans of oil up the ladder.", "forty"),
+        ("Nell carried fewer than twelve cans of oil up the ladder.", "twelve"),
+    ],
+)
+def test_a_hedged_number_that_cannot_be_is_a_difference(
+    statement: str, stated: str
+) -> None:
+    assert differences(statement)[0] == ("number", stated, "fourteen")
+
+
 def test_the_closest_sentence_is_found_and_headings_are_not_sentences() -> None:
     text = "# The fog came up\n\nIt was late. The fog came up at three."
     compared = compare_with_text("The fog came up at three.", text, find_sentence_spans)
