@@ -24,7 +24,13 @@ from lrwr.core.evidence.drafts import (
     convert_citations,
     list_posts,
 )
-from lrwr.core.evidence.judge import ClaimJudge, ClaimJudgement, verify_judgement
+from lrwr.core.evidence.judge import (
+    ClaimJudge,
+    ClaimJudgement,
+    EvidenceClaim,
+    share_passages,
+    verify_judgement,
+)
 from lrwr.core.evidence.limits import (
     PartLength,
     Platform,
@@ -40,6 +46,7 @@ from lrwr.core.evidence.quotation_check import compare_with_texts
 from lrwr.core.evidence.results import (
     CheckedStatement,
     CheckedStory,
+    ClosestPassage,
     StatementResult,
 )
 from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
@@ -58,7 +65,7 @@ from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import build_search_scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from lrwr.core.model.documents import Horizon
     from lrwr.core.model.language_model import Usage
@@ -263,18 +270,29 @@ def create_claim_judge(
 async def judge_draft(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
     """Let `judge` say which statements of `draft` the passages support or contradict.
 
+    A passage of a statement around it may decide, too.
+
     Raises:
         StoreProblem: The library cannot be read.
     """
-    claims = [claim for checked in draft.statements if (claim := checked.claim)]
-    session = await judge.judge(list(dict.fromkeys(claims)))
+    found = [claim for checked in draft.statements if (claim := checked.claim)]
+    claims = list(dict.fromkeys(found))
+    shared = dict(zip(claims, share_passages(claims), strict=True))
+    session = await judge.judge(list(shared.values()))
     verified = {
         claim: judgement
         for claim, raw in session.judged
         if (judgement := verify_judgement(claim, raw)) is not None
     }
+    closest = {
+        c.passage.chunk.text: replace(c, share=0.0)
+        for checked in draft.statements
+        for c in checked.passages
+    }
     statements = (
-        _add_judgement(checked, verified.get(claim)) if claim else checked
+        _add_judgement(checked, shared[claim], verified.get(shared[claim]), closest)
+        if claim
+        else checked
         for checked in draft.statements
         for claim in (checked.claim,)
     )
@@ -289,10 +307,22 @@ async def judge_draft(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
 
 
 def _add_judgement(
-    checked: CheckedStatement, judgement: ClaimJudgement | None
+    checked: CheckedStatement,
+    claim: EvidenceClaim,
+    judgement: ClaimJudgement | None,
+    closest: "Mapping[str, ClosestPassage]",
 ) -> CheckedStatement:
-    if judgement is None and checked.result is StatementResult.CLOSEST:
-        return replace(checked, result=StatementResult.NOT_EVALUATED)
+    """Return a statement with its judgement; a passage of another statement that decides
+    becomes its last.
+    """
+    if judgement is None:
+        if checked.result is StatementResult.CLOSEST:
+            return replace(checked, result=StatementResult.NOT_EVALUATED)
+        return replace(checked, judgement=None)
+    if judgement.passage is not None and judgement.passage >= len(checked.passages):
+        deciding = closest[claim.texts[judgement.passage]]
+        judgement = replace(judgement, passage=len(checked.passages))
+        checked = replace(checked, passages=(*checked.passages, deciding))
     return replace(checked, judgement=judgement)
 
 

@@ -285,6 +285,37 @@ def test_a_verdict_counts_only_with_a_quotation_from_its_passage(
     assert check(with_model, "--no-model", "--json", draft=CLAIMS).json["model"] is None
 
 
+def test_a_passage_of_another_sentence_is_shown_if_it_decides(
+    with_model: Terminal, server: ModelServer
+) -> None:
+    cited: list[str] = []
+
+    def contradict(asked: Asked) -> str:
+        if asked.shape != "Statements":
+            return json.dumps(made_up(asked.schema))
+        user = asked.texts[1]
+        passages = dict(
+            re.findall(r"^<passage (\d+) \w+>\n(.*?)^</passage", user, re.M | re.S)
+        )
+        listed = re.findall(r"^<statement 1, passages ([\d, ]+) \w+>", user, re.M)
+        number, quote = next(
+            (number, match[0])
+            for number, text in passages.items()
+            if number not in listed[0].split(", ")
+            and (match := re.search(r"Nell(?:’s)?(?: [a-z]+){6}", text))
+        )
+        cited.append(quote)
+        row = {"id": 1, "verdict": "contradicted", "passage": int(number)}
+        return json.dumps({"statements": [{**row, "quote": cited[0], "why": "so"}]})
+
+    server.answering(contradict)
+    done = check(with_model, "--json", draft=CLAIMS)
+    first = done.json["sentences"][0]
+    assert first["verdict"]["quote"] == cited[0]
+    assert first["verdict"]["passage"] == len(first["passages"]) - 1
+    assert cited[0] in check(with_model, draft=CLAIMS).out
+
+
 def test_a_model_that_fails_leaves_the_rest_of_the_check(
     with_model: Terminal, server: ModelServer
 ) -> None:

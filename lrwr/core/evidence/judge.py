@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -22,7 +22,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from lrwr.core.ports.stores import AnalysisStore
 
-PROMPT_REVISION = "2"
+PROMPT_REVISION = "3"
 """Version of prompt and schema; part of the cache key of verdicts."""
 
 STATEMENTS_PER_CALL = 6
@@ -40,8 +40,8 @@ _REPLY_TOKENS = 60
 _INSTRUCTIONS = """\
 You check a text about a novel against the novel. You get numbered passages of the \
 novel, or of its author's notes, the names of its characters, and statements. The label \
-of a statement lists its passages: use those only. "before" is what the text says before \
-a statement: it shows whom "she" or "it" means, and is not to be judged. For each \
+of a statement lists its passages: $which. "before" is what the text says before a \
+statement: it shows whom "she" or "it" means, and is not to be judged. For each \
 statement decide:
 supported: the passages say all of it, in any words, or it follows from them;
 contradicted: a passage says something that cannot be true together with it;
@@ -57,6 +57,9 @@ quote: the words that decide, 3 to 25 of them, with the names, numbers or things
 the statement is about, copied letter by letter from that passage; empty for absent.
 why: at most 20 words.
 """
+
+_OWN_ONLY = "use those only"
+_ANY_PASSAGE = "they most likely decide, but any other passage here may decide as well"
 
 
 class Verdict(StrEnum):
@@ -79,20 +82,27 @@ class EvidenceClaim:
     """A statement, the texts of the passages to compare it with, best first, and lines
     with the names of the characters in it, as in "Nell, Nell Tallow".
 
-    `before` are the sentences before it, if it may need them to be understood.
+    `before` are the sentences before it, if it may need them to be understood. `nearby`
+    are the texts of further passages that may decide, those of statements around it.
     """
 
     statement: str
     passages: tuple[str, ...]
     names: tuple[str, ...] = ()
     before: str = ""
+    nearby: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of all passages that may decide, its own first."""
+        return (*self.passages, *self.nearby)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimJudgement:
     """A language model's verdict about a statement, not verified yet.
 
-    `passage` is the index, from 0, of the passage with the words `quote` that decide;
+    `passage` is the index in `EvidenceClaim.texts`, from 0, of the passage with the words `quote` that decide;
     None if none does. `why` is the reason in a few words.
     """
 
@@ -119,8 +129,8 @@ def verify_judgement(
     if judgement.verdict is Verdict.SUPPORTED and _lacks_name(claim):
         return None
     named = () if judgement.passage is None else (judgement.passage,)
-    for at in (*named, *range(len(claim.passages))):
-        if at < len(claim.passages) and _decides(judgement.quote, claim, at):
+    for at in (*named, *range(len(claim.texts))):
+        if at < len(claim.texts) and _decides(judgement.quote, claim, at):
             return ClaimJudgement(judgement.verdict, at, judgement.quote, judgement.why)
     return None
 
@@ -134,7 +144,7 @@ def _decides(quote: str, claim: EvidenceClaim, at: int) -> bool:
     """Return whether a quotation stands in a passage, near a content word of the
     statement if that names a character.
     """
-    text = claim.passages[at]
+    text = claim.texts[at]
     if not occurs_in(quote, [text]) or not claim.names:
         return occurs_in(quote, [text])
     start = max(0, text.find(quote[:20]))
@@ -149,7 +159,7 @@ def _lacks_name(claim: EvidenceClaim) -> bool:
     """
     if not claim.names:
         return False
-    source = "\n".join(claim.passages)
+    source = "\n".join(claim.texts)
     words = {*fold_words(source)}
     cast = [line.split(", ") for line in claim.names]
     return any(
@@ -165,7 +175,7 @@ def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
     that the model cannot take it for instructions. A passage of several claims is sent
     once.
     """
-    passages = list(dict.fromkeys(text for c in claims for text in c.passages))
+    passages = _list_passages(claims)
     numbers = {text: number for number, text in enumerate(passages, start=1)}
     names = list(dict.fromkeys(line for claim in claims for line in claim.names))
     blocks = [("names", "\n".join(names))] if names else []
@@ -177,10 +187,34 @@ def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
         blocks.append((f"statement {number}, passages {listed}", claim.statement))
     mark = generate_fence_mark(*(text for _, text in blocks))
     fenced = "\n".join(wrap_in_fence(label, text, mark) for label, text in blocks)
+    which = _ANY_PASSAGE if any(claim.nearby for claim in claims) else _OWN_ONLY
+    instructions = _INSTRUCTIONS.replace("$which", which)
     return [
-        ChatMessage("system", f"{_INSTRUCTIONS}{FENCE_RULE}"),
+        ChatMessage("system", f"{instructions}{FENCE_RULE}"),
         ChatMessage("user", fenced),
     ]
+
+
+def _list_passages(claims: Sequence[EvidenceClaim]) -> list[str]:
+    """Return the texts of the passages of a prompt, in the order of their numbers."""
+    own = [text for claim in claims for text in claim.passages]
+    nearby = [text for claim in claims for text in claim.nearby]
+    return list(dict.fromkeys([*own, *nearby]))
+
+
+def share_passages(claims: Sequence[EvidenceClaim]) -> list[EvidenceClaim]:
+    """Return the claims, each with the passages of those that are sent in one call with
+    it as `nearby`.
+    """
+    shared = []
+    for start in range(0, len(claims), STATEMENTS_PER_CALL):
+        batch = claims[start : start + STATEMENTS_PER_CALL]
+        texts = _list_passages(batch)
+        shared += [
+            replace(c, nearby=tuple(t for t in texts if t not in c.passages))
+            for c in batch
+        ]
+    return shared
 
 
 @cache
@@ -217,7 +251,7 @@ def parse_claim_judgements(
         raise MalformedReply(
             "no statement is `id`, `verdict`, `passage`, `quote` and `why`"
         )
-    passages = list(dict.fromkeys(text for c in claims for text in c.passages))
+    passages = _list_passages(claims)
     numbers = [number for number, _ in judged]
     return {
         number - 1: _localize(judgement, claims[number - 1], passages)
@@ -234,7 +268,7 @@ def _localize(
     at = None
     if number is not None and 0 < number <= len(passages):
         text = passages[number - 1]
-        at = claim.passages.index(text) if text in claim.passages else None
+        at = claim.texts.index(text) if text in claim.texts else None
     return ClaimJudgement(judgement.verdict, at, judgement.quote, judgement.why)
 
 
@@ -292,7 +326,7 @@ class _ClaimFormat:
 
     def list_key_parts(self, item: EvidenceClaim) -> list[str]:
         """Return all that a judgement depends on, besides the model."""
-        texts = [item.statement, item.before, *item.passages, *item.names]
+        texts = [item.statement, item.before, *item.texts, *item.names]
         return ["evidence", PROMPT_REVISION, *texts]
 
 

@@ -18,6 +18,7 @@ from lrwr.core.evidence.judge import (
     Verdict,
     build_claim_messages,
     parse_claim_judgements,
+    share_passages,
     verify_judgement,
 )
 from lrwr.core.model.language_model import MalformedReply, Usage
@@ -72,6 +73,23 @@ def test_a_number_of_another_passage_counts_as_none() -> None:
         reply(row(2, "contradicted", 1, "had no name")), CLAIMS
     ).values()
     assert judged.passage is None
+
+
+def test_a_passage_of_another_statement_of_the_prompt_may_decide() -> None:
+    shared = share_passages(CLAIMS)
+    system, user = (message.text for message in build_claim_messages(shared))
+    assert "any other passage here may decide" in system
+    assert user.count(LAMP) == user.count(MULE) == 1
+    assert re.search(r"<statement 2, passages 2 \w+>", user)
+    (judged,) = parse_claim_judgements(
+        reply(row(2, "contradicted", 1, "filled the lamp at dusk")), shared
+    ).values()
+    verified = verify_judgement(shared[1], judged)
+    assert verified is not None
+    assert verified.passage is not None
+    assert shared[1].texts[verified.passage] == LAMP
+    assert verify_judgement(CLAIMS[1], judged) is None
+    assert "use those only" in build_claim_messages(CLAIMS)[0].text
 
 
 def test_numbers_out_of_range_and_double_ones_are_ignored() -> None:
