@@ -275,8 +275,8 @@ async def judge_draft(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
     Raises:
         StoreProblem: The library cannot be read.
     """
-    found = [claim for checked in draft.statements if (claim := checked.claim)]
-    claims = list(dict.fromkeys(found))
+    all_claims = [claim for checked in draft.statements if (claim := checked.claim)]
+    claims = list(dict.fromkeys(all_claims))
     shared = dict(zip(claims, share_passages(claims), strict=True))
     session = await judge.judge(list(shared.values()))
     verified = {
