@@ -80,7 +80,7 @@ async def test_going_back_to_the_list_and_finding(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS=keys) as room:
         await room.press("f6")
         paired(room).query_one(LineList).focus()
-        await room.press("alt+j")
+        await room.press("alt+b")
         assert isinstance(room.app.focused, RowList)
         await room.press("slash")
         assert isinstance(room.app.focused, RowList)
