@@ -146,7 +146,8 @@ def list_issues(checked: CheckedScene) -> list[DraftIssue]:
         _describe_contradiction(contradiction, checked.name)
         for contradiction in checked.contradictions
     )
-    return [*contradictions, *map(DraftIssue.of, checked.report.findings)]
+    findings = checked.report.findings
+    return [*contradictions, *(DraftIssue.of(f, checked.name) for f in findings)]
 
 
 def _describe_contradiction(contradiction: Contradiction, name: str) -> DraftIssue:

@@ -157,6 +157,21 @@ def test_no_rounds_means_no_revision(desk: Terminal, writer: SceneWriter) -> Non
     assert writer.shapes() == ["Scene"]
 
 
+def test_length_and_a_place_not_named_are_left_to_the_writer(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    board = desk.folder / "drafts" / "board.md"
+    card = PLAN.replace("place: Half House", "place: Mill Street\n- words: 900")
+    text = board.read_text("utf-8")
+    assert PLAN.strip() in text
+    board.write_text(text.replace(PLAN.strip(), card.strip()), encoding="utf-8")
+    writer.paragraphs = (PROSE[0], PROSE[2])
+    done = write(desk)
+    assert "Mill Street is not named" in done.out
+    assert "the card plans 900" in done.out
+    assert writer.shapes() == ["Scene"]
+
+
 def test_a_bad_edit_is_named_and_no_edit_is_used(
     desk: Terminal, writer: SceneWriter
 ) -> None:

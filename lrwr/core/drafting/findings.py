@@ -48,7 +48,8 @@ class DraftFinding:
     """Something to look at in a draft, on `lines`; None for the draft as a whole.
 
     `text` is a sentence, `place` the `file:line` elsewhere that it refers to, empty for
-    none. `quote` are words of the draft.
+    none. `quote` are words of the draft. `is_remark` says that only the writer can judge
+    it, such as a length.
     """
 
     kind: FindingKind
@@ -56,6 +57,7 @@ class DraftFinding:
     lines: LineRange | None = None
     quote: str = ""
     place: str = ""
+    is_remark: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,11 +293,12 @@ def _find_unmet_card(context: DraftContext) -> Iterator[DraftFinding]:
             yield DraftFinding(FindingKind.CARD, problem)
     pattern = compile_forms_pattern([_strip_article(card.place).casefold()])
     if card.place and pattern and not pattern.search(context.text.casefold()):
-        yield DraftFinding(FindingKind.CARD, f"{card.place} is not named")
+        text = f"{card.place} is not named"
+        yield DraftFinding(FindingKind.CARD, text, is_remark=True)
     words = len(context.text.split())
     if card.words and abs(words - card.words) > LENGTH_TOLERANCE * card.words:
         text = f"{words:,} words; the card plans {card.words:,}"
-        yield DraftFinding(FindingKind.CARD, text)
+        yield DraftFinding(FindingKind.CARD, text, is_remark=True)
 
 
 def _check_person(context: DraftContext, name: str, present: set[str]) -> str:

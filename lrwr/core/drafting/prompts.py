@@ -58,7 +58,8 @@ _DEFAULTS: Mapping[PromptName, str] = {
 You write a scene of a novel for its author, who decides about every word of it. The \
 brief has numbered entries: what the scene needs, and what the story says before it.
 - Tell what “The scene” plans, its beats in their order. Length: $length.
-- Start where “The end of the scene before” stops; do not repeat its words.
+- If the place is that of “The end of the scene before”, start where it stops; do not \
+repeat its words.
 - Keep the point of view, tense, person, spelling, quotation marks and sentence length \
 of “How the text sounds”, but copy none of its sentences.
 - What the brief says of the story is true. Entries with “plan:” or “planned” are the \

@@ -15,18 +15,26 @@ class DraftIssue:
     """A finding about a draft, as a sentence for the model and the writer.
 
     `quote` are words of the draft. `others` are places of the story that it refers to,
-    each with its words.
+    each with its words. `is_remark` leaves it to the writer: no revision is asked for it.
     """
 
     text: str
     quote: str = ""
     others: tuple[str, ...] = ()
+    is_remark: bool = False
 
     @classmethod
-    def of(cls, finding: DraftFinding) -> "DraftIssue":
-        """Return the issue of a finding."""
-        places = (f"See {finding.place}",) if finding.place else ()
-        return cls(f"{finding.kind}: {finding.text}", finding.quote, places)
+    def of(cls, finding: DraftFinding, draft: str) -> "DraftIssue":
+        """Return the issue of a finding about `draft`, the file that it would become."""
+        place = finding.place
+        if place.startswith(f"{draft}:"):
+            place = f"the draft, line {place.removeprefix(f'{draft}:')}"
+        return cls(
+            f"{finding.kind}: {finding.text}",
+            finding.quote,
+            (f"See {place}",) if place else (),
+            finding.is_remark,
+        )
 
     def describe(self) -> str:
         """Return the issue with its quotations, on several lines."""

@@ -210,9 +210,12 @@ async def revise_proposal(
 def _list_revisable(
     issues: Sequence[DraftIssue], refused: Sequence[RefusedFinding]
 ) -> list[DraftIssue]:
-    """Return the findings that a revision is asked for: not those `refused` before."""
+    """Return the findings that a revision is asked for: no remarks, and not those
+    `refused` before.
+    """
     texts = {entry.issue.text for entry in refused}
-    return [issue for issue in issues if issue.text not in texts][:MAX_ISSUES]
+    revisable = [i for i in issues if not i.is_remark and i.text not in texts]
+    return revisable[:MAX_ISSUES]
 
 
 def build_result(state: DraftingState) -> DraftingResult:

@@ -1,8 +1,11 @@
 """Manuscript files as lrwr parses them, their outlines, and points in story order."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import NewType
 
 from lrwr.core.model.text import LineIndex, Span
@@ -154,6 +157,37 @@ class DocumentOutline:
     order: float | None
     chapters: tuple[Chapter, ...]
     scene_files: tuple[DocumentId, ...] = ()
+
+    @property
+    def is_numbered_by_name(self) -> bool:
+        """Whether `order` is the first number in the file name."""
+        number = re.search(r"\d+", PurePosixPath(self.id).name)
+        return number is not None and int(number[0]) == self.order
+
+
+def find_positions(by_path: Sequence[DocumentOutline]) -> list[float]:
+    """Return the position of each document in the story if it had no `order:`.
+
+    It counts from 1 by path, so that a file with `order: 3` comes third. Documents
+    whose `order:` is the number in their file name keep their neighbours: those between
+    two of them share the positions between them, however many they are.
+    """
+    marks = [
+        (place, outline.order)
+        for place, outline in enumerate(by_path, start=1)
+        if outline.order is not None and outline.is_numbered_by_name
+    ]
+    values = [value for _, value in marks]
+    if not marks or values != sorted(set(values)):
+        return [float(place) for place in range(1, len(by_path) + 1)]
+    (first, lowest), (last, highest) = marks[0], marks[-1]
+    beyond = len(by_path) + 1
+    bounds = [(0, lowest - first), *marks, (beyond, highest + beyond - last)]
+    return [
+        low + (high - low) * step / (end - start)
+        for (start, low), (end, high) in pairwise(bounds)
+        for step in range(end - start)
+    ][1:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from lrwr.core.model.documents import (
     DocumentOutline,
     DocumentType,
     Horizon,
+    find_positions,
 )
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span, spell_reference_in_figures
@@ -85,9 +86,10 @@ def build_story_order(
 ) -> StoryOrder:
     """Sort documents into story order and number their chapters.
 
-    Documents with an `order:` in their front matter take that position; the others
-    follow the first glob pattern of `order` that matches their path, then their path,
-    with numbers compared by value. Index notes override the relative order of the
+    Documents with an `order:` in their front matter take that position; a new file
+    moves none whose `order:` is the number in its file name. The others follow the
+    first glob pattern of `order` that matches their path, then their path, with numbers
+    compared by value. Index notes override the relative order of the
     documents that they list. The user's decisions in `canon` override all this:
     document types first, then the relative order of the documents that `canon.order`
     lists.
@@ -98,12 +100,12 @@ def build_story_order(
     by_path = sorted(
         scenes, key=lambda o: (_rank_by_pattern(o.id, order), natural_key(o.id))
     )
-    # A document without `order:` competes with its position by path, so that a file
-    # with `order: 3` comes third even if no other file has an `order:`. On equal
-    # values the explicit one wins.
+    # On equal positions the document with an `order:` wins.
     placed = [
-        (float(place) if o.order is None else o.order, o.order is None, place, o.id)
-        for place, o in enumerate(by_path, start=1)
+        (position if o.order is None else o.order, o.order is None, place, o.id)
+        for place, (o, position) in enumerate(
+            zip(by_path, find_positions(by_path), strict=True)
+        )
     ]
     story = [document for *_, document in sorted(placed)]
     indexes = [outline for outline in by_id.values() if outline.scene_files]

@@ -1,10 +1,12 @@
 """Replies that write or revise a draft: used as a whole, or not at all."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from lrwr.core.drafting.board import SceneCard
+from lrwr.core.drafting.findings import DraftFinding, FindingKind
 from lrwr.core.drafting.prompts import (
     PromptName,
     PromptTexts,
@@ -42,6 +44,14 @@ def test_an_edit_matches_the_draft_not_the_result_of_another() -> None:
     text = revise(edit(1, "twice", "nothing"), edit(2, "nothing.", "it all."))
     assert "rang it nothing" in text
     assert "heard it all." in text
+
+
+def test_an_issue_names_a_place_in_the_draft_as_such() -> None:
+    kind, draft = FindingKind.REPETITION, "chapters/3.md"
+    within = DraftFinding(kind, "repeated", place=f"{draft}:31")
+    elsewhere = replace(within, place="chapters/2.md:4")
+    assert DraftIssue.of(within, draft).others == ("See the draft, line 31",)
+    assert DraftIssue.of(elsewhere, draft).others == ("See chapters/2.md:4",)
 
 
 def test_what_is_refused_has_its_reason() -> None:

@@ -98,6 +98,47 @@ def test_front_matter_wins_over_patterns_and_patterns_over_paths() -> None:
     )
 
 
+@settings(max_examples=examples(100))
+@given(
+    st.sets(st.integers(1, 12)),
+    st.sets(st.integers(1, 12)),
+    st.sets(st.sampled_from(["00.md", "03b.md", "03c.md", "07b.md", "fog.md"])),
+)
+@example({1, 5, 6, 8}, {2, 3, 4, 7, 9}, {"03b.md"})
+def test_a_new_file_keeps_the_order_of_files_numbered_as_they_say(
+    stated: set[int], unstated: set[int], added: set[str]
+) -> None:
+    book = [outline(f"{n:02}.md", order=n) for n in stated]
+    book += [outline(f"{n:02}.md") for n in unstated - stated]
+    grown = story(*book, *(outline(path) for path in added)).story
+    assert [path for path in grown if path not in added] == list(story(*book).story)
+    assert list(grown) == sorted(grown, key=natural_key)
+
+
+def test_files_numbered_against_their_paths_follow_what_they_say() -> None:
+    told = story(outline("a/02.md", order=2), outline("b/01.md", order=1))
+    assert told.story == ("b/01.md", "a/02.md")
+
+
+def test_a_place_among_all_counts_numbered_files_by_what_they_say() -> None:
+    told = story(
+        outline("01.md", order=1),
+        outline("02.md"),
+        outline("02b.md"),
+        outline("03.md", order=3),
+        outline("between.md", order=2.9),
+        outline("prologue.md", order=0),
+    )
+    assert told.story == (
+        "prologue.md",
+        "01.md",
+        "02.md",
+        "02b.md",
+        "between.md",
+        "03.md",
+    )
+
+
 def test_only_scenes_are_in_the_story() -> None:
     notes = [outline(f"{kind}.md", kind=kind) for kind in DocumentType]
     told = story(*notes)
