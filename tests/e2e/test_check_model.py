@@ -89,6 +89,14 @@ def test_rules_alone_answer_unless_a_model_is_asked_for(
     assert server.asked == []
 
 
+def test_documents_read_without_the_model_are_not_called_changed(
+    book: Terminal,
+) -> None:
+    done = book.run("check")
+    assert "since the last ingest" not in done.out
+    assert "Checked as read earlier: 4 documents with the same text" in done.out
+
+
 def test_a_model_adds_what_it_can_quote_and_no_more(
     book: Terminal, server: ModelServer
 ) -> None:

@@ -216,10 +216,17 @@ async def _warn_of_changes(settings: Settings, output: Output) -> None:
     ):
         if documents:
             output.answer(f"{label}: {describe_conflicted_documents(documents)}")
-    if pending.changed:
+    files = pending.changed - pending.stale
+    if files:
         output.answer(
-            f"Not checked: {format_count(pending.changed, 'document')} changed since the last"
+            f"Not checked: {format_count(files, 'document')} changed since the last"
             " ingest. Run `lrwr ingest`, then check again."
+        )
+    if pending.stale:
+        output.answer(
+            f"Checked as read earlier: {format_count(pending.stale, 'document')} with the"
+            " same text, but read with other settings, such as without a language model,"
+            " or by another version of lrwr. `lrwr ingest` reads them again."
         )
 
 
