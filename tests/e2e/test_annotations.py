@@ -120,3 +120,12 @@ def test_an_import_needs_a_target_and_a_file_of_annotations(reader: Terminal) ->
     assert reader.run("annotations", "import", "x.json").code == ExitCode.SETTINGS
     broken = reader.run("annotations", "import", "x.json", "--book", "lanterns")
     assert broken.code == ExitCode.UNREADABLE
+
+
+def test_words_are_marked_in_a_colour(reader: Terminal) -> None:
+    words = ("counted 3 lamps", "--note", "Irony", "--color", "green")
+    run(reader, "annotations", "add", "lanterns", *words)
+    (entry,) = run(reader, "annotations", "list", "lanterns", "--json").json[
+        "annotations"
+    ]
+    assert (entry["color"], entry["note"]) == ("green", "Irony")

@@ -164,3 +164,9 @@ def test_in_a_terminal_a_screen_opens_at_the_position_and_moves_it(
     words += ["--plain"]
     with PtyTerminal(words, folder=reader.folder, env=reader.env) as printed:
         printed.expect("paragraph 20 of 22")
+
+
+def test_the_hint_to_continue_a_thread_names_the_book(reader: Terminal) -> None:
+    run(reader, "read", "lanterns.epub")
+    ran = run(reader, "ask", "--book", "lanterns", "Who counted 3 lamps?")
+    assert "`lrwr ask --book lanterns --thread " in ran.err

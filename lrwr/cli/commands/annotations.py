@@ -80,9 +80,12 @@ def annotations_add_command(
     words: Annotated[
         str, typer.Argument(metavar="WORDS", help="Words of the book, verbatim.")
     ],
-    note: Annotated[str, typer.Option(metavar="TEXT", help="Your note.")] = "",
+    note: Annotated[
+        str, typer.Option("--note", metavar="TEXT", help="Your note.")
+    ] = "",
     color: Annotated[
-        str, typer.Option(metavar="COLOR", help="yellow, green, blue or pink.")
+        str,
+        typer.Option("--color", metavar="COLOR", help="yellow, green, blue or pink."),
     ] = "yellow",
 ) -> None:
     """Mark words that you have read, and comment them."""

@@ -1,5 +1,6 @@
 """`lrwr ask`: answer one question from the manuscript."""
 
+import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -129,7 +130,7 @@ def ask_command(
     if show_prompt:
         run_async(_show_prompt(settings, output, request, thread, accompany, as_json))
     else:
-        run_async(_ask(settings, output, request, thread, accompany, as_json))
+        run_async(_ask(settings, output, request, thread, accompany, book, as_json))
 
 
 def _text(question: str | None, *, stdin: bool) -> str:
@@ -181,6 +182,7 @@ async def _ask(
     request: TurnRequest,
     thread: str | None,
     accompany: OpenCompanion | None,
+    book: str | None,
     as_json: bool,
 ) -> None:
     live = LiveAnswer(output, quiet=as_json)
@@ -198,7 +200,7 @@ async def _ask(
         turn_done = await live.watch(sessions.ask(request), note if is_sent else "")
         if not as_json:
             live.end(turn_done.turn)
-            await _show_advice(workspace, output, request, turn_done)
+            await _show_advice(workspace, output, request, turn_done, book)
         # Only now: the text of the answer may not end with a line break.
         if turn_done.turn.output.model and not is_sent:
             output.info(note)
@@ -209,7 +211,11 @@ async def _ask(
 
 
 async def _show_advice(
-    workspace: Workspace, output: Output, request: TurnRequest, turn_done: TurnDone
+    workspace: Workspace,
+    output: Output,
+    request: TurnRequest,
+    turn_done: TurnDone,
+    book: str | None,
 ) -> None:
     """Say that answers are quotations and how to continue the thread, below the first
     answer of the library only.
@@ -221,7 +227,8 @@ async def _show_advice(
     if workspace.settings.model.use == "off" and not is_canon:
         output.answer(StyledText(NO_MODEL, "faint"))
     if id_ := ids.get(turn_done.thread):
-        hint = f"To continue this thread: `lrwr ask --thread {id_} …`."
+        option = f"--book {shlex.quote(book)} " if book else ""
+        hint = f"To continue this thread: `lrwr ask {option}--thread {id_} …`."
         output.info(StyledText(hint, "faint"))
 
 
