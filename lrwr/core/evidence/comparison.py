@@ -297,15 +297,20 @@ def _are_hedged(
     own: Sequence[int], theirs: Sequence[int], statement: str, source: str
 ) -> bool:
     """Return whether the numbers of two texts differ, but each pair can be the same
-    because of a word such as "about" or "more than" before one of them.
+    because of a word such as "about" or "more than" before only one of them.
     """
     if not own or len(own) != len(theirs) or list(own) == list(theirs):
         return False
     hedges, others = _find_hedges(statement), _find_hedges(source)
     return all(
         value == other
-        or _fits(hedges.get(value), value, other)
-        or _fits(others.get(other), other, value)
+        or (
+            hedges.get(value) != others.get(other)
+            and (
+                _fits(hedges.get(value), value, other)
+                or _fits(others.get(other), other, value)
+            )
+        )
         for value, other in zip(own, theirs, strict=True)
     )
 

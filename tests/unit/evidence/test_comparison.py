@@ -109,6 +109,16 @@ def test_a_hedged_number_that_cannot_be_is_a_difference(
     assert differences(statement)[0] == ("number", stated, "fourteen")
 
 
+def test_the_same_hedge_before_another_number_is_a_difference() -> None:
+    text = "Hob had not slept more than four of them together since he took the rope."
+    compared = compare_with_text(
+        text.replace("four", "five"), text, find_sentence_spans, CAST
+    )
+    assert compared is not None
+    (difference,) = compared.differences
+    assert (difference.stated, difference.found) == ("five", "four")
+
+
 def test_the_closest_sentence_is_found_and_headings_are_not_sentences() -> None:
     text = "# The fog came up\n\nIt was late. The fog came up at three."
     compared = compare_with_text("The fog came up at three.", text, find_sentence_spans)
