@@ -12,7 +12,7 @@ LIMITS = {
     "ingest, one changed": 93,
     "watch, one save": 111,
     "search": 47,
-    "ask": 95,
+    "ask": 98,
 }
 
 
