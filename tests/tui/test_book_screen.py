@@ -1,7 +1,7 @@
 """`lrwr read` in a terminal: reading on, selecting, annotating, finding and asking."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -25,6 +25,9 @@ from tests.fakes.model_server import ModelServer, Say
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS, WIDE, Room, with_model
 from tests.unit.source.epub_files import build_epub
+
+LOOKS_AT_MOST = 500
+"""Looks at a screen until what it shows is given up."""
 
 LAMPS = [
     f"<p>Nell counted {n} lamps on the Strake. Nobody else did.</p>"
@@ -97,6 +100,22 @@ async def settle(room: Room) -> None:
     await room.pilot.pause()
 
 
+async def wait_until(room: Room, holds: Callable[[], bool]) -> None:
+    """Wait for what follows a refresh and a stored position; fail if it never comes."""
+    for _ in range(LOOKS_AT_MOST):
+        if holds():
+            return
+        await room.pilot.pause(0.02)
+    assert holds()
+
+
+def is_last_whole_one(room: Room, shelf: Bookshelf, book: BookRecord) -> bool:
+    """Return whether the position is the last paragraph wholly on the screen."""
+    read, text = shelf.position(book.id), visible(room)
+    next_one = f"counted {read} lamps on the Strake. Nobody else did."
+    return f"counted {read - 1} lamps on the Strake." in text and next_one not in text
+
+
 async def press(room: Room, *keys: str) -> None:
     for key in keys:
         await room.pilot.press(key)
@@ -119,14 +138,14 @@ async def test_reading_begins_at_the_first_page_and_space_reads_on(
     async with open_screen(lanterns, shelf) as room:
         assert "counted 11 lamps" in visible(room)
         assert "counted 12 lamps" not in visible(room)
-        assert shelf.position(lanterns.id) == 12
+        await wait_until(room, lambda: shelf.position(lanterns.id) == 12)
         await press(room, "space")
         assert "counted 19 lamps" in visible(room)
-        assert shelf.position(lanterns.id) == 20
+        await wait_until(room, lambda: shelf.position(lanterns.id) == 20)
         assert "Flood" not in shown(room, "title")
         await press(room, "space")
         assert "Hob sold the lamps" in visible(room)
-        assert "(100 %)" in shown(room, "title")
+        await wait_until(room, lambda: "(100 %)" in shown(room, "title"))
         await press(room, "space")
         assert "whole book" in shown(room, "status")
     async with open_screen(lanterns, shelf) as room:
@@ -250,3 +269,35 @@ async def test_the_screen_looks_so(
     async with open_screen(lanterns, shelf, size=size, LRWR_SCREEN_THEME=theme) as room:
         await press(room, "down", "1", "down", "right", "4", "right")
         await check_picture(room.app, f"book-{name}-{theme}")
+
+
+async def test_the_position_is_the_last_paragraph_that_was_wholly_on_the_screen(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf, size=(60, 14)) as room:
+        positions = []
+        for _ in range(3):
+            await wait_until(room, lambda: is_last_whole_one(room, shelf, lanterns))
+            positions.append(shelf.position(lanterns.id))
+            await press(room, "space")
+        assert positions == sorted(set(positions))
+        assert positions[0] < 12
+
+
+async def test_after_a_scroll_the_first_paragraph_on_the_screen_is_selected(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf, size=(60, 14)) as room:
+        await press(room, "space", "2")
+        (annotation,) = shelf.annotations(lanterns.id)
+        assert annotation.quote.split(" on ")[0] in visible(room)
+        assert "counted 1 lamps" not in annotation.quote
+
+
+async def test_highlighting_the_same_paragraph_again_changes_its_colour(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "down", "1", "1", "2")
+        (annotation,) = shelf.annotations(lanterns.id)
+        assert annotation.color == "green"

@@ -5,7 +5,7 @@ annotations, and questions about them.
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lrwr.app.books import (
@@ -48,8 +48,10 @@ class BookReading:
     """A book that is read on the screen. `text` is that of the whole book: show only what
     `visible_text` returns.
 
-    `paragraph` is the index of the selected one, and `selected` the selected words: a
-    paragraph or a sentence in it. `placed` are the annotations up to the position.
+    `position` is how many paragraphs have been on the screen as a whole, and `loaded` how
+    many the pane has: the rest of a page is seen after scrolling. `paragraph` is the
+    index of the selected one, and `selected` the selected words: a paragraph or a
+    sentence in it. `placed` are the annotations in what is loaded.
     """
 
     record: BookRecord
@@ -60,25 +62,55 @@ class BookReading:
     selected: Span = field(default_factory=lambda: Span(0, 0))
     placed: list[PlacedAnnotation] = field(default_factory=list)
     pattern: re.Pattern[str] | None = None
+    loaded: int = 0
 
     def __post_init__(self) -> None:
-        if not self.position:
+        self.loaded = self.position
+        if not self.loaded:
             self.advance()
-        self.select(self.position - len(self.book.page()))
+        self.select(self.loaded - len(self._bound(self.loaded).page()))
         self.place()
 
     @property
     def book(self) -> BoundedBook:
         """The book up to the position."""
+        return self._bound(self.position)
+
+    def _bound(self, end: int) -> BoundedBook:
         record = self.record
-        return BoundedBook(
-            record.outline, record.chapters, self.text.text, self.position
-        )
+        return BoundedBook(record.outline, record.chapters, self.text.text, end)
 
     @property
     def visible_text(self) -> str:
-        """The text up to the position."""
-        return self.text.text[: self.book.end]
+        """The text that the pane has."""
+        return self.text.text[: self._bound(self.loaded).end]
+
+    def mark_read(self, paragraphs: int) -> bool:
+        """Move the position forward to this number of paragraphs; return whether it was
+        before it. The caller stores it.
+        """
+        before, self.position = self.position, max(self.position, paragraphs)
+        return self.position > before
+
+    def mark_seen(self, span: Span) -> bool:
+        """Move the position to the last paragraph that ends within `span`, which is on
+        the screen; return whether it moved.
+        """
+        paragraphs = self.record.outline.paragraphs[self.position : self.loaded]
+        wholly_visible = [
+            number
+            for number, paragraph in enumerate(paragraphs, self.position + 1)
+            if paragraph.span.end <= span.end
+        ]
+        return bool(span and wholly_visible) and self.mark_read(wholly_visible[-1])
+
+    def select_first_in(self, span: Span) -> None:
+        """Select the first paragraph that begins within `span`, else the one there."""
+        outline = self.record.outline
+        first = outline.find_paragraph(span.start)
+        starts = [p.span.start for p in outline.paragraphs[first : first + 2]]
+        begins_before = starts[0] < span.start and starts[-1] < span.end
+        self.select(first + (begins_before and first + 1 < self.loaded))
 
     @property
     def summary(self) -> str:
@@ -86,8 +118,8 @@ class BookReading:
         return describe_position(self.book)
 
     def list_parts(self) -> ReaderContents:
-        """Return the chapters up to the position, and the part of the selection."""
-        book, document = self.book, self.record.document
+        """Return the chapters that the pane has, and the part of the selection."""
+        book, document = self._bound(self.loaded), self.record.document
         paragraphs = book.outline.paragraphs
         starts = [
             (c.title or f"Chapter {c.number}", c.number, c.paragraph)
@@ -95,7 +127,7 @@ class BookReading:
         ]
         if not starts or starts[0][2]:
             starts.insert(0, (book.outline.title, 0, 0))
-        ends = [start for _, _, start in starts[1:]] + [self.position]
+        ends = [start for _, _, start in starts[1:]] + [self.loaded]
         parts = [
             ReaderPart(
                 document,
@@ -110,18 +142,18 @@ class BookReading:
         return ReaderContents(tuple(parts), here)
 
     def advance(self) -> bool:
-        """Move the position by a page, and select its first paragraph; return whether
-        there was one. The caller stores the position.
+        """Load the next page, and select its first paragraph; return whether there was
+        one.
         """
-        outline, first = self.record.outline, self.position
-        self.position = find_next_position(outline, self.record.chapters, first)
+        outline, first = self.record.outline, self.loaded
+        self.loaded = find_next_position(outline, self.record.chapters, first)
         self.select(first)
         self.place()
-        return self.position > first
+        return self.loaded > first
 
     def select(self, paragraph: int) -> bool:
-        """Select the paragraph with this index; return whether it has been read."""
-        if not 0 <= paragraph < self.position:
+        """Select the paragraph with this index; return whether it is loaded."""
+        if not 0 <= paragraph < self.loaded:
             return False
         self.paragraph = paragraph
         self.selected = self.record.outline.paragraphs[paragraph].span
@@ -152,12 +184,18 @@ class BookReading:
         return self.text.text[self.selected.start : self.selected.end]
 
     def place(self) -> None:
-        """Find the annotations in the text up to the position."""
+        """Find the annotations in the text that the pane has."""
         placed = place_annotations(self.annotations, self.visible_text)
         self.placed = [item for item in placed if item.span is not None]
 
     def annotate(self, color: HighlightColor, note: str, now: float) -> Annotation:
-        """Annotate the selected words at `now` (seconds); the caller stores it."""
+        """Annotate the selected words at `now` (seconds); the caller stores it.
+
+        Without a note, an annotation of the same words gets the colour instead.
+        """
+        same = [item for item in self.placed if item.span == self.selected]
+        if same and not note:
+            return self._recolor(same[-1].annotation, color)
         annotation = create_annotation(
             self.visible_text,
             self.record.outline,
@@ -169,6 +207,12 @@ class BookReading:
         self.annotations.append(annotation)
         self.place()
         return annotation
+
+    def _recolor(self, annotation: Annotation, color: HighlightColor) -> Annotation:
+        recolored = replace(annotation, color=color)
+        self.annotations[self.annotations.index(annotation)] = recolored
+        self.place()
+        return recolored
 
     def find_annotation(self) -> PlacedAnnotation | None:
         """Return the latest annotation on the selected words; None without one."""
@@ -195,7 +239,7 @@ class BookReading:
         """
         if self.pattern is None:
             return None
-        text = self.visible_text
+        text = self.text.text[: self.book.end]
         matches = match_spans(self.pattern, text, Span(0, len(text)))
         if forward:
             later = [m for m in matches if m.start > self.selected.start]
@@ -224,7 +268,9 @@ class BookReading:
             note = item.annotation.note or "highlighted"
             author = item.annotation.author
             lines.append(f"{author}: {note}" if author else f"Your note: {note}")
-        paragraph = self.book.paragraphs(self.paragraph, self.paragraph + 1)
+        paragraph = self._bound(self.loaded).paragraphs(
+            self.paragraph, self.paragraph + 1
+        )
         lines += [note for entry in paragraph for note in entry.notes]
         return lines
 

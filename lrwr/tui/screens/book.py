@@ -152,8 +152,21 @@ class BookView(Screen[None]):
         record = self._record
         self._reading = await self._run(lambda w: load_book_reading(w, record))
         if self._reading is not None:
-            await self._save(annotations=False)
             self._show()
+
+    @on(TextPane.Moved)
+    def _moved(self) -> None:
+        # Only then is it certain what is on the screen.
+        self.call_after_refresh(self._mark_seen)
+
+    async def _mark_seen(self) -> None:
+        """Move the position to the last paragraph that is wholly on the screen."""
+        reading = self._reading
+        if reading is None or self._part is None:
+            return
+        if reading.mark_seen(self.query_one(TextPane).visible_span):
+            self._update("title", reading.summary)
+            await self._save(annotations=False)
 
     async def _run(
         self, work: "Callable[[Workspace], Coroutine[None, None, ResultT]]"
@@ -226,13 +239,14 @@ class BookScreen(BookView):
         *(action.binding for action in BOOK_ACTIONS),
     ]
 
-    async def action_on(self) -> None:
+    def action_on(self) -> None:
         """Scroll down; at the end of what is read, show the next page of the book."""
         reading, pane = self._reading, self.query_one(TextPane)
         if reading is None:
             return
         if pane.scroll_offset.y < pane.max_scroll_y:
             pane.scroll_page_down(animate=False)
+            self.call_after_refresh(self._select_visible)
             return
         contents = reading.list_parts()
         later = [
@@ -241,9 +255,7 @@ class BookScreen(BookView):
         if later:
             reading.select_at(later[0])
             reading.select(reading.paragraph)
-        elif reading.advance():
-            await self._save(annotations=False)
-        else:
+        elif not reading.advance():
             self._show_status("You have read the whole book.")
             return
         self._show()
@@ -252,6 +264,16 @@ class BookScreen(BookView):
     def action_back(self) -> None:
         """Scroll back a page."""
         self.query_one(TextPane).scroll_page_up(animate=False)
+        self.call_after_refresh(self._select_visible)
+
+    def _select_visible(self) -> None:
+        """Select the first paragraph on the screen, after a scroll."""
+        reading, pane = self._reading, self.query_one(TextPane)
+        if reading is not None:
+            reading.select_first_in(pane.visible_span)
+            pane.set_marks(reading.list_marks(self._part or pane.visible_span))
+            self._show_details()
+            self._show_status(f"Paragraph {reading.paragraph + 1:,}")
 
     def action_step(self, by: int) -> None:
         """Select the next paragraph if `by` is positive, else the one before."""
@@ -260,6 +282,9 @@ class BookScreen(BookView):
             return
         if reading.select(reading.paragraph + by):
             self._show()
+            pane = self.query_one(TextPane)
+            if pane.visible_span.end < reading.selected.end:
+                pane.scroll_to_top(reading.selected.start)
         elif by > 0:
             self._show_status("Space shows the next page.")
 
@@ -286,6 +311,7 @@ class BookScreen(BookView):
     async def _annotate(self, color: HighlightColor, note: str) -> None:
         if self._reading is not None:
             self._reading.annotate(color, note, time.time())
+            self._reading.mark_read(self._reading.paragraph + 1)
             await self._save(annotations=True)
             self._show("Noted." if note else f"Highlighted in {color}.")
 
@@ -346,6 +372,8 @@ class BookScreen(BookView):
             return
         self._answer = f"{question}\n"
         passage = reading.selected_text
+        if reading.mark_read(reading.paragraph + 1):
+            await self._save(annotations=False)
         try:
             stream = self._room.service_thread.stream(
                 lambda w: ask_about_book(w, reading, question, passage, thread),

@@ -169,6 +169,14 @@ class TextPane(ScrollView, can_focus=True):
         return Span(row.start, row.end)
 
     @property
+    def visible_span(self) -> Span:
+        """The span of the rows on the screen; empty before the first layout."""
+        rows = self._rows[self._top :][: self.size.height] if self._rows else []
+        if not rows:
+            return Span(self._part.start, self._part.start)
+        return Span(rows[0].start, rows[-1].end)
+
+    @property
     def _top(self) -> int:
         return min(max(0, self.scroll_offset.y), len(self._rows) - 1)
 
