@@ -48,7 +48,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Story": {
         "characters": (
-            "List the characters, or show one with all facts and sources.",
+            "List the characters with their last scene, or show one with all facts and sources.",
             "bible",
         ),
         "world": (
