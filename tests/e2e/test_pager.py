@@ -73,6 +73,7 @@ def test_without_a_keyboard_nothing_waits_for_a_key(tmp_path: Path) -> None:
 
 def test_an_answer_is_wrapped_at_words(read_sample: Terminal) -> None:
     question = "Who keeps the ledger?"
+    read_sample.run("ask", question)  # the first answer has advice about models
     whole = read_sample.run("ask", question).out
     shown = on_a_terminal(
         read_sample.folder, "ask", question, lines=50, columns=80, NO_COLOR="1",
