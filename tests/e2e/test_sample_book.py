@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -160,7 +161,9 @@ def test_a_character_answers_in_their_own_words(marsh: Terminal) -> None:
     assert ran.json["character"] == "OchraMags"
     assert ran.json["citations"]
     for quote in ran.json["citations"]:
-        assert any(quote["text"] in line or line in quote["text"] for line in said)
+        # One citation has the whole line: words between quotations belong to it.
+        pieces = [piece.strip() for piece in re.split('["“”]', quote["text"])]
+        assert any(piece and piece in line for piece in pieces for line in said)
 
 
 def test_a_conversation_goes_on_and_is_listed(marsh: Terminal) -> None:
