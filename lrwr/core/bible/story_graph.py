@@ -152,9 +152,10 @@ def describe_edge(neighbor: Neighbor) -> str:
     properties = edge.properties
     match edge.label:
         case EdgeLabel.RELATED_TO:
-            owner = through if edge.target == node.id else node
             kind = properties.get("kind") or properties.get("valence") or "related"
-            return f"{kind} of {owner.name}"
+            if edge.target == node.id:
+                return f"{kind} of {through.name}"
+            return f"{through.name} is {kind} of {node.name}"
         case EdgeLabel.TOGETHER_WITH:
             count = int(properties["scenes"])
             return f"together in {count:,} scene{'' if count == 1 else 's'}"
@@ -307,6 +308,13 @@ def _iter_edges(bible: Bible) -> Iterator[GraphEdge]:
             )
 
 
+def _by_count_then_names(
+    pair: tuple[tuple[str, str], int],
+) -> tuple[int, tuple[str, str]]:
+    names, count = pair
+    return -count, names
+
+
 def _iter_scene_edges(bible: Bible) -> Iterator[GraphEdge]:
     pairs: Counter[tuple[str, str]] = Counter()
     last: dict[tuple[str, str], SceneSummary] = {}
@@ -319,7 +327,7 @@ def _iter_scene_edges(bible: Bible) -> Iterator[GraphEdge]:
         for pair in combinations(sorted(scene.present), 2):
             pairs[pair] += 1
             last[pair] = scene
-    for (name, other), count in sorted(pairs.items()):
+    for (name, other), count in sorted(pairs.items(), key=_by_count_then_names):
         scene = last[name, other]
         yield GraphEdge(
             character_node_id(name),

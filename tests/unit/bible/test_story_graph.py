@@ -14,6 +14,7 @@ from lrwr.core.bible.story_graph import (
     NodeLabel,
     StoryGraph,
     build_story_graph,
+    describe_edge,
     find_neighbors,
     render_graph_json_lines,
     render_graphml,
@@ -68,6 +69,24 @@ def test_people_are_near_by_shared_scenes_and_relations() -> None:
     assert together.edge.label is EdgeLabel.TOGETHER_WITH
     assert together.edge.properties == {"scenes": 2}
     assert together.edge.place == "1.md:20"
+
+
+def test_those_who_share_most_scenes_come_first() -> None:
+    assert nodes_at(build_story_graph(BOOK), "Hob", 1) == [("Nell", 1), ("Mags", 1)]
+
+
+def test_a_relation_is_told_from_its_owner_in_both_directions() -> None:
+    graph = build_story_graph(BOOK)
+    described = {
+        name: [
+            describe_edge(neighbor)
+            for neighbor in find_neighbors(graph, f"character:{name}", 1)
+            if neighbor.edge.label is EdgeLabel.RELATED_TO
+        ]
+        for name in ("Mags", "Ansel")
+    }
+    assert described["Mags"] == ["brother of Mags"]
+    assert described["Ansel"] == ["Ansel is brother of Mags"]
 
 
 def test_an_edge_to_nobody_is_left_out() -> None:
