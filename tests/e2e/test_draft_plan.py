@@ -9,7 +9,8 @@ import pytest
 
 from lrwr.core.model.errors import ExitCode
 from tests.e2e.test_draft import add_plan, manuscript
-from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer
+from tests.fakes.model_server import Asked, ModelServer
+from tests.fakes.scene_writer import with_writer
 from tests.fakes.terminal import Terminal, check_refusal
 
 PLAN = """
@@ -41,15 +42,7 @@ def server() -> Iterator[ModelServer]:
 def desk(read_sample: Terminal, server: ModelServer, tmp_path: Path) -> Terminal:
     assert read_sample.run("draft", "board", "--from-text").code == 0
     add_plan(read_sample, plan=PLAN)
-    return Terminal(
-        read_sample.folder,
-        home=tmp_path / "home",
-        LRWR_EMBEDDING_MODEL="off",
-        LRWR_MODEL_USE="openai",
-        LRWR_MODEL_NAME=MODEL,
-        LRWR_MODEL_BASE_URL=server.base_url,
-        OPENAI_API_KEY=KEY,
-    )
+    return with_writer(read_sample, server, tmp_path / "home")
 
 
 def text_of(desk: Terminal, name: str) -> str:

@@ -9,10 +9,12 @@ Its scenes have a slip, which its edits correct; other findings it leaves as the
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tests.fakes.model_replies import made_up
-from tests.fakes.model_server import Asked
+from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer
 from tests.fakes.post_writer import blocks
+from tests.fakes.terminal import Terminal
 
 SLIP = "There were seventeen rungs in the ladder to Half House."
 MENDED = "There were nineteen rungs in the ladder to Half House."
@@ -21,6 +23,19 @@ PROSE = (
     SLIP,
     "OchraMags had the kettle on, and said so. “You are late,” said OchraMags.",
 )
+
+
+def with_writer(terminal: Terminal, server: ModelServer, home: Path) -> Terminal:
+    """Return the terminal's folder with the language model of `server` configured."""
+    return Terminal(
+        terminal.folder,
+        home=home,
+        LRWR_EMBEDDING_MODEL="off",
+        LRWR_MODEL_USE="openai",
+        LRWR_MODEL_NAME=MODEL,
+        LRWR_MODEL_BASE_URL=server.base_url,
+        OPENAI_API_KEY=KEY,
+    )
 
 
 @dataclass

@@ -53,13 +53,7 @@ class PromptName(StrEnum):
     PLAN = "plan"
 
 
-_DEFAULTS: Mapping[PromptName, str] = {
-    PromptName.WRITE: """\
-You write a scene of a novel for its author, who decides about every word of it. The \
-brief has numbered entries: what the scene needs, and what the story says before it.
-- Tell what “The scene” plans, its beats in their order. Length: $length.
-- If the place is that of “The end of the scene before”, start where it stops; do not \
-repeat its words.
+_SCENE_RULES = """\
 - Keep the point of view, tense, person, spelling, quotation marks and sentence length \
 of “How the text sounds”, but copy none of its sentences.
 - What the brief says of the story is true. Entries with “plan:” or “planned” are the \
@@ -68,6 +62,19 @@ after it. Obey “Rules”.
 - Invent no age, date, number, kinship, look or past for people and places that the \
 brief names. Small new things that the scene needs are allowed.
 - Show what people do and say. No summary at the end, no moral.
+"""
+"""What holds for a whole scene and for each part of one."""
+
+_DEFAULTS: Mapping[PromptName, str] = {
+    PromptName.WRITE: """\
+You write a scene of a novel for its author, who decides about every word of it. The \
+brief has numbered entries: what the scene needs, and what the story says before it.
+- Tell what “The scene” plans, its beats in their order. Length: $length.
+- If the place is that of “The end of the scene before”, start where it stops; do not \
+repeat its words.
+"""
+    + _SCENE_RULES
+    + """\
 paragraphs: the scene, one paragraph each, without title, headings, notes or numbers in \
 brackets.
 """,
@@ -77,16 +84,11 @@ it. The brief has numbered entries: what the scene needs, and what the story say
 it. “so far” is what was written of the scene.
 - Write only beat $beat of the $beats beats, and stop before the next one. Length: \
 $length.
-- Continue where “so far” stops, or “The end of the scene before” if it is empty; do not \
-repeat their words.
-- Keep the point of view, tense, person, spelling, quotation marks and sentence length \
-of “How the text sounds”, but copy none of its sentences.
-- What the brief says of the story is true. Entries with “plan:” or “planned” are the \
-author's intentions: obey those about this scene, and tell nothing that is planned for \
-after it. Obey “Rules”.
-- Invent no age, date, number, kinship, look or past for people and places that the \
-brief names. Small new things that the scene needs are allowed.
-- Show what people do and say. No summary at the end, no moral.
+- Continue where “so far” stops. If it is empty, start where “The end of the scene \
+before” stops, if the place is the same. Do not repeat their words.
+"""
+    + _SCENE_RULES
+    + """\
 paragraphs: this part, one paragraph each, without title, headings, notes or numbers in \
 brackets.
 """,

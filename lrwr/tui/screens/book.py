@@ -87,15 +87,6 @@ class BookView(Screen[None]):
             text-overflow: ellipsis;
         }
         #book-both { height: 1fr; background: $surface; }
-        #reader-tree {
-            width: 34;
-            height: 100%;
-            background: $surface;
-            border-right: solid $panel;
-            scrollbar-size-vertical: 1;
-            scrollbar-size-horizontal: 0;
-            overflow-x: hidden;
-        }
         #book-details {
             height: auto;
             max-height: 40%;

@@ -177,15 +177,6 @@ class ReaderView(ModalScreen[None]):
             text-overflow: ellipsis;
         }
         #reader-both { height: 1fr; background: $surface; }
-        #reader-tree {
-            width: 34;
-            height: 100%;
-            background: $surface;
-            border-right: solid $panel;
-            scrollbar-size-vertical: 1;
-            scrollbar-size-horizontal: 0;
-            overflow-x: hidden;
-        }
         #reader-find { background: $background; display: none; }
         #reader-status {
             height: 1;

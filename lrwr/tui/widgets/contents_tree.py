@@ -1,6 +1,7 @@
 """The contents of the manuscript as a tree: chapters with their scenes, and notes."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
@@ -17,6 +18,18 @@ NodeKey = tuple[int, int]
 
 class ContentsTree(Tree[NodeKey]):
     """Shows chapters with their scenes, then the notes."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ContentsTree {
+        width: 34;
+        height: 100%;
+        background: $surface;
+        border-right: solid $panel;
+        scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
+        overflow-x: hidden;
+    }
+    """
 
     class Chosen(Message):
         """Posted when the user chooses a chapter, scene or note."""
