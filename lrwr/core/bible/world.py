@@ -172,8 +172,8 @@ def _merge_same_places(
 def _find_same_places(elements: Mapping[str, WorldElement]) -> dict[str, str]:
     """Return the normalized names of places that are another's, with that name.
 
-    "The Lodge" is "Kellynch Lodge" if no other place is a Lodge, "Netherfield Park" is
-    "Netherfield" if that is its usual name and no other place begins with it, and "Mr.
+    "The Lodge" is "Thole Lodge" if no other place is a Lodge, "Ness Park" is
+    "Ness" if that is its usual name and no other place begins with it, and "Mr.
     Vale's house" is "Mr. Vale's".
     """
     same: dict[str, str] = {}

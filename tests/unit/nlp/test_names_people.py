@@ -338,14 +338,14 @@ def test_somebody_whose_kinship_is_stated_is_a_person() -> None:
 
 
 def test_a_lisped_title_is_nobody_and_a_lisped_name_is_its_bearers() -> None:
-    lisp = "“Thquire,” said Corin Vale, “I know Thethilia, Thquire. See, Thethilia. I thay, Thquire!” "
-    text = (
-        lisp + "It rained.\n\nCecilia sat. Cecilia shook her head, and Cecilia went. "
-    )
+    lisp = "“Thergeant,” said Corin Vale, “I know Thuthan, Thergeant. See, Thuthan. I thay, Thergeant!” "
+    text = lisp + "It rained.\n\nSusan sat. Susan shook her head, and Susan went. "
     cast = cast_from((TALK + text + "\n\n") * 4)
 
-    assert not any("Thquire" in form for one in cast.characters for form in forms(one))
-    assert "Thethilia" in forms(who(cast, "Cecilia"))
+    assert not any(
+        "Thergeant" in form for one in cast.characters for form in forms(one)
+    )
+    assert "Thuthan" in forms(who(cast, "Susan"))
 
 
 def test_a_word_with_an_article_that_is_only_spoken_is_nobody() -> None:

@@ -260,7 +260,7 @@ _SOFT_C = re.compile(r"c(?=[eiy])")
 
 def join_lisped_names(clusters: NameClusters) -> None:
     """Merge somebody whose name is only spoken, with a lisp, into the bearer of the
-    name: "Thethilia" is Cecilia.
+    name: "Thuthan" is Susan.
     """
     bearers: dict[str, list[PersonCluster]] = {}
     for person in clusters.people:

@@ -270,7 +270,7 @@ def is_only_spoken_word(form: NameForm) -> bool:
     """Return whether a form is a word of somebody's speech rather than a name.
 
     It never occurs in narration, and has an article ("the Gaffer") or is a lisped title
-    or word of address ("Thquire", "Mith").
+    or word of address ("Thergeant", "Mith").
     """
     if form.narrated:
         return False
