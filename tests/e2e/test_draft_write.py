@@ -297,6 +297,7 @@ def test_a_failing_server_or_a_reply_that_is_cut_off_writes_nothing(
 
 def test_the_ledger_names_the_model(desk: Terminal, writer: SceneWriter) -> None:
     write(desk)
+    assert "No draft has been accepted" in desk.run("draft", "ledger").err
     target = "chapters/11-new.md"
     assert desk.run("draft", "accept", "new", "--to", target).code == 0
     (row,) = desk.run("draft", "ledger", "--json").json

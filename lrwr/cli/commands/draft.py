@@ -346,6 +346,9 @@ def draft_ledger_command(
     if output.as_json:
         output.json([ledger_row_as_json(row) for row in rows])
         return
+    if not rows:
+        output.info("No draft has been accepted or rejected.")
+        return
     with output.paged():
         output.show(render_ledger(rows))
 

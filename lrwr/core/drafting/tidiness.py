@@ -7,6 +7,7 @@ from itertools import combinations
 from lrwr.core.bible.name_lookup import match_people
 from lrwr.core.bible.values import Bible, CharacterProfile
 from lrwr.core.drafting.board import Board
+from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.lookup import bounded_edit_distance
 
 _LEAST_LETTERS = 5
@@ -37,7 +38,8 @@ def list_tidy_hints(
 
 def _find_duplicates(bible: Bible) -> Iterator[TidyHint]:
     for person, other in combinations(bible.characters, 2):
-        if may_be_same_name(person.name, other.name):
+        genders = {person.gender, other.gender} - {Gender.UNKNOWN}
+        if len(genders) < 2 and may_be_same_name(person.name, other.name):
             yield TidyHint(
                 f"{person.name} ({person.mentions:,} mentions) and {other.name}"
                 f" ({other.mentions:,}) may be one person",

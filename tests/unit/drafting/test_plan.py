@@ -22,10 +22,12 @@ BOARD = parse_board(
 )
 
 
-def person(name: str, mentions: int = 5) -> CharacterProfile:
+def person(
+    name: str, mentions: int = 5, gender: Gender = Gender.UNKNOWN
+) -> CharacterProfile:
     sure = Certainty.CONFIRMED
     forms = (AliasForm(name, mentions, sure),)
-    return CharacterProfile(name, forms, Gender.UNKNOWN, sure, sure)
+    return CharacterProfile(name, forms, gender, sure, sure)
 
 
 def scene(*present: str) -> SceneSummary:
@@ -93,6 +95,13 @@ def test_what_a_planned_card_lacks_is_asked_for() -> None:
 def test_names_that_may_be_one(name: str, other: str, same: bool) -> None:
     assert may_be_same_name(name, other) is same
     assert may_be_same_name(other, name) is same
+
+
+def test_a_man_and_a_woman_are_no_duplicates() -> None:
+    couple = (person("Mr. Vale", 5, Gender.MALE), person("Mrs. Vale", 5, Gender.FEMALE))
+    bible = Bible(characters=couple, scenes=(scene("Mr. Vale", "Mrs. Vale"),))
+    assert may_be_same_name("Mr. Vale", "Mrs. Vale")
+    assert list_tidy_hints(Board(), bible, [], []) == []
 
 
 def test_duplicates_and_orphans_are_listed_with_what_to_do() -> None:
