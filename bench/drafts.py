@@ -1,5 +1,6 @@
-"""Checks of drafts on whole novels: how well the voice tells authors apart, and how
-often unchanged novels repeat runs of words.
+"""Checks of drafts on whole novels: how well the voice tells authors apart, how often
+unchanged novels repeat runs of words or count the same things differently, and how many
+changed numbers are found.
 
 Run: python -m bench.drafts DATA [--words 800] [--plant 200] [--seed 1].
 
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lrwr.core.drafting.counts import compare_counts, list_counted_things
 from lrwr.core.drafting.repetition import RUN_WORDS, find_repetitions
 from lrwr.core.drafting.voice import VoiceProfile, split_windows
 from lrwr.core.model.documents import DocumentId
@@ -121,6 +123,37 @@ def find_planted(
     return hits, count
 
 
+DRAFT = DocumentId("draft.md")
+CHANGED = "seventeen"
+
+
+def count_numbers(chapters: Sequence[str]) -> tuple[int, int, int]:
+    """Return how many numbers of things differ from those of other chapters; how many
+    stand in two chapters; and how many of these are found after a change in one of them.
+    """
+    differing = repeated = hits = 0
+    for number, text in enumerate(chapters):
+        others = {
+            DocumentId(f"{n}.md"): other
+            for n, other in enumerate(chapters)
+            if n != number
+        }
+        things = list(list_counted_things(text))
+        differing += len(compare_counts(DRAFT, {DRAFT: text, **others}).differing)
+        for thing in things:
+            sentence = text[thing.sentence.start : thing.sentence.end]
+            start = thing.span.start - thing.sentence.start
+            changed = f"{sentence[:start]}{CHANGED} {thing.words.split()[-1]}."
+            same = {DRAFT: sentence, **others}
+            if thing.words.casefold() not in " ".join(others.values()).casefold():
+                continue
+            if compare_counts(DRAFT, same).differing:
+                continue
+            repeated += 1
+            hits += bool(compare_counts(DRAFT, {DRAFT: changed, **others}).differing)
+    return differing, repeated, hits
+
+
 def main(options: argparse.Namespace) -> int:
     dice, novels = random.Random(options.seed), read_novels(options.data)
     started = time.process_time()
@@ -132,6 +165,8 @@ def main(options: argparse.Namespace) -> int:
         own_words, own_runs = count_runs(chapters)
         print(name, own_words, own_runs, file=sys.stderr, flush=True)
         words, runs = words + own_words, runs + own_runs
+    counts = [count_numbers(chapters) for chapters in novels.values()]
+    differing, repeated, hits = (sum(column) for column in zip(*counts, strict=True))
     longer = [c for c in novels.values() if len(c) > 3]
     found = [
         find_planted(dice.choice(longer), 1, dice)[0] for _ in range(options.plant)
@@ -142,6 +177,9 @@ def main(options: argparse.Namespace) -> int:
         "lowest AUC": round(min(voices.values()), 3),
         f"runs of {RUN_WORDS} words per 1,000 words": round(runs / words * 1000, 3),
         "planted runs found": round(sum(found) / max(1, len(found)), 4),
+        "differing numbers per 1,000 words": round(differing / words * 1000, 3),
+        "changed numbers": repeated,
+        "changed numbers found": round(hits / max(1, repeated), 3),
         "CPU seconds": round(time.process_time() - started, 1),
     }
     print(json.dumps(figures))

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,12 @@ from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.continuity.statements import Contradiction, ContradictionSide
 from lrwr.core.drafting.board import Board, SceneCard
-from lrwr.core.drafting.findings import DraftContext, DraftReport, inspect_draft
+from lrwr.core.drafting.findings import (
+    DraftContext,
+    DraftReport,
+    FindingKind,
+    inspect_draft,
+)
 from lrwr.core.drafting.folder import DraftFolder
 from lrwr.core.drafting.story_places import StoryPlaces
 from lrwr.core.model.choices import Pipeline
@@ -257,7 +263,31 @@ async def check_scene(
         and (contradiction.id not in earlier or _involves(contradiction, document))
     ]
     chapter = knowledge.order.chapter_number(document, 0)
+    report = _drop_counts(report, shown, DocumentId(subject.name))
     return CheckedScene(subject.name, tuple(shown), report, chapter)
+
+
+def _drop_counts(
+    report: DraftReport, contradictions: Sequence[Contradiction], name: DocumentId
+) -> DraftReport:
+    """Return `report` without the differing numbers on the lines of a contradiction of
+    the draft `name`.
+    """
+    lines = {
+        evidence.lines.first
+        for contradiction in contradictions
+        for side in (contradiction.canon, contradiction.found)
+        for evidence in side.evidence
+        if evidence.document == name
+    }
+    findings = (
+        finding
+        for finding in report.findings
+        if finding.kind is not FindingKind.NUMBER
+        or not finding.lines
+        or finding.lines.first not in lines
+    )
+    return replace(report, findings=tuple(findings))
 
 
 async def _require_story(workspace: Workspace, subject: DraftSubject) -> None:

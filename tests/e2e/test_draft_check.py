@@ -73,6 +73,24 @@ def test_the_check_reports_what_check_reports_after_accepting(desk: Terminal) ->
     )
 
 
+def test_another_number_of_the_same_things_is_a_finding(desk: Terminal) -> None:
+    propose(desk, "Nell Tallow wiped all six panes.\n")
+    ran = desk.run("draft", "check", "new", "--json")
+    (row,) = (row for row in ran.json["findings"] if row["kind"] == "number")
+    assert row["text"].startswith("six panes, but elsewhere: “Four panes, each as tall")
+    assert row["place"] == "chapters/01-lighting-up.md:92"
+    assert (row["quote"], row["lines"]) == ("Nell Tallow wiped all six panes.", [1, 1])
+    assert ran.json["compared_numbers"] == 1
+    assert "and 1 number of things" in desk.run("draft", "check", "new").out
+
+
+def test_a_number_that_contradicts_a_fact_is_reported_once(desk: Terminal) -> None:
+    propose(desk, SCENE)
+    ran = desk.run("draft", "check", "new", "--json")
+    assert len(ran.json["contradictions"]) == 1
+    assert "number" not in {row["kind"] for row in ran.json["findings"]}
+
+
 def test_repeated_words_and_an_unmet_card_are_findings(desk: Terminal) -> None:
     propose(desk, SCENE)
     found = desk.run("draft", "check", "new", "--json").json["findings"]

@@ -171,6 +171,7 @@ def render_checked_scene(
             yield styled_line(f"and {left_out:,} more (--all)", indent=2)
     if checked.report.voice is not None:
         yield styled_line(describe_voice(checked.report.voice))
+    yield styled_line(describe_compared(checked))
     total = len(checked.contradictions) + len(checked.report.findings)
     yield styled_line(f"{format_count(total, 'finding')}.")
 
@@ -193,6 +194,17 @@ def _render_fact(fact: NewFact, name: str) -> Iterator[StyledLine]:
         f"{sanitize_line(fact.about)}: {sanitize_line(fact.text)}  ",
         StyledText(f"{sanitize_line(name)}:{fact.evidence.lines.first}", "place"),
         indent=2,
+    )
+
+
+def describe_compared(checked: CheckedScene) -> str:
+    """Return a sentence on what of a draft was compared with the story, and what was
+    not.
+    """
+    numbers = format_count(checked.report.compared_counts, "number")
+    return (
+        f"Compared with the story: names, facts that lrwr recognizes, and {numbers} of"
+        " things that it has, too. What else the draft says of the story was not."
     )
 
 
@@ -241,6 +253,7 @@ def checked_scene_as_json(checked: CheckedScene) -> dict[str, object]:
             }
             for fact in checked.report.new_facts
         ],
+        "compared_numbers": checked.report.compared_counts,
         "voice": {
             "distance": voice.distance,
             "farther": voice.farther,

@@ -111,6 +111,18 @@ LAST_YEAR = 2100
 _NOUN_ENDINGS = ("ance", "ence", "ness", "ment", "ion", "er", "or", "al", "y", "e")
 _SHORTEST_STEM = 3
 
+MAX_ROUNDING = 0.15
+"""How far a number with "about", as a share of it, may be from the exact one."""
+
+_HEDGE = re.compile(
+    r"\b(?:(?P<over>more than|over|at least|upwards of|no (?:fewer|less) than)"
+    r"|(?P<near>almost|nearly|close to|not quite)"
+    r"|(?P<under>less than|fewer than|under|at most|up to|no more than)"
+    r"|(?P<round>about|around|roughly|approximately|circa))\s+(?:an?\s+)?$",
+    re.IGNORECASE,
+)
+"""Words before a number after which it is not meant exactly."""
+
 
 def find_numbers(text: str) -> list[tuple[int, str]]:
     """Return the numbers in `text` with their words, in text order.
@@ -365,3 +377,51 @@ def _stem(word: str) -> str:
             break
     has_double = len(stem) > _SHORTEST_STEM and stem[-1] == stem[-2]
     return stem[:-1] if has_double else stem
+
+
+def are_hedged(
+    own: Sequence[int], theirs: Sequence[int], statement: str, source: str
+) -> bool:
+    """Return whether the numbers of two texts differ, but each pair can be the same
+    because of a word such as "about" or "more than" before only one of them.
+    """
+    if not own or len(own) != len(theirs) or list(own) == list(theirs):
+        return False
+    hedges, others = _find_hedges(statement), _find_hedges(source)
+    return all(
+        value == other
+        or (
+            hedges.get(value) != others.get(other)
+            and (
+                _fits(hedges.get(value), value, other)
+                or _fits(others.get(other), other, value)
+            )
+        )
+        for value, other in zip(own, theirs, strict=True)
+    )
+
+
+def _find_hedges(text: str) -> dict[int, str]:
+    """Return for each number in `text` that is not meant exactly how it is meant."""
+    hedges, at = {}, 0
+    for value, words in find_numbers(text):
+        start = text.find(words, at)
+        at = start + len(words)
+        hedge = _HEDGE.search(text[:start])
+        if hedge is not None:
+            hedges[value] = str(hedge.lastgroup)
+    return hedges
+
+
+def _fits(hedge: str | None, value: int, exact: int) -> bool:
+    """Return whether `exact` may be called `value` with the `hedge` before it."""
+    is_close = abs(exact - value) <= MAX_ROUNDING * value
+    match hedge:
+        case "over":
+            return exact >= value
+        case "under":
+            return exact <= value
+        case "near":
+            return exact <= value and is_close
+        case _:
+            return hedge is not None and is_close

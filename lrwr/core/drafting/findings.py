@@ -1,5 +1,5 @@
-"""What a draft has that the writer should look at: things from later in the story, an
-unmet card, repetitions and abrupt changes of a relation.
+"""What a draft has that the writer should look at: things from later in the story, other
+numbers, an unmet card, repetitions and abrupt changes of a relation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import chain
 
 from lrwr.core.bible.horizon import compile_forms_pattern
+from lrwr.core.bible.name_evidence import shorten_line
 from lrwr.core.bible.name_lookup import match_people
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import (
@@ -19,6 +20,7 @@ from lrwr.core.bible.values import (
     format_relation,
 )
 from lrwr.core.drafting.board import SceneCard
+from lrwr.core.drafting.counts import CountComparison, CountedThing, compare_counts
 from lrwr.core.drafting.repetition import Repetition, find_repetitions
 from lrwr.core.drafting.voice import VoiceDistance, measure_voice
 from lrwr.core.model.documents import DocumentId
@@ -38,6 +40,8 @@ class FindingKind(StrEnum):
     """A name or fact that the story tells only after this place."""
     CARD = "card"
     """The card asks for something that the draft lacks."""
+    NUMBER = "number"
+    """The story has the same things with another number."""
     REPETITION = "repetition"
     RELATION = "abrupt relation"
     """Two people become friends or enemies from one scene to the next."""
@@ -73,12 +77,14 @@ class NewFact:
 class DraftReport:
     """The findings of a draft, what it makes known, and how it sounds.
 
-    `voice` is None for a short draft or a short book.
+    `voice` is None for a short draft or a short book. `compared_counts` is how many
+    numbers of things the story has, too.
     """
 
     findings: tuple[DraftFinding, ...] = ()
     new_facts: tuple[NewFact, ...] = ()
     voice: VoiceDistance | None = None
+    compared_counts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +142,11 @@ class DraftContext:
 
 def inspect_draft(context: DraftContext) -> DraftReport:
     """Return the findings of a draft, in text order, and what it makes known."""
+    texts = {document: text.text for document, text in context.knowledge.texts.items()}
+    counts = compare_counts(context.draft, texts)
     findings = [
         *_find_later(context),
+        *_describe_counts(context, counts),
         *_find_abrupt_relations(context),
         *_find_unmet_card(context),
         *_describe_repetitions(context),
@@ -149,6 +158,7 @@ def inspect_draft(context: DraftContext) -> DraftReport:
         tuple(findings),
         tuple(_list_new_facts(context)),
         measure_voice(context.text, chapters),
+        counts.compared,
     )
 
 
@@ -237,6 +247,34 @@ def _build_later(
         own.text,
         format_evidence_location(first),
     )
+
+
+def _describe_counts(
+    context: DraftContext, counts: CountComparison
+) -> Iterator[DraftFinding]:
+    """Yield a finding for each differing count. It is for the writer only where the other
+    one is not of the story before the draft: a model gets nothing from there.
+    """
+    for row in counts.differing:
+        quote = _quote_sentence(context, row.document, row.other)
+        rank = context.ranks.get(row.document)
+        yield DraftFinding(
+            FindingKind.NUMBER,
+            f"{row.own.words}, but elsewhere: “{quote}”",
+            context.lines_of(row.own.span),
+            _quote_sentence(context, context.draft, row.own),
+            _locate(context, row.document, row.other.sentence),
+            is_remark=rank is None or context.is_later(row.document),
+        )
+
+
+def _quote_sentence(
+    context: DraftContext, document: DocumentId, counted: CountedThing
+) -> str:
+    start, end = counted.sentence.start, counted.sentence.end
+    text = context.knowledge.texts[document].text[start:end]
+    at = counted.span.start - start
+    return shorten_line(text, Span(at, at + len(counted.span)))
 
 
 def _find_abrupt_relations(context: DraftContext) -> Iterator[DraftFinding]:

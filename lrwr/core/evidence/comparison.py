@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from lrwr.core.attribution.concrete_words import find_changed_words
 from lrwr.core.attribution.details import (
+    are_hedged,
     find_missing_negation,
     find_numbers,
     has_negation,
@@ -47,18 +48,6 @@ WIDER_COST = 1.5
 
 COMPARED_WINDOWS = 4
 """Windows of a passage that are compared word by word, those with most words in common."""
-
-MAX_ROUNDING = 0.15
-"""How far a number with "about", as a share of it, may be from the exact one."""
-
-_HEDGE = re.compile(
-    r"\b(?:(?P<over>more than|over|at least|upwards of|no (?:fewer|less) than)"
-    r"|(?P<near>almost|nearly|close to|not quite)"
-    r"|(?P<under>less than|fewer than|under|at most|up to|no more than)"
-    r"|(?P<round>about|around|roughly|approximately|circa))\s+(?:an?\s+)?$",
-    re.IGNORECASE,
-)
-"""Words before a number after which it is not meant exactly."""
 
 _NEGATIONS = (
     "not never no nobody nothing none nowhere neither nor without cannot hardly scarcely"
@@ -275,7 +264,7 @@ def _compare_words(
         if max(len(_fold(stated)), len(_fold(there))) > MAX_CHANGED_WORDS:
             continue
         own, theirs = find_numbers(stated), find_numbers(there)
-        if _are_hedged([n for n, _ in own], [n for n, _ in theirs], statement, found):
+        if are_hedged([n for n, _ in own], [n for n, _ in theirs], statement, found):
             continue
         if own and theirs and [n for n, _ in own] != [n for n, _ in theirs]:
             yield DetailDifference(
@@ -291,54 +280,6 @@ def _compare_words(
             for word in find_changed_words(stated, [found], found):
                 yield DetailDifference(DetailKind.WORD, word, there)
     yield from _list_changed_words(statement, [found])
-
-
-def _are_hedged(
-    own: Sequence[int], theirs: Sequence[int], statement: str, source: str
-) -> bool:
-    """Return whether the numbers of two texts differ, but each pair can be the same
-    because of a word such as "about" or "more than" before only one of them.
-    """
-    if not own or len(own) != len(theirs) or list(own) == list(theirs):
-        return False
-    hedges, others = _find_hedges(statement), _find_hedges(source)
-    return all(
-        value == other
-        or (
-            hedges.get(value) != others.get(other)
-            and (
-                _fits(hedges.get(value), value, other)
-                or _fits(others.get(other), other, value)
-            )
-        )
-        for value, other in zip(own, theirs, strict=True)
-    )
-
-
-def _find_hedges(text: str) -> dict[int, str]:
-    """Return for each number in `text` that is not meant exactly how it is meant."""
-    hedges, at = {}, 0
-    for value, words in find_numbers(text):
-        start = text.find(words, at)
-        at = start + len(words)
-        hedge = _HEDGE.search(text[:start])
-        if hedge is not None:
-            hedges[value] = str(hedge.lastgroup)
-    return hedges
-
-
-def _fits(hedge: str | None, value: int, exact: int) -> bool:
-    """Return whether `exact` may be called `value` with the `hedge` before it."""
-    is_close = abs(exact - value) <= MAX_ROUNDING * value
-    match hedge:
-        case "over":
-            return exact >= value
-        case "under":
-            return exact <= value
-        case "near":
-            return exact <= value and is_close
-        case _:
-            return hedge is not None and is_close
 
 
 def _list_changed_words(
@@ -389,7 +330,7 @@ def _compare_details(
     others = _list_counted(found)
     for value, words, counted in _list_counted(statement):
         rivals = [(v, w) for v, w, c in others if c and c == counted and v != value]
-        if any(_are_hedged([value], [v], statement, found) for v, _ in rivals):
+        if any(are_hedged([value], [v], statement, found) for v, _ in rivals):
             continue
         if value not in known and rivals:
             yield DetailDifference(DetailKind.NUMBER, words, rivals[0][1])
