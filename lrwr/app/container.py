@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
-from lrwr.app.egress import ExternalAccess
 from lrwr.app.presenters.text import format_count
+from lrwr.core.adapters.embed.local import Embedders
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
 from lrwr.core.adapters.storage.sqlite.knowledge_store import (
@@ -24,11 +24,13 @@ from lrwr.core.canon.file import CANON_HISTORY_FILE_NAME, CanonFile
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
+from lrwr.core.settings.consent import ConsentStore, find_consent_problem
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import (
     CANON_FILE_NAME,
     Library,
     check_state_dir,
+    get_consent_folder,
     list_manuscript_folders,
     prepare_state_dir,
     resolve_library,
@@ -38,8 +40,8 @@ from lrwr.core.settings.library import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from lrwr.app.egress import ExternalAccess
     from lrwr.app.retrieval import RetrievalComponents
-    from lrwr.core.adapters.embed.local import Embedders
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.generation.avatars import TurnCompanion
@@ -147,27 +149,6 @@ class LocalStores:
         return SqliteThreadStore(self.database)
 
 
-def open_stores(
-    egress: ExternalAccess,
-    stack: AsyncExitStack,
-    now: Callable[[], float],
-    say: Callable[[str], None] | None,
-) -> Stores:
-    """Return the stores that the settings select: the local file or a Supabase project.
-
-    `stack` closes them. `now` returns seconds since 1970. `say` receives notices for
-    the user, from any thread; None discards them.
-
-    Raises:
-        SettingsProblem: The configured Supabase project does not have the library.
-    """
-    if egress.settings.records.keeper == "embedded":
-        return LocalStores(egress.database, now)
-    from lrwr.app.supabase_project import open_supabase_stores
-
-    return open_supabase_stores(egress, stack, now, say)
-
-
 @asynccontextmanager
 async def open_workspace(
     settings: "Settings",
@@ -221,7 +202,7 @@ class Workspace:
             NotFound: Nothing was ingested here.
         """
         if not self.is_ingested:
-            refusal = self.egress.consent_refusal("supabase")
+            refusal = self.consent_refusal("supabase")
             raise _missing_library_error(self.settings, self.library, refusal)
 
     async def require_text(self) -> None:
@@ -273,15 +254,24 @@ class Workspace:
         Raises:
             SettingsProblem: The configured Supabase project does not have the library.
         """
+        if self.settings.records.keeper == "embedded":
+            return LocalStores(self._library_file, self.now)
+        from lrwr.app.supabase_project import open_supabase_stores
 
-        return open_stores(self.egress, self._stack, self.now, self.notify)
+        return open_supabase_stores(self.egress, self._stack, self.now, self.notify)
 
     @property
     def database(self) -> SqliteDatabase:
         """The SQLite file on this machine from which everything is read."""
         if self.settings.records.keeper == "embedded":
-            return self.egress.database
+            return self._library_file
         return self.stores.database
+
+    @cached_property
+    def _library_file(self) -> SqliteDatabase:
+        database = SqliteDatabase(self.library.database, say=self.notify)
+        self._stack.push_async_callback(database.aclose)
+        return database
 
     @cached_property
     def passages(self) -> "PassageStore":
@@ -321,13 +311,28 @@ class Workspace:
     # Services
 
     @cached_property
-    def egress(self) -> ExternalAccess:
+    def egress(self) -> "ExternalAccess":
         """The clients of external services, with consents, API keys and send log."""
-        database = SqliteDatabase(self.library.database, say=self.notify)
-        self._stack.push_async_callback(database.aclose)
+        # The clients take as long to import as all that `lrwr status` needs.
+        from lrwr.app.egress import ExternalAccess
+
         return ExternalAccess(
-            self.settings, self.library, self._stack, database, self.now, self.notify
+            self.settings,
+            self.library,
+            self._stack,
+            self._library_file,
+            self.now,
+            self.notify,
         )
+
+    def consent_refusal(self, service: str) -> LrwrError | None:
+        """Return the error that says why a configured service may not be used.
+
+        `service` is a key of `CONSENT_SERVICES`. None if the service may be used, or if
+        the settings do not turn it on.
+        """
+        consents = ConsentStore(get_consent_folder())
+        return find_consent_problem(self.settings, self.library, service, consents)
 
     @property
     def canon_file(self) -> CanonFile:
@@ -347,14 +352,12 @@ class Workspace:
         )
 
     @cached_property
-    def embedders(self) -> "Embedders":
+    def embedders(self) -> Embedders:
         """The embedding models, on this machine and on servers."""
-        from lrwr.core.adapters.embed.local import Embedders
-
         return Embedders(
             self.settings.embedding,
             self.library,
-            self.egress.hosted_embedder,
+            lambda count: self.egress.hosted_embedder(count),
             self._stack,
         )
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import (
     ComparedFacts,
@@ -20,6 +19,7 @@ from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.continuity.verdicts import verify_judgements
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.chat_models import ModelRole
 
 if TYPE_CHECKING:
     from lrwr.core.continuity.pairs import StatementPair

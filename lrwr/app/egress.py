@@ -45,7 +45,6 @@ from lrwr.core.settings.service_access import find_key
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.connection import ModelServerClient
-    from lrwr.core.adapters.chat.factory import ModelRole
     from lrwr.core.adapters.embed.local import CountTokens
     from lrwr.core.adapters.embed.openai import OpenAIEmbedder
     from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.traces.langsmith import LangSmithTracer
     from lrwr.core.ports.models import ChatModel
     from lrwr.core.ports.sources import WebSearch
+    from lrwr.core.settings.chat_models import ModelRole
 
 
 NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
@@ -206,8 +206,6 @@ class ExternalAccess:
         Raises:
             SettingsProblem: A setting is missing or its address is not allowed.
         """
-        if self.settings.embedding.model in ("local", "fastembed", "off"):
-            return None
         connection = build_embedding_connection(self.settings)
         if connection is None:
             return None

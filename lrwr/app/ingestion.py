@@ -21,7 +21,6 @@ from lrwr.app.pending_changes import (
     may_complete,
 )
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import (
     ManuscriptParser,
@@ -34,6 +33,7 @@ from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
+from lrwr.core.settings.chat_models import ModelRole
 from lrwr.core.settings.library import (
     drop_ingested_paths,
     prepare_state_dir,
@@ -144,7 +144,7 @@ def create_processing_service(
         worker=build_worker_name(uuid4().hex[:8]),
         attributor=attributor,
         pause=stores.pause,
-        complete=limits.attribute_now and may_complete(settings, access),
+        complete=limits.attribute_now and may_complete(workspace),
         forget_missing=limits.forget_missing,
         runner=runner,
         decision_of=lambda document: find_type(document) or "",

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from lrwr.app.container import Workspace
 from lrwr.app.egress import create_chat_model, create_price_lookup, describe_refusal
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.ports.models import ChatModel
 from lrwr.core.ports.stores import AnalysisStore
+from lrwr.core.settings.chat_models import ModelRole
 from lrwr.pipeline.analysis import ModelBudget
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from lrwr.app.container import Workspace
-from lrwr.app.egress import ModelAccess
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.canon.decision import NameDecision
@@ -26,7 +25,6 @@ from lrwr.core.settings.library import (
     prepare_state_dir,
     resolve_targets,
 )
-from lrwr.core.settings.model import Settings
 from lrwr.pipeline.scan import (
     ManuscriptScanner,
     build_agentic_recipe_name,
@@ -127,7 +125,6 @@ def create_scanner(workspace: Workspace) -> ManuscriptScanner:
     targets = select_targets(workspace, ())
     prepare_state_dir(workspace.library)
     find_type = load_type_decisions(workspace)
-    access = workspace.egress.model_access(may_ask=False)
     root, exclude = workspace.library.root, workspace.settings.manuscript.exclude
     recipe = f"{ManuscriptParser().revision()}/{_name_recipe(workspace)}"
     return ManuscriptScanner(
@@ -135,7 +132,7 @@ def create_scanner(workspace: Workspace) -> ManuscriptScanner:
         workspace.stores.knowledge,
         workspace.settings.pipeline,
         lambda: recipe,
-        complete=may_complete(workspace.settings, access),
+        complete=may_complete(workspace),
         decision_of=lambda document: find_type(document) or "",
     )
 
@@ -151,13 +148,13 @@ async def load_identical_documents(
     return find_identical_documents(outlines, versions)
 
 
-def may_complete(settings: Settings, access: ModelAccess) -> bool:
+def may_complete(workspace: Workspace) -> bool:
     """Return whether documents that an earlier run left unfinished can be finished.
 
     Those that only wait for a language model cannot, while it may not be asked.
     """
-    may_lack_vectors = settings.embedding.model in ("openai", "server", "fastembed")
-    return access.refusal is None or may_lack_vectors
+    model = workspace.settings.embedding.model
+    return is_model_allowed(workspace) or model in ("openai", "server", "fastembed")
 
 
 def _name_recipe(workspace: Workspace) -> str:
@@ -214,4 +211,4 @@ async def has_pending_names(workspace: Workspace) -> bool:
 def is_model_allowed(workspace: Workspace) -> bool:
     """Return whether the configured language model may be asked, or none is set."""
     service = find_model_service(workspace.settings)
-    return workspace.egress.consent_refusal(service) is None
+    return workspace.consent_refusal(service) is None

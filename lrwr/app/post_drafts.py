@@ -8,7 +8,6 @@ from lrwr.app.container import Workspace
 from lrwr.app.egress import create_chat_model, create_price_lookup
 from lrwr.app.post_files import CachedWebSearch, PostEvidence, PostFiles, StoredPost
 from lrwr.app.posts import load_checked_story
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
 from lrwr.core.evidence.candidates import (
@@ -44,6 +43,7 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import ChatMessage
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.settings.chat_models import ModelRole
 from lrwr.pipeline.analysis import ModelBudget
 
 CLAIMS_PER_CALL = 15

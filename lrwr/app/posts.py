@@ -10,7 +10,6 @@ from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
 from lrwr.app.post_files import CachedWebSearch, PostFiles, StoredPost
 from lrwr.app.present_texts import read_changed_texts
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.document_renderer import render_blocks_as_docx
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -63,6 +62,7 @@ from lrwr.core.model.errors import (
 from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import build_search_scope
+from lrwr.core.settings.chat_models import ModelRole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

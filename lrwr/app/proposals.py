@@ -13,7 +13,6 @@ from lrwr.app.draft_decisions import DraftDesk
 from lrwr.app.draft_prompts import load_prompt_texts
 from lrwr.app.drafts import brief_card, load_placed_board
 from lrwr.app.judge_parts import JudgeParts, create_judge_parts
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.storage.sqlite.draft_journal import SqliteDraftJournal
 from lrwr.core.continuity.statements import Contradiction, ContradictionSide
 from lrwr.core.drafting.board import SceneCard
@@ -37,6 +36,7 @@ from lrwr.core.drafting.steps import (
 from lrwr.core.model.drafts import DraftStep
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
 from lrwr.core.model.language_model import Usage
+from lrwr.core.settings.chat_models import ModelRole
 from lrwr.core.settings.files import FileLock
 
 PROPOSAL_STEP = "proposal"

@@ -1,13 +1,13 @@
 """Creates the language model that reranks, if `rerank.model` selects it."""
 
 from lrwr.app.egress import ExternalAccess, create_chat_model, create_price_lookup
-from lrwr.core.adapters.chat.factory import ModelRole, get_chat_model_name
 from lrwr.core.adapters.chat.openai import UnavailableChatModel
 from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import AnalysisStore
 from lrwr.core.retrieval.model_ranker import ModelRankedFinder, ModelRanker
+from lrwr.core.settings.chat_models import ModelRole, get_chat_model_name
 
 __all__ = ["ModelRankedFinder", "PricedRanker"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.core.adapters.embed.connection import SHIPPED_SPACE
 from lrwr.core.adapters.embed.local import Embedders
+from lrwr.core.adapters.embed.profile import SHIPPED_SPACE
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex

@@ -12,7 +12,6 @@ from lrwr.app.egress import (
     create_price_lookup,
     describe_refusal,
 )
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.chat.context.gap_finder import GapFinder
@@ -34,6 +33,7 @@ from lrwr.core.model.language_model import (
 )
 from lrwr.core.model.turns import ModelCall
 from lrwr.core.retrieval.excerpts import PassageSource
+from lrwr.core.settings.chat_models import ModelRole
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:

@@ -109,3 +109,10 @@ def test_status_looks_for_changed_files_without_what_processes_them() -> None:
     processing = {"recipes", "service", "speaker_attribution", "stages"}
     loaded = loaded_by("import lrwr.cli.commands.status")
     assert not loaded & {f"lrwr.pipeline.{name}" for name in processing}
+
+
+def test_status_imports_neither_clients_of_services_nor_the_search() -> None:
+    loaded = loaded_by("import lrwr.cli.commands.status")
+    prefixes = ("lrwr.app.egress", "lrwr.core.adapters.chat", "lrwr.core.adapters.http")
+    assert not {name for name in loaded if name.startswith(prefixes)}
+    assert "lrwr.core.retrieval.search_model" not in loaded

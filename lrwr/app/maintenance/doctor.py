@@ -65,17 +65,13 @@ from lrwr.app.maintenance.damage import advise_on_threads
 from lrwr.app.pending_changes import create_scanner
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection
-from lrwr.core.adapters.chat.factory import (
-    build_chat_connection,
-    list_chat_models,
-)
+from lrwr.core.adapters.chat.factory import build_chat_connection
 from lrwr.core.adapters.chat.local_servers import (
     LOOPBACK_HOST,
     LocalServer,
     fetch_server_models,
     probe_local_server,
 )
-from lrwr.core.adapters.embed.connection import resolve_profile
 from lrwr.core.adapters.embed.fastembed_model import (
     inspect_fastembed_model,
     resolve_fastembed_model,
@@ -84,6 +80,7 @@ from lrwr.core.adapters.embed.minilm import (
     EmbeddingModelReport,
     inspect_embedding_model,
 )
+from lrwr.core.adapters.embed.profile import resolve_profile
 from lrwr.core.adapters.storage.sqlite.checksums import is_marked_damaged
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
@@ -103,6 +100,7 @@ from lrwr.core.adapters.vectors.maintenance import (
     verify_shard,
 )
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.settings.chat_models import list_chat_models
 from lrwr.core.settings.consent import ConsentStore, find_model_service
 from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,

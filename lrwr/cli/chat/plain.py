@@ -14,6 +14,7 @@ from lrwr.app.presenters.text import LONGEST
 from lrwr.cli.chat.commands import PLAIN_COMMANDS
 from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.chat.state import PlainChatState
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.failures import report_crash
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
@@ -21,7 +22,6 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     prompt_for_consent,
     require_passages,
-    run_async,
 )
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.model.text import build_title

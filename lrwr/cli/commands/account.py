@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.auth.supabase import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.model.errors import ExitCode, ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.consent import ConsentStore, find_address_problem

@@ -23,10 +23,11 @@ from lrwr.app.presenters.annotations import (
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import format_count, sanitize_line
 from lrwr.cli.commands.books import BookArgument, load_bounded_book
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, WholeBookOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_input_bytes
-from lrwr.cli.runtime.services import open_story_services, run_async
+from lrwr.cli.runtime.services import open_story_services
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, SettingsProblem, UnreadableDocument
 from lrwr.core.model.untrusted_text import parse_json

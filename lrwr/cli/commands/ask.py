@@ -16,6 +16,7 @@ from lrwr.app.presenters.answers import NO_MODEL, describe_answering_model
 from lrwr.app.presenters.text import LONGEST, StyledText, format_dollars
 from lrwr.app.presenters.threads import find_thread, shorten_thread_ids
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import (
     AskCharacterOption,
     AskThreadNameOption,
@@ -32,7 +33,6 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     prompt_for_consent,
     require_passages,
-    run_async,
     select_text,
     warn_of_outdated_files,
 )

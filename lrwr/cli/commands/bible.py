@@ -17,6 +17,7 @@ from lrwr.cli.commands.canon import (
     make_decision,
 )
 from lrwr.cli.commands.name_review import REVIEW_EPILOG, characters_review_command
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import (
     AsOfOption,
@@ -26,7 +27,7 @@ from lrwr.cli.runtime.options import (
     split_chapter,
 )
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import open_story_services, run_async
+from lrwr.cli.runtime.services import open_story_services
 from lrwr.core.bible.gaps import find_gap_by_id
 from lrwr.core.bible.service import (
     filter_quotes,

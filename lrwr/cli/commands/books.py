@@ -22,13 +22,13 @@ from lrwr.app.presenters.books import (
     render_shelf,
 )
 from lrwr.app.presenters.text import format_count, sanitize_line, shorten_excerpt
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     ask_yes_no,
     can_prompt,
     create_progress_listener,
-    run_async,
 )
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.reading.annotations import carry_annotations

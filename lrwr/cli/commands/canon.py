@@ -17,10 +17,10 @@ from lrwr.app.presenters.canon import (
     story_order_as_json,
 )
 from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.names import find_most_mentioned_name
 from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.canon.decision import (
     CanonChange,
     Decision,

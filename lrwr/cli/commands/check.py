@@ -22,6 +22,7 @@ from lrwr.app.presenters.contradictions import (
 )
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.commands.canon import canon_undo_command, make_decision
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.output import Output, start_session
@@ -30,7 +31,6 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     open_story_services,
     prompt_for_consent,
-    run_async,
 )
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended

@@ -14,8 +14,8 @@ from lrwr.app.modal_worker import (
     plan_modal_deployment,
 )
 from lrwr.app.presenters.text import format_count
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.modal.calls import ModalConnection
 from lrwr.core.adapters.modal.factory import (
     build_modal_connection,

@@ -23,9 +23,10 @@ from lrwr.app.presenters.text import sanitize_line
 from lrwr.app.presenters.watch import (
     document_delta_as_json,
 )
+from lrwr.cli.runtime.event_loop import run_with_cleanup
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import create_progress_listener, run_with_cleanup
+from lrwr.cli.runtime.services import create_progress_listener
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import normalize_canon_path

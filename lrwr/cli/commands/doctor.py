@@ -12,9 +12,9 @@ from lrwr.app.maintenance.check_result import HealthFinding, is_healthy
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.repair import recover_from_file, repair_library
 from lrwr.app.presenters.text import LinePiece, StyledText, Tone
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, create_output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.chat.local_servers import list_local_servers
 from lrwr.core.adapters.storage.supabase.records import list_supabase_migrations
 from lrwr.core.model.errors import ExitCode

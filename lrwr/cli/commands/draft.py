@@ -35,13 +35,12 @@ from lrwr.app.presenters.drafts import (
 )
 from lrwr.app.presenters.text import format_count
 from lrwr.cli.commands import draft_plan, draft_proposals
+from lrwr.cli.runtime.event_loop import run_async, run_with_cleanup
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     create_progress_listener,
     open_story_services,
-    run_async,
-    run_with_cleanup,
 )
 from lrwr.core.drafting.board import Board, render_board
 from lrwr.core.drafting.brief import (

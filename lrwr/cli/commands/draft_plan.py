@@ -25,13 +25,13 @@ from lrwr.cli.commands.draft_proposals import (
     PromptOption,
     show_messages,
 )
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, check_budget, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     MODEL_SERVICES,
     announce_first_use,
     prompt_for_consent,
-    run_async,
 )
 from lrwr.core.drafting.plan_questions import PlanQuestion, PlanStep
 from lrwr.core.model.errors import SettingsProblem

@@ -35,6 +35,7 @@ from lrwr.app.proposals import (
     WrittenProposal,
 )
 from lrwr.cli.runtime.editor import open_file_location
+from lrwr.cli.runtime.event_loop import run_async, run_with_cleanup
 from lrwr.cli.runtime.options import JsonOption, check_budget, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
@@ -42,8 +43,6 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     open_story_services,
     prompt_for_consent,
-    run_async,
-    run_with_cleanup,
 )
 from lrwr.core.drafting.brief import DEFAULT_BRIEF_TOKENS, LEAST_BRIEF_TOKENS
 from lrwr.core.drafting.model_steps import StepPrompt

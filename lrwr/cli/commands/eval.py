@@ -15,9 +15,9 @@ from lrwr.cli.evaluation.request import (
 )
 from lrwr.cli.presenters import evaluation_reports
 from lrwr.cli.presenters.question_review import resolve_question_file
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.model import Settings
 

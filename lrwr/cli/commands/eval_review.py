@@ -12,9 +12,9 @@ from lrwr.cli.presenters.question_review import (
     load_manuscript_texts,
     resolve_question_file,
 )
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.pipeline.evaluation.questions import EvalQuestion
 from lrwr.pipeline.evaluation.review import drop_question, edit_question, keep_question

@@ -9,9 +9,9 @@ import typer
 from lrwr.app.presenters.story_json import bible_as_json
 from lrwr.app.presenters.text import format_horizon, sanitize_text
 from lrwr.cli.commands.bible import load_bible
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.output import start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.document_renderer import (
     render_blocks_as_docx,
     render_blocks_as_markdown,

@@ -17,9 +17,9 @@ from lrwr.app.maintenance.deletion import (
 )
 from lrwr.app.maintenance.local_data import RECORDS
 from lrwr.app.presenters.text import LinePiece, StyledText, format_count
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.adapters.storage.sqlite.maintenance import EgressRecipient
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.consent import HOSTED_SERVICES

@@ -10,9 +10,9 @@ from lrwr.app.presenters.text import (
     format_count,
 )
 from lrwr.cli.commands.bible import load_bible
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.output import start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.bible.name_lookup import match_elements
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.story_graph import (

@@ -33,6 +33,7 @@ from lrwr.app.presenters.ingestion import (
     ingest_report_as_json,
 )
 from lrwr.app.presenters.text import StyledText, sanitize_line
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, error_as_json, start_session
 from lrwr.cli.runtime.services import (
@@ -43,7 +44,6 @@ from lrwr.cli.runtime.services import (
     can_prompt,
     create_progress_listener,
     prompt_for_consent,
-    run_async,
 )
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.ports.stores import LibraryCounts

@@ -8,9 +8,10 @@ from click import getchar
 from lrwr.app.container import open_workspace
 from lrwr.app.presenters.text import StyledText, sanitize_line
 from lrwr.cli.commands.canon import make_decision
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import open_story_services, run_async
+from lrwr.cli.runtime.services import open_story_services
 from lrwr.core.bible.name_review import NameProposal, review_names
 from lrwr.core.canon.decision import Decision
 from lrwr.core.settings.model import Settings

@@ -6,9 +6,9 @@ import typer
 
 from lrwr.app.container import open_workspace
 from lrwr.cli.runtime.editor import open_file_location, print_file_location
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.settings.model import Settings
 from lrwr.tui.queries.passages import FileLocation
 from lrwr.tui.queries.targets import locate_target

@@ -29,6 +29,7 @@ from lrwr.app.presenters.posts import (
 )
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.commands import post_drafts, post_new
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import (
     AsOfOption,
     JsonOption,
@@ -42,7 +43,6 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     open_search_services,
     prompt_for_consent,
-    run_async,
     warn_of_outdated_files,
 )
 from lrwr.core.evidence.limits import PartLength, Platform

@@ -15,9 +15,9 @@ from lrwr.app.presenters.post_drafts import (
     post_as_json,
     render_stored_post,
 )
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.evidence.drafts import CitationStyle
 from lrwr.core.evidence.limits import Platform
 from lrwr.core.settings.files import check_output_file, write_output_file

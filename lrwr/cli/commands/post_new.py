@@ -26,6 +26,7 @@ from lrwr.app.presenters.text import (
     format_count,
     format_tokens_and_price,
 )
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import (
     AsOfOption,
     JsonOption,
@@ -38,7 +39,6 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     open_search_services,
     prompt_for_consent,
-    run_async,
 )
 from lrwr.core.evidence.kinds import KIND_RULES, PostKind, check_horizon_choice
 from lrwr.core.evidence.limits import Platform

@@ -22,9 +22,9 @@ from lrwr.app.presenters.text import (
     format_dollars,
 )
 from lrwr.app.presenters.threads import format_local_time
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
 from lrwr.core.model.egress import (
     EgressReport,
     EgressTotal,

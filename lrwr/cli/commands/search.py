@@ -19,6 +19,7 @@ from lrwr.app.presenters.citations import (
     search_result_as_json,
 )
 from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import (
     AsOfOption,
     BookOption,
@@ -49,7 +50,6 @@ from lrwr.cli.runtime.search_options import (
 )
 from lrwr.cli.runtime.services import (
     open_search_services,
-    run_async,
     select_text,
     warn_of_outdated_files,
 )

@@ -26,10 +26,9 @@ from lrwr.app.presenters.text import (
     format_count,
     sanitize_line,
 )
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async
-from lrwr.core.adapters.chat.factory import list_chat_models
 from lrwr.core.model.chunks import describe_missing_vectors
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
@@ -38,6 +37,7 @@ from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
 from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
+from lrwr.core.settings.chat_models import list_chat_models
 from lrwr.core.settings.library import MOVED_HINT, resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import (

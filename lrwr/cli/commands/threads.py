@@ -27,9 +27,10 @@ from lrwr.app.presenters.threads import (
     turn_as_json,
 )
 from lrwr.app.threads import delete_thread, render_thread
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import run_async, warn_of_outdated_files
+from lrwr.cli.runtime.services import warn_of_outdated_files
 from lrwr.core.adapters.storage.sqlite.checksums import mark_damaged
 from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.model.errors import SettingsProblem

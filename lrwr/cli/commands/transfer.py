@@ -15,9 +15,10 @@ from lrwr.app.transfer.library import (
     LibraryPushResult,
     open_transfer,
 )
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import AdvanceProgress, Output, start_session
-from lrwr.cli.runtime.services import prompt_for_consent, run_async
+from lrwr.cli.runtime.services import prompt_for_consent
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.core.settings.model import Settings

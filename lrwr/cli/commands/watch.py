@@ -32,6 +32,7 @@ from lrwr.app.watch import (
     create_watch_service,
     is_model_used_by_watch,
 )
+from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
@@ -39,7 +40,6 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     create_progress_listener,
     prompt_for_consent,
-    run_async,
 )
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.drives import describe_unsafe_folder

@@ -9,13 +9,13 @@ from lrwr.app.egress import create_chat_model, create_price_lookup
 from lrwr.app.evaluation import ArmSet, open_answerer
 from lrwr.cli.evaluation.request import EvalRequest
 from lrwr.cli.runtime.output import Output
-from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.ports.models import AnswerJudge, ChatModel
 from lrwr.core.retrieval.confidence import FIRST_PASSAGES
 from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.settings.chat_models import ModelRole
 from lrwr.pipeline.evaluation.answer_measures import (
     AnswerMeasure,
     AnswerMethod,

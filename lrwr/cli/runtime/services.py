@@ -1,14 +1,11 @@
-"""Runs coroutines in a command, and opens the services that commands use."""
+"""Opens the services that commands use, and asks and tells the user about them."""
 
-import asyncio
-import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
-from typing import Any, TypeVar
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import (
@@ -25,7 +22,7 @@ from lrwr.app.presenters.text import (
 from lrwr.cli.runtime.output import AdvanceProgress, Output
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
+from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.jobs import (
     DocumentFinished,
     DocumentsPending,
@@ -36,7 +33,6 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.retrieval.freshness import find_changed_files
 from lrwr.core.settings.model import Settings
 
-ResultT = TypeVar("ResultT")
 MODEL_SERVICES = ("openai", "model-server")
 """Services that a language model may run on."""
 SEARCH_SERVICES = ("openai-embeddings", "embedding-server", "qdrant", "cohere")
@@ -52,52 +48,6 @@ ANSWER_SERVICES = (
 )
 """Services that may receive a question or the passages found for it."""
 _YES = frozenset({"y", "yes"})
-
-
-def run_async(
-    coroutine: Coroutine[Any, Any, ResultT],
-    run: Callable[[Coroutine[Any, Any, ResultT]], ResultT] | None = None,
-) -> ResultT:
-    """Run `coroutine` to completion and return its result.
-
-    `run` executes the coroutine in a loop that is reused; None creates a loop, never in
-    debug mode, which prints arguments of slow calls, such as keys. If tasks of a group
-    fail with several `LrwrError`s, only the first is raised.
-
-    Raises:
-        LrwrError: The error of the coroutine, without an exception group around it.
-    """
-    try:
-        return run(coroutine) if run else asyncio.run(coroutine, debug=False)
-    except* LrwrError as group:
-        first: BaseException = group
-        while isinstance(first, BaseExceptionGroup):
-            first = first.exceptions[0]
-        failure = first
-    raise failure
-
-
-def run_with_cleanup(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Run `coroutine` like `run_async`, and cancel it on SIGTERM as on Ctrl-C.
-
-    For commands with temporary files, which a plain SIGTERM would leave behind.
-
-    Raises:
-        LrwrError: The first error of a task group.
-        KeyboardInterrupt: SIGTERM or Ctrl-C cancelled it.
-    """
-
-    async def cancel_on_sigterm() -> ResultT:
-        task = asyncio.current_task()
-        assert task is not None
-        with suppress(NotImplementedError):  # Windows has no signal handlers
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        return await coroutine
-
-    try:
-        return run_async(cancel_on_sigterm())
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
 
 
 def select_text(

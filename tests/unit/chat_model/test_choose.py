@@ -8,16 +8,15 @@ import pytest
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.chat.factory import (
-    ModelRole,
     build_chat_connection,
     create_openai_chat_model,
     is_chat_remote,
-    list_chat_models,
 )
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.egress import RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.ports.models import ChatMessage, ReplyShape
+from lrwr.core.settings.chat_models import ModelRole, list_chat_models
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import is_loopback_host

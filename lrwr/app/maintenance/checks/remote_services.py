@@ -40,6 +40,7 @@ from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.adapters.web import tavily as searching
 from lrwr.core.adapters.web.tavily import CreditsUnavailable, TavilySearch
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
+from lrwr.core.settings.chat_models import list_chat_models
 from lrwr.core.settings.consent import (
     EMBEDDING_SERVER,
     HOSTED_SERVICES,
@@ -199,7 +200,7 @@ async def check_openai(
             offered = await line.fetch_offered_models(connection)
     except LrwrError as error:
         return _failed(part, error, keyring, "openai")
-    names = tuple(chatting.list_chat_models(settings).values())
+    names = tuple(list_chat_models(settings).values())
     return check_language_model(LanguageModelStatus(connection, True, offered, names))
 
 

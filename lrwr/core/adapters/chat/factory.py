@@ -1,7 +1,6 @@
 """Creates the language models that the settings select."""
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 
 from lrwr.core.adapters.chat.connection import (
     OPENAI_CHAT_URL,
@@ -11,8 +10,8 @@ from lrwr.core.adapters.chat.connection import (
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import INTERACTIVE_RETRY_SECONDS, RateLimit
-from lrwr.core.model.egress import RequestPurpose
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.chat_models import ModelRole, get_chat_model_name
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
     OLLAMA_URL,
@@ -22,9 +21,6 @@ from lrwr.core.settings.service_access import (
     resolve_address,
 )
 
-DEFAULT_CHAT_MODEL = "gpt-6-luna"
-"""The OpenAI model that is used if `model.name` is empty."""
-
 _KEY = "OPENAI_API_KEY"
 
 _NO_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
@@ -32,44 +28,6 @@ _NO_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
 
 _REMOTE_RETRY_SECONDS = 120.0
 _LOCAL_RETRY_SECONDS = 10.0
-
-
-class ModelRole(StrEnum):
-    """A task of language models; the settings may name a model for each.
-
-    The planner plans how to answer a question. The analyst extracts facts from the
-    manuscript and judges contradictions. The avatar answers questions. The judge scores
-    answers in `lrwr eval`. The checker compares drafts with the manuscript, the writer
-    drafts them, and scenes. The ranker orders the first passages of a search; it is the planner's
-    model.
-    """
-
-    PLANNER = "planner"
-    ANALYST = "analyst"
-    AVATAR = "avatar"
-    JUDGE = "judge"
-    CHECKER = "checker"
-    WRITER = "writer"
-    RANKER = "ranker"
-
-    @property
-    def purpose(self) -> RequestPurpose:
-        """The purpose of this role's requests in the send log."""
-        match self:
-            case ModelRole.PLANNER:
-                return RequestPurpose.PLANNING
-            case ModelRole.ANALYST:
-                return RequestPurpose.READING
-            case ModelRole.AVATAR:
-                return RequestPurpose.ANSWERING
-            case ModelRole.JUDGE:
-                return RequestPurpose.JUDGING
-            case ModelRole.CHECKER:
-                return RequestPurpose.CHECKING
-            case ModelRole.WRITER:
-                return RequestPurpose.WRITING
-            case ModelRole.RANKER:
-                return RequestPurpose.RERANKING
 
 
 def create_openai_chat_model(
@@ -139,44 +97,6 @@ def is_chat_remote(settings: Settings) -> bool:
             return not is_loopback_host(
                 parse_host(_resolve_base_url(settings, OLLAMA_URL))
             )
-
-
-def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
-    """Return the name of the model for `role` in the settings, or the default for
-    OpenAI.
-
-    Empty if `model.use` is off, or if no model is named for the user's own server.
-    """
-    model = settings.model
-    match role:
-        case ModelRole.PLANNER | ModelRole.RANKER:
-            name = model.planner
-        case ModelRole.ANALYST:
-            name = model.analyst
-        case ModelRole.AVATAR:
-            name = model.avatar
-        case ModelRole.JUDGE:
-            name = model.judge
-        case ModelRole.CHECKER:
-            name = model.checker
-        case ModelRole.WRITER:
-            name = model.writer
-    default = DEFAULT_CHAT_MODEL if model.use == "openai" else ""
-    return "" if model.use == "off" else name or model.name or default
-
-
-def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
-    """Return the names of the models in use, by the purpose of their requests in the
-    send log.
-
-    Purposes without a model are left out.
-    """
-    name_by_purpose = {
-        role.purpose: get_chat_model_name(settings, role)
-        for role in ModelRole
-        if role is not ModelRole.RANKER or settings.rerank.model == "model"
-    }
-    return {purpose: name for purpose, name in name_by_purpose.items() if name}
 
 
 def build_chat_connection(

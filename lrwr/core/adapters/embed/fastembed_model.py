@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lrwr.core.adapters.embed.connection import EmbeddingProfile, resolve_profile
+from lrwr.core.adapters.embed.profile import EmbeddingProfile, resolve_profile
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.model.chunks import compute_norm
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lrwr.core.adapters.embed.connection import (
+from lrwr.core.adapters.embed.profile import (
     DEFAULT_PROFILE,
     MINILM_DIMENSIONS,
     SHIPPED_SPACE,
@@ -259,6 +259,8 @@ class Embedders:
         """The configured embedding model; None if embeddings are off."""
         if self._settings.model == "off":
             return None
+        if self._settings.model == "local":
+            return self.local
         if self._settings.model == "fastembed":
             return self._open_fastembed()
         return self._open_hosted(self.local.count_tokens) or self.local

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from lrwr.core.adapters.embed.connection import (
+from lrwr.core.adapters.embed.profile import (
     DEFAULT_MAX_TOKENS,
     DEFAULT_PROFILE,
     SHIPPED_SPACE,
