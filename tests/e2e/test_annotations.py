@@ -129,3 +129,64 @@ def test_words_are_marked_in_a_colour(reader: Terminal) -> None:
         "annotations"
     ]
     assert (entry["color"], entry["note"]) == ("green", "Irony")
+
+
+def test_an_import_of_another_books_file_adds_only_what_is_placed_and_reports_the_rest(
+    reader: Terminal,
+) -> None:
+    (reader.folder / "other.json").write_text(
+        json.dumps(
+            {
+                "about": {"dc:title": "Anchors", "dc:identifier": ["urn:isbn:2"]},
+                "items": [
+                    {"target": {"selector": {"type": "TextQuoteSelector", "exact": q}}}
+                    for q in ("counted 3 lamps", "weighed anchor", "Nell counted")
+                ],
+            }
+        ),
+        encoding="utf-8",
+    )
+    words = ("annotations", "import", "other.json", "--book", "lanterns")
+    imported = run(reader, *words)
+    assert "1 annotation added to Lanterns" in imported.out
+    assert "“Anchors”, another book" in imported.err
+    assert "2 of its 3 annotations have no place in Lanterns" in imported.err
+    assert "were not added" in imported.err
+    again = run(reader, *words, "--json").json
+    assert again == {
+        "title": "Lanterns",
+        "made_for": "Anchors",
+        "another_book": True,
+        "annotations": 3,
+        "placed": 1,
+        "added": 0,
+        "not_added": 2,
+    }
+    listed = run(reader, "annotations", "list", "lanterns", "--whole", "--json").json
+    assert [a["quote"] for a in listed["annotations"]] == ["counted 3 lamps"]
+
+
+def test_an_import_of_which_nothing_is_in_the_book_is_refused(reader: Terminal) -> None:
+    notes = {"title": "Anchors", "booknotes": [{"text": "weighed anchor", "cfi": ""}]}
+    (reader.folder / "other.json").write_text(json.dumps(notes), encoding="utf-8")
+    refused = reader.run("annotations", "import", "other.json", "--book", "lanterns")
+    assert refused.code == ExitCode.NOT_FOUND
+    assert "No annotation in other.json has a place in Lanterns" in refused.err
+    assert "made for “Anchors”" in refused.err
+    assert "No annotations" in run(reader, "annotations", "list", "lanterns").out
+
+
+def test_an_import_for_the_same_book_keeps_what_has_no_place_and_counts_it(
+    reader: Terminal,
+) -> None:
+    run(reader, "annotations", "add", "lanterns", "counted 3 lamps")
+    run(reader, "annotations", "export", "lanterns", "--to", "own.json")
+    own = json.loads((reader.folder / "own.json").read_text(encoding="utf-8"))
+    selector = {"type": "TextQuoteSelector", "exact": "a cut scene"}
+    own["items"].append({"target": {"selector": selector}})
+    (reader.folder / "own.json").write_text(json.dumps(own), encoding="utf-8")
+    imported = run(reader, "annotations", "import", "own.json", "--book", "lanterns")
+    assert "1 annotation added to Lanterns" in imported.out
+    assert "another book" not in imported.err
+    assert "1 of its 2 annotations has no place in Lanterns" in imported.err
+    assert "list lanterns --whole" in imported.err

@@ -1,10 +1,11 @@
 """`lrwr annotations`: highlights and notes on e-books, and those of beta readers."""
 
 import json
+import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,6 +34,7 @@ from lrwr.core.model.errors import NotFound, SettingsProblem, UnreadableDocument
 from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.reading.annotations import (
     Annotation,
+    AnnotationFile,
     HighlightColor,
     PlacedAnnotation,
     create_annotation,
@@ -256,21 +258,73 @@ def annotations_import_command(
             "Say what the annotations belong to",
             hint="Add either `--book BOOK` or `--manuscript`.",
         )
-    annotations = _read_annotations(file)
+    imported = _read_annotations(file)
     if book is not None:
-        record = open_bookshelf().find(book)
-        added = _store(record, annotations)
-        count = format_count(added, "annotation")
-        output.answer(f"{count} added to {sanitize_line(record.title)}.")
+        report = _import_in_book(settings, output, file.name, imported, book)
+        if as_json:
+            output.json(report)
+        else:
+            count = format_count(report["added"], "annotation")
+            output.answer(f"{count} added to {sanitize_line(report['title'])}.")
         return
-    placed, places = run_async(_place_in_manuscript(settings, output, annotations))
+    placed, places = run_async(
+        _place_in_manuscript(settings, output, imported.annotations)
+    )
     if as_json:
         output.json({"annotations": annotations_as_json(placed, places)})
     else:
         output.show(render_annotations(placed, places))
 
 
-def _read_annotations(file: Path) -> list[Annotation]:
+def _import_in_book(
+    settings: Settings, output: Output, name: str, imported: AnnotationFile, book: str
+) -> dict[str, Any]:
+    """Add the annotations of the file `name` to a book, warn about those without a
+    place, and return the counts. Of a file for another book only those with a place are
+    added.
+
+    Raises:
+        NotFound: None has a place in the book, or there is no such book.
+    """
+    record = open_bookshelf().find(book)
+    length = record.outline.length
+    text = load_bounded_book(settings, output, record, length).text
+    placed = place_annotations(imported.annotations, text)
+    fitting = [item.annotation for item in placed if item.span]
+    title, total = sanitize_line(record.title), len(placed)
+    is_other = not imported.is_made_for(record.outline)
+    made_for = f"“{sanitize_line(imported.title)}”" if imported.title else "another one"
+    if placed and not fitting:
+        raise NotFound(
+            f"No annotation in {name} has a place in {title}",
+            hint=f"The file was made for {made_for}."
+            if is_other
+            else "Check with `lrwr books` that it is this book's.",
+        )
+    if is_other:
+        output.warn(f"{name} was made for {made_for}, another book than {title}")
+    missing = total - len(fitting)
+    if missing:
+        subject = f"{missing} of its {format_count(total, 'annotation')}"
+        verb = "has" if missing == 1 else "have"
+        end = (
+            f", and {'was' if missing == 1 else 'were'} not added"
+            if is_other
+            else f"; `lrwr annotations list {shlex.quote(book)} --whole` lists what is lost"
+        )
+        output.warn(f"{subject} {verb} no place in {title}{end}")
+    return {
+        "title": record.title,
+        "made_for": imported.title,
+        "another_book": is_other,
+        "annotations": total,
+        "placed": len(fitting),
+        "added": _store(record, fitting if is_other else imported.annotations),
+        "not_added": missing if is_other else 0,
+    }
+
+
+def _read_annotations(file: Path) -> AnnotationFile:
     content = read_input_bytes(file)
     try:
         return import_annotations(parse_json(content), file.name)

@@ -293,7 +293,24 @@ def export_readest(
     return {"title": outline.title, "booknotes": notes}
 
 
-def import_annotations(value: object, name: str) -> list[Annotation]:
+@dataclass(frozen=True, slots=True)
+class AnnotationFile:
+    """The annotations of a file, and the book that it names; empty if it names none."""
+
+    annotations: tuple[Annotation, ...]
+    title: str = ""
+    identifiers: tuple[str, ...] = ()
+
+    def is_made_for(self, outline: BookOutline) -> bool:
+        """Return whether the file names this book, any edition of it, or none."""
+        if outline.identifier and outline.identifier in self.identifiers:
+            return True
+        if self.title:
+            return self.title.casefold() == outline.title.casefold()
+        return not (self.identifiers and outline.identifier)
+
+
+def import_annotations(value: object, name: str) -> AnnotationFile:
     """Return the annotations of a file of Readest, or else as `import_w3c`.
 
     Raises:
@@ -303,8 +320,18 @@ def import_annotations(value: object, name: str) -> list[Annotation]:
     entries = [n for n in notes if isinstance(n, Mapping)] if _is_list(notes) else []
     is_readest = isinstance(value, Mapping) and "booknotes" in value
     if is_readest or (entries and all("cfi" in note for note in entries)):
-        return [a for note in entries if (a := _import_readest(note)) is not None]
-    return import_w3c(value, name)
+        imported = [a for note in entries if (a := _import_readest(note)) is not None]
+    else:
+        imported = import_w3c(value, name)
+    whole = value if isinstance(value, Mapping) else {}
+    about = next(_iter_mappings(whole.get("about")), {})
+    listed = about.get("dc:identifier", [])
+    identifiers = listed if isinstance(listed, list) else [listed]
+    return AnnotationFile(
+        tuple(imported),
+        (_text(about, "dc:title") or _text(whole, "title")).strip(),
+        tuple(text for text in identifiers if isinstance(text, str)),
+    )
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:
