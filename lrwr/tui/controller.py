@@ -7,11 +7,9 @@ imports it in a thread, after its first frame.
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
-from lrwr.app.egress import pending_consents, record_consent
 from lrwr.app.pending_changes import PendingCounts, count_pending
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError, NotFound
@@ -77,7 +75,7 @@ from lrwr.tui.queries.threads import (
 )
 from lrwr.tui.room import ActionHandler, RoomScreen
 from lrwr.tui.scope import ChatOptions
-from lrwr.tui.screens.dialogs import ConsentScreen
+from lrwr.tui.screens.dialogs import ask_consents
 from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
@@ -88,7 +86,6 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from lrwr.app.container import Workspace
-    from lrwr.app.egress import ConsentRequest
 
 ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
     {
@@ -157,7 +154,7 @@ class ChatController:
         """Ask for missing consents, open the library and show its state."""
         status = self._screen.query_one(StatusLine)
         try:
-            await self._ask_consents()
+            await ask_consents(self._screen.room, by_address=True)
             welcome = await self._services.run(
                 lambda workspace: load_welcome(workspace, self._options)
             )
@@ -282,17 +279,6 @@ class ChatController:
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self._screen.show_error(error)
 
-    async def _ask_consents(self) -> None:
-        """Ask for consent to each configured service that has no recorded decision."""
-        for request in await self._services.run(_list_consent_requests):
-            allowed = await self._screen.app.push_screen_wait(
-                ConsentScreen(request.question)
-            )
-            if allowed is not None:
-                await self._services.run(
-                    partial(_save_consent, name=request.name, allowed=allowed)
-                )
-
     async def _show_welcome(self, welcome: Welcome) -> None:
         screen = self._screen
         self._model = welcome.model
@@ -362,17 +348,6 @@ class ChatController:
         screen.scope = replace(screen.scope, thread=thread, title=title)
         screen.show_spending()
         self._look_for_changes(view)
-
-
-async def _list_consent_requests(
-    workspace: "Workspace",
-) -> "tuple[ConsentRequest, ...]":
-    return pending_consents(workspace.egress)
-
-
-async def _save_consent(workspace: "Workspace", *, name: str, allowed: bool) -> None:
-    record_consent(workspace.egress, name, allowed=allowed)
-    workspace.reset_sessions()
 
 
 async def _load_counts(workspace: "Workspace") -> LibraryCounts:

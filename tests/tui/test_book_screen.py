@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 from textual.widgets import Input, Static
@@ -19,15 +20,20 @@ from lrwr.app.container import open_workspace
 from lrwr.cli.runtime.failures import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.book_app import BookApp
-from lrwr.tui.screens.book import BookContents, BookPane
+from lrwr.tui.screens.book import BookScreen
+from lrwr.tui.screens.book_view import BookContents, BookPane
+from lrwr.tui.screens.dialogs import ConsentScreen
 from lrwr.tui.service_thread import ServiceThread
-from tests.fakes.model_server import ModelServer, Say
+from tests.fakes.model_server import Asked, ModelServer, Say
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS, WIDE, Room, with_model
 from tests.unit.source.epub_files import build_epub
 
 LOOKS_AT_MOST = 500
 """Looks at a screen until what it shows is given up."""
+
+LONGEST = 30
+"""Seconds after which a held answer comes anyway."""
 
 LAMPS = [
     f"<p>Nell counted {n} lamps on the Strake. Nobody else did.</p>"
@@ -203,11 +209,11 @@ async def test_words_are_found_in_what_has_been_read_forward_and_back(
         await press(room, "slash")
         await room.pilot.press(*"Nobody")
         await press(room, "enter")
-        assert shown(room, "status") == "Paragraph 2"
+        assert shown(room, "status").startswith("Paragraph 2 ")
         await press(room, "n")
-        assert shown(room, "status") == "Paragraph 3"
+        assert shown(room, "status").startswith("Paragraph 3 ")
         await press(room, "N", "N")
-        assert shown(room, "status") == "Paragraph 12"
+        assert shown(room, "status").startswith("Paragraph 12 ")
 
 
 async def test_a_question_about_the_selection_is_answered_with_steps_and_paragraphs(
@@ -301,3 +307,83 @@ async def test_highlighting_the_same_paragraph_again_changes_its_colour(
         await press(room, "down", "1", "1", "2")
         (annotation,) = shelf.annotations(lanterns.id)
         assert annotation.color == "green"
+
+
+async def test_escape_closes_the_note_below_the_text_before_the_book(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "down", "1")
+        details = room.app.screen.query_one("#book-details")
+        assert details.has_class("shown")
+        await press(room, "escape")
+        assert room.app.is_running
+        assert not details.has_class("shown")
+        await press(room, "down", "up")
+        assert details.has_class("shown")
+
+
+async def test_the_keys_of_the_colours_are_shown(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "down")
+        assert "1 yellow  2 green  3 blue  4 pink" in shown(room, "status")
+
+
+async def test_a_question_asked_during_an_answer_is_answered_after_it(
+    lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
+) -> None:
+    answer = {"step": "answer", "phrasings": [], "chapter": 0, "part": 0}
+    may_answer = Event()
+
+    def reply(asked: Asked) -> str:
+        if asked.schema:
+            return json.dumps(answer)
+        may_answer.wait(LONGEST)
+        return (
+            "She likes it." if "question: Why?" in asked.texts[1] else "Nobody knows."
+        )
+
+    server.answering(reply)
+    async with open_screen(lanterns, shelf, model=server) as room:
+        await room.pilot.press("a", *"Why?", "enter")
+        await wait_until(room, lambda: len(server.asked) == 2)
+        await room.pilot.press("a", *"Who?", "enter")
+        await wait_until(room, lambda: "1 question waiting" in shown(room, "status"))
+        may_answer.set()
+        await settle(room)
+        detail = shown(room, "detail")
+        assert detail.index("She likes it.") < detail.index("Who?")
+        assert detail.index("Who?") < detail.index("Nobody knows.")
+        assert "Reader: Why?" in "".join(server.asked[2].texts)
+
+
+async def test_a_jump_by_the_contents_does_not_move_the_position(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    shelf.store_position(lanterns.id, lanterns.outline.length)
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "tab", "up", "up", "enter")
+        assert "counted 1 lamps" in visible(room)
+        assert "(100 %)" in shown(room, "title")
+    assert shelf.position(lanterns.id) == lanterns.outline.length
+
+
+async def test_consent_is_asked_before_the_first_question_is_sent(
+    lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
+) -> None:
+    folder = shelf.folder_of(lanterns.id)
+    text = f'[model]\nuse = "local"\nbase_url = "{server.base_url}"\nname = "m"\n'
+    (folder / "lrwr.toml").write_text(text, encoding="utf-8")
+    answer = {"step": "answer", "phrasings": [], "chapter": 0, "part": 0}
+    server.will(Say(json.dumps(answer)), Say("The text so far does not say it."))
+    async with open_screen(lanterns, shelf) as room:
+        await room.pilot.press("a", *"Why?", "enter")
+        await wait_until(room, lambda: isinstance(room.app.screen, ConsentScreen))
+        assert not server.asked
+        await room.pilot.press("tab", "enter")
+        await wait_until(room, lambda: isinstance(room.app.screen, BookScreen))
+        await settle(room)
+        assert "does not say it" in shown(room, "detail")
+        assert len(server.asked) == 2

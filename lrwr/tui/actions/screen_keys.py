@@ -364,7 +364,8 @@ BOOK_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "book.close", "escape,q", "Close",
-        "Close the answer, the search or the contents; then the book", "close",
+        "Close the answer, the note, the search or the contents; then the book",
+        "close",
         is_shown_in_footer=True,  is_priority=False,
     ),
 )  # fmt: skip

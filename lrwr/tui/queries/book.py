@@ -14,6 +14,7 @@ from lrwr.app.books import (
     open_bookshelf,
 )
 from lrwr.app.companion import open_reading_companion
+from lrwr.app.egress import announce_first_uses
 from lrwr.app.presenters.books import describe_position
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.text import Span
@@ -31,6 +32,7 @@ from lrwr.core.reading.bounded_book import (
     build_horizon_text,
     find_next_position,
 )
+from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.tui.queries.reader import (
     ReaderContents,
     ReaderPart,
@@ -309,6 +311,15 @@ async def save_book_reading(
     shelf.store_position(record.id, position)
     if annotations is not None:
         shelf.store_annotations(record, annotations, now)
+
+
+async def list_first_uses(workspace: "Workspace") -> list[str]:
+    """Return notices about the services that receive words of the book for the first
+    time.
+    """
+    notices: list[str] = []
+    announce_first_uses(workspace.egress, HOSTED_SERVICES, notices.append)
+    return notices
 
 
 async def ask_about_book(

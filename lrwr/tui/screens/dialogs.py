@@ -1,6 +1,7 @@
 """Dialogs: their base class, a text input, and a consent question."""
 
-from typing import ClassVar, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -9,8 +10,13 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Footer, Input, Static
 
+from lrwr.app.egress import ConsentRequest, pending_consents, record_consent
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.actions.screen_keys import TEXT_INPUT_ACTIONS
+from lrwr.tui.room import RoomApp
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
 
 SIDE_BY_SIDE = 90
 """Minimum width, in columns, for two panes side by side."""
@@ -170,3 +176,28 @@ class ConsentScreen(ModalSheet[bool | None]):
     def action_later(self) -> None:
         """Close with the result None: no decision."""
         self.dismiss(None)
+
+
+async def ask_consents(room: RoomApp, *, by_address: bool) -> None:
+    """Ask for consent to each configured service that has no recorded decision.
+
+    With `by_address` False, not to those of which the settings only name the address.
+
+    Raises:
+        StoreProblem: A decision cannot be stored.
+    """
+
+    async def list_requests(workspace: "Workspace") -> tuple[ConsentRequest, ...]:
+        return pending_consents(workspace.egress, by_address=by_address)
+
+    for request in await room.service_thread.run(list_requests):
+        allowed = await room.push_screen_wait(ConsentScreen(request.question))
+        if allowed is not None:
+            await room.service_thread.run(
+                partial(_save_consent, name=request.name, allowed=allowed)
+            )
+
+
+async def _save_consent(workspace: "Workspace", *, name: str, allowed: bool) -> None:
+    record_consent(workspace.egress, name, allowed=allowed)
+    workspace.reset_sessions()

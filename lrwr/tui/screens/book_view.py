@@ -1,0 +1,238 @@
+"""What the reading screen of an e-book shows: text up to the position, contents,
+annotations and details.
+"""
+
+import time
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from lrwr.app.books import BookRecord
+from lrwr.app.presenters.text import (
+    sanitize_line,
+    sanitize_text,
+    shorten_excerpt,
+)
+from lrwr.core.model.text import Span
+from lrwr.core.reading.annotations import HighlightColor, PlacedAnnotation
+from lrwr.tui.queries.book import (
+    BookReading,
+    load_book_reading,
+    save_book_reading,
+)
+from lrwr.tui.queries.reader import ReaderContents
+from lrwr.tui.room import RoomApp
+from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
+from lrwr.tui.widgets.contents_tree import ContentsTree
+from lrwr.tui.widgets.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
+
+ResultT = TypeVar("ResultT")
+ANNOTATION = -2
+"""Stands for the index of a part in the contents: what follows is an annotation's."""
+
+
+class BookContents(ContentsTree):
+    """Shows the chapters up to the position, and the annotations below."""
+
+    def show_book(
+        self, contents: ReaderContents, placed: list[PlacedAnnotation]
+    ) -> None:
+        """Show the chapters and the annotations."""
+        self.show(contents)
+        if placed:
+            parent = self.root.add("Annotations", expand=True)
+            for number, item in enumerate(placed):
+                note = item.annotation.note
+                label = note if note else f"“{item.annotation.quote}”"
+                text = Text(shorten_excerpt(sanitize_line(label)))
+                parent.add_leaf(text, (ANNOTATION, number))
+
+
+class BookPane(TextPane, inherit_bindings=False):
+    """The text, whose keys are those of the screen."""
+
+
+class BookView(Screen[None]):
+    """Shows the book `record` up to its position, which is stored when it moves."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    BookView {
+        background: $background;
+        #book-title {
+            height: 1;
+            padding: 0 1;
+            background: $panel;
+            color: $primary;
+            text-style: bold;
+            text-wrap: nowrap;
+            text-overflow: ellipsis;
+        }
+        #book-both { height: 1fr; background: $surface; }
+        #book-details {
+            height: auto;
+            max-height: 40%;
+            padding: 0 1;
+            border-top: solid $panel;
+            background: $background;
+            display: none;
+        }
+        #book-details.shown { display: block; }
+        #book-input { background: $background; display: none; }
+        #book-status {
+            height: 1;
+            padding: 0 1;
+            background: $panel;
+            color: $text-muted;
+            text-wrap: nowrap;
+            text-overflow: ellipsis;
+        }
+        &.-narrow #reader-tree { display: none; width: 100%; border-right: none; }
+        &.-narrow.contents #reader-tree { display: block; }
+        &.-narrow.contents TextPane { display: none; }
+    }
+    """
+
+    def __init__(self, room: RoomApp, record: BookRecord) -> None:
+        super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE, "-wide")]
+        self._room, self._record = room, record
+        self._reading: BookReading | None = None
+        self._part: Span | None = None
+        self._answer = ""
+        self._closed_details = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out title, contents, text, details, input, status and footer."""
+        yield Static(sanitize_line(self._record.title), markup=False, id="book-title")
+        with Horizontal(id="book-both"):
+            yield BookContents()
+            yield BookPane()
+        with VerticalScroll(id="book-details"):
+            yield Static(markup=False, id="book-detail")
+        yield Input(compact=True, id="book-input")
+        yield Static("Loading…", markup=False, id="book-status")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Focus the text, and load the book."""
+        self.query_one(TextPane).focus()
+        self._load()
+
+    @work(exclusive=True, group="read", exit_on_error=False)
+    async def _load(self) -> None:
+        record = self._record
+        self._reading = await self._run(lambda w: load_book_reading(w, record))
+        if self._reading is not None:
+            self._show()
+
+    @on(TextPane.Moved)
+    def _moved(self) -> None:
+        # Only then is it certain what is on the screen.
+        self.call_after_refresh(self._mark_seen)
+
+    async def _mark_seen(self) -> None:
+        """Move the position to the last paragraph that is wholly on the screen."""
+        reading = self._reading
+        if reading is None or self._part is None:
+            return
+        if reading.mark_seen(self.query_one(TextPane).visible_span):
+            self._update("title", reading.summary)
+            await self._save(annotations=False)
+
+    async def _run(
+        self, work: "Callable[[Workspace], Coroutine[None, None, ResultT]]"
+    ) -> "ResultT | None":
+        """Return the result of `work`; of a failure, show the error and return None."""
+        try:
+            return await self._room.service_thread.run(work)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a reader nothing
+            self._show_error(error)
+            return None
+
+    def _show_error(self, error: Exception) -> None:
+        self._show_status(self._room.describe_error(error).full_text)
+
+    async def _save(self, *, annotations: bool) -> None:
+        """Store the position, and with `annotations` these too."""
+        reading = self._reading
+        if reading is None:
+            return
+        changed = list(reading.annotations) if annotations else None
+        save = partial(
+            save_book_reading,
+            record=reading.record,
+            position=reading.position,
+            annotations=changed,
+            now=time.time(),
+        )
+        await self._run(save)
+
+    def _show(self, status: str = "") -> None:
+        """Show the part of the selection with its marks, and what belongs to it."""
+        reading = self._reading
+        if reading is None:
+            return
+        contents = reading.list_parts()
+        number = contents.find_part(contents.position)
+        part, pane = contents.parts[number].span, self.query_one(TextPane)
+        tree = self.query_one(BookContents)
+        if part != self._part:
+            self._part = part
+            pane.show(reading.visible_text, part, reading.text.lines)
+        pane.set_marks(reading.list_marks(part))
+        pane.go_to(reading.selected.start)
+        if self.focused is not tree:
+            tree.show_book(contents, reading.placed)
+            tree.open_part(number, (), 0)
+        self._update("title", reading.summary)
+        self._show_details()
+        self._show_status(status or self._describe_place(reading))
+
+    def _describe_place(self, reading: BookReading) -> str:
+        """Return the selected paragraph, and the keys that highlight."""
+        keys = {
+            active.binding.action: self.app.get_key_display(active.binding)
+            for active in reversed(self.active_bindings.values())
+        }
+        colors = [
+            f"{keys[action]} {color}"
+            for color in HighlightColor
+            if (action := f"highlight('{color}')") in keys
+        ]
+        return "  ".join([f"Paragraph {reading.paragraph + 1:,}", "", *colors])
+
+    def _show_details(self) -> None:
+        """Show the answer, else what belongs to the selection, unless it was closed."""
+        reading = self._reading
+        lines = reading.describe_selection() if reading else []
+        text = self._answer or "\n".join(lines)
+        if text != self._closed_details:
+            self._closed_details = ""
+        self._update("detail", text)
+        is_shown = bool(text) and not self._closed_details
+        self.query_one("#book-details").set_class(is_shown, "shown")
+
+    def _close_details(self) -> bool:
+        """Close what belongs to the selection; return whether it was shown."""
+        details = self.query_one("#book-details")
+        if not details.has_class("shown"):
+            return False
+        self._closed_details = str(self.query_one("#book-detail", Static).content)
+        details.remove_class("shown")
+        return True
+
+    def _update(self, name: str, text: str) -> None:
+        self.query_one(f"#book-{name}", Static).update(sanitize_text(text))
+
+    def _show_status(self, text: str) -> None:
+        self._update("status", text)
