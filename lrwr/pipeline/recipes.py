@@ -204,7 +204,8 @@ async def embed_chunks(
         return knowledge
     texts = {chunk.text_hash for chunk in knowledge.chunks}
     stored_hashes = await tools.known(tools.space, texts)
-    await report(StageStarted(knowledge.document.id, JobStage.EMBED))
+    count = len(texts - set(stored_hashes))
+    await report(StageStarted(knowledge.document.id, JobStage.EMBED, count))
     passages: dict[TextHash, EmbeddedPassage] = {}
     missing = embed_missing(knowledge.chunks, stored_hashes, tools.embedder)
     async with aclosing(missing) as slices:

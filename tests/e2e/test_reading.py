@@ -170,3 +170,31 @@ def test_the_hint_to_continue_a_thread_names_the_book(reader: Terminal) -> None:
     run(reader, "read", "lanterns.epub")
     ran = run(reader, "ask", "--book", "lanterns", "Who counted 3 lamps?")
     assert "`lrwr ask --book lanterns --thread " in ran.err
+
+
+def test_threads_about_a_book_are_listed_shown_and_deleted(reader: Terminal) -> None:
+    run(reader, "read", "lanterns.epub")
+    run(reader, "ask", "--book", "lanterns", "Who counted 3 lamps?")
+    (thread,) = run(reader, "threads", "--book", "lanterns", "--json").json
+    shown = run(reader, "threads", "show", "1", "--book", "lanterns").out
+    assert "Who counted 3 lamps?" in shown
+    found = run(reader, "threads", "search", "lamps", "--book", "lanterns", "--json")
+    assert found.json[0]["thread"]["id"] == thread["id"]
+    assert shown == run(reader, "threads", "--book", "lanterns", "show", "1").out
+    run(reader, "threads", "delete", "1", "--book", "lanterns")
+    assert run(reader, "threads", "--book", "lanterns", "--json").json == []
+    run(reader, "threads", "undo", "--book", "lanterns")
+    assert run(reader, "threads", "--book", "lanterns", "--json").json == [thread]
+
+
+def test_going_to_a_place_says_how_far_that_moves_the_position(
+    reader: Terminal,
+) -> None:
+    run(reader, "read", "lanterns.epub")
+    moved = run(reader, "read", "lanterns", "--at", "ch2")
+    assert "Your position moved forward from paragraph 12 to 22" in moved.err
+    assert " --at 1`" in moved.err
+    back = run(reader, "read", "lanterns", "--at", "1")
+    assert "Your position moved back from paragraph 22 to 12" in back.err
+    assert " --at 21`" in back.err
+    assert "position moved" not in run(reader, "read", "lanterns", "--at", "1").err

@@ -16,7 +16,7 @@ from lrwr.app.books import (
     open_bookshelf,
 )
 from lrwr.app.container import Workspace
-from lrwr.app.presenters.books import page_as_json, render_page
+from lrwr.app.presenters.books import SHORT_ID, page_as_json, render_page
 from lrwr.cli.commands.books import (
     BookArgument,
     add_book_file,
@@ -27,7 +27,7 @@ from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, is_terminal, start_session
 from lrwr.cli.runtime.screens import run_screen
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.reading.bounded_book import find_next_position
+from lrwr.core.reading.bounded_book import PAGE_PARAGRAPHS, find_next_position
 from lrwr.core.settings.model import Settings
 from lrwr.tui.service_thread import ServiceThread
 
@@ -82,8 +82,11 @@ def read_command(
     if next_page and position >= record.outline.length:
         output.info("You have read the whole book.")
     if next_page or at or not position:
+        before = position
         position = find_next_position(record.outline, record.chapters, start)
         shelf.store_position(record.id, position)
+        if at and before and before != position:
+            _announce_move(output, record, before, position)
     is_screen = is_terminal(sys.stdin) and output.interactive
     if is_screen and not (plain or next_page or as_json):
         book_settings = build_book_settings(settings, shelf.folder_of(record.id))
@@ -95,6 +98,19 @@ def read_command(
         return
     with output.paged():
         output.show(render_page(opened, opened.page()))
+
+
+def _announce_move(
+    output: Output, record: BookRecord, before: int, position: int
+) -> None:
+    """Say how the position moved: forward, questions may be about what was skipped."""
+    starts = [c.paragraph for c in record.chapters if c.paragraph < before]
+    first = max(0, before - PAGE_PARAGRAPHS, *starts) + 1
+    direction = "forward" if position > before else "back"
+    output.info(
+        f"Your position moved {direction} from paragraph {before:,} to {position:,}."
+        f" To return: `lrwr read {record.id[:SHORT_ID]} --at {first}`."
+    )
 
 
 def _create_app(

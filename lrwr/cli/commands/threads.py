@@ -30,7 +30,7 @@ from lrwr.app.threads import delete_thread, render_thread
 from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, declare_limit
 from lrwr.cli.runtime.output import Output, start_session
-from lrwr.cli.runtime.services import warn_of_outdated_files
+from lrwr.cli.runtime.services import select_text, warn_of_outdated_files
 from lrwr.core.adapters.storage.sqlite.checksums import mark_damaged
 from lrwr.core.adapters.storage.sqlite.verification import find_damaged_threads
 from lrwr.core.model.errors import SettingsProblem
@@ -47,7 +47,8 @@ CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]
 
 EPILOG = (
     "Examples: lrwr threads · lrwr threads show 1 · lrwr threads search lantern ·"
-    " lrwr threads export 1 --to ../talk.md. Name a thread by its number in the list, its"
+    " lrwr threads export 1 --to ../talk.md ·"
+    " lrwr threads --book alice. Name a thread by its number in the list, its"
     " id or the beginning of the id, or its title."
 )
 SHOW_EPILOG = (
@@ -64,6 +65,15 @@ UNDO_EPILOG = "Example: lrwr threads undo"
 
 ResultT = TypeVar("ResultT")
 
+ThreadsBookOption = Annotated[
+    str | None,
+    typer.Option(
+        "--book",
+        metavar="BOOK",
+        help="Use the threads about an e-book of `lrwr books`.",
+    ),
+]
+
 ThreadsThreadNameArgument = Annotated[
     str,
     typer.Argument(
@@ -76,15 +86,19 @@ app = typer.Typer(name="threads", invoke_without_command=True, epilog=EPILOG)
 
 
 @app.callback()
-def threads_command(context: typer.Context, as_json: JsonOption = False) -> None:
+def threads_command(
+    context: typer.Context,
+    book: ThreadsBookOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """List your saved conversations, called threads, or use one.
 
-    Threads are listed newest first.
+    Threads are listed newest first. Those about an e-book are stored with it: --book.
     """
     if context.invoked_subcommand is not None:
         return
 
-    output, (threads, lost) = _with_services(context, _list)
+    output, (threads, lost) = _with_services(context, book, _list)
     if as_json:
         output.json([thread_as_json(thread) for thread in threads])
     elif not threads:
@@ -100,11 +114,12 @@ def threads_command(context: typer.Context, as_json: JsonOption = False) -> None
 def threads_show_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
+    book: ThreadsBookOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a thread: questions, answers, and the current state of their citations."""
     output, (found_thread, turns, places, changes) = _with_services(
-        context, lambda s: _read(s, thread)
+        context, book, lambda s: _read(s, thread)
     )
     if as_json:
         conversation = [
@@ -128,6 +143,7 @@ def threads_rename_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
+    book: ThreadsBookOption = None,
 ) -> None:
     """Change the title of a thread."""
     if not title.strip():
@@ -140,7 +156,7 @@ def threads_rename_command(
         await store.rename(found_thread.id, title.strip())
         return found_thread
 
-    output, found_thread = _with_store(context, rename)
+    output, found_thread = _with_store(context, book, rename)
     new = format_thread_title(replace(found_thread, title=title))
     output.answer(f"Renamed “{format_thread_title(found_thread)}” to “{new}”.")
 
@@ -155,6 +171,7 @@ def threads_search_command(
         int,
         declare_limit("turns", most=1000),
     ] = 10,
+    book: ThreadsBookOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search questions and answers for any of the words, best match first."""
@@ -164,7 +181,7 @@ def threads_search_command(
             "No search words", hint="Try `lrwr threads search lantern`."
         )
     output, matches = _with_store(
-        context, lambda s: s.search(content_words, limit=limit)
+        context, book, lambda s: s.search(content_words, limit=limit)
     )
     if as_json:
         output.json(
@@ -198,6 +215,7 @@ def threads_export_command(
     force: Annotated[
         bool, typer.Option("--force", help="Replace an existing file.")
     ] = False,
+    book: ThreadsBookOption = None,
 ) -> None:
     """Export a thread as Markdown, with its citations."""
 
@@ -209,7 +227,7 @@ def threads_export_command(
         found_thread = await _find(workspace.threads, thread)
         return await render_thread(workspace, found_thread.id)
 
-    output, text = _with_services(context, render, check)
+    output, text = _with_services(context, book, render, check)
     if to is None:
         with output.paged():
             output.answer(text.rstrip("\n"))
@@ -220,7 +238,9 @@ def threads_export_command(
 
 @app.command("delete", epilog=DELETE_EPILOG)
 def threads_delete_command(
-    context: typer.Context, thread: ThreadsThreadNameArgument
+    context: typer.Context,
+    thread: ThreadsThreadNameArgument,
+    book: ThreadsBookOption = None,
 ) -> None:
     """Delete a thread. It can be restored for 30 days with `lrwr threads undo`."""
     now = time.time()
@@ -229,7 +249,7 @@ def threads_delete_command(
         found_thread = await _find(workspace.threads, thread)
         return found_thread, await delete_thread(workspace, found_thread.id, now)
 
-    output, (found_thread, purged) = _with_services(context, delete)
+    output, (found_thread, purged) = _with_services(context, book, delete)
     output.answer(
         f"Deleted “{format_thread_title(found_thread)}”.",
         StyledText(" To restore it: `lrwr threads undo`.", "faint"),
@@ -242,9 +262,11 @@ def threads_delete_command(
 
 
 @app.command("undo", epilog=UNDO_EPILOG)
-def threads_undo_command(context: typer.Context) -> None:
+def threads_undo_command(
+    context: typer.Context, book: ThreadsBookOption = None
+) -> None:
     """Restore the thread that was deleted last."""
-    output, restored = _with_store(context, lambda store: store.restore())
+    output, restored = _with_store(context, book, lambda store: store.restore())
     if restored is None:
         output.answer("There is no deleted thread to restore.")
         return
@@ -253,18 +275,25 @@ def threads_undo_command(context: typer.Context) -> None:
 
 def _with_store(
     context: typer.Context,
+    book: str | None,
     work: Callable[[ThreadStore], Coroutine[Any, Any, ResultT]],
 ) -> tuple[Output, ResultT]:
-    return _with_services(context, lambda workspace: work(workspace.threads))
+    return _with_services(context, book, lambda workspace: work(workspace.threads))
 
 
 def _with_services(
     context: typer.Context,
+    book: str | None,
     work: Callable[[Workspace], Coroutine[Any, Any, ResultT]],
     check: Callable[[Settings], None] | None = None,
 ) -> tuple[Output, ResultT]:
-    """Check the settings with `check`, then open the workspace and run `work` in it."""
+    """Check the settings with `check`, then open the workspace, that of an e-book with
+    `book`, and run `work` in it.
+    """
     settings, output = start_session(context)
+    # `--book` may also stand before the name of the subcommand.
+    before = context.parent.params.get("book") if context.parent else None
+    settings, _ = select_text(settings, output, book or before, None, whole=False)
     if check is not None:
         check(settings)
 

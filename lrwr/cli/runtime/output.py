@@ -45,10 +45,11 @@ _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff
 class AdvanceProgress(Protocol):
     """A function that moves a progress bar forward."""
 
-    def __call__(self, steps: int, total: int | None = None) -> None:
-        """Move the bar forward by `steps`; `total` sets the number of all steps.
+    def __call__(self, steps: int, total: int | None = None, label: str = "") -> None:
+        """Move the bar forward by `steps`; `total` sets the number of all steps, and
+        `label` what is being done.
 
-        None leaves the total unchanged.
+        None and an empty label change nothing.
         """
 
 
@@ -433,8 +434,8 @@ def _width(file: TextIO, env: Mapping[str, str]) -> int:
     return _FALLBACK_WIDTH
 
 
-def _ignore_progress(steps: int, total: int | None = None) -> None:
-    del steps, total
+def _ignore_progress(steps: int, total: int | None = None, label: str = "") -> None:
+    del steps, total, label
 
 
 def _align_columns(

@@ -1,11 +1,12 @@
 """Opens the services that commands use, and asks and tells the user about them."""
 
 import sys
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
+from types import MappingProxyType
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import (
@@ -24,10 +25,13 @@ from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.jobs import (
+    ChunksEmbedded,
     DocumentFinished,
     DocumentsPending,
     IngestEvent,
     IngestPlanned,
+    JobStage,
+    StageStarted,
 )
 from lrwr.core.model.language_model import Usage
 from lrwr.core.retrieval.freshness import find_changed_files
@@ -47,6 +51,17 @@ ANSWER_SERVICES = (
     "langsmith",
 )
 """Services that may receive a question or the passages found for it."""
+STAGE_LABELS: Mapping[JobStage, str] = MappingProxyType(
+    {
+        JobStage.READ: "Reading",
+        JobStage.SPLIT: "Splitting into passages",
+        JobStage.ANALYSE: "Finding names and facts",
+        JobStage.EMBED: "Embedding passages",
+        JobStage.STORE: "Storing",
+    }
+)
+"""What is being done with the only document of an ingestion."""
+ATTRIBUTING = "Finding characters and speakers"
 _YES = frozenset({"y", "yes"})
 
 
@@ -281,21 +296,30 @@ def create_progress_listener(
 ) -> Callable[[IngestEvent], None]:
     """Return a function that receives the events of an ingestion.
 
-    It calls `advance` for each finished document, and prints, once, that another run of
-    lrwr is using the library.
+    It calls `advance` for each finished document, or if there is only one, for its
+    stages and embedded passages. It prints, once, that another run of lrwr is using the
+    library.
     """
-    has_announced_wait = False
+    has_announced_wait = is_single = False
 
     def listen(event: IngestEvent) -> None:
-        nonlocal has_announced_wait
-        if isinstance(event, IngestPlanned):
-            advance(0, total=event.process + event.forget)
-        elif isinstance(event, DocumentFinished):
-            advance(1)
-        elif isinstance(event, DocumentsPending) and not has_announced_wait:
-            has_announced_wait = True
-            documents = format_count(event.documents, "document")
-            output.info(f"Waiting for another lrwr process to finish {documents}.")
+        nonlocal has_announced_wait, is_single
+        match event:
+            case IngestPlanned():
+                is_single = (event.process, event.forget) == (1, 0)
+                advance(0, None if is_single else event.process + event.forget)
+            case StageStarted() if is_single:
+                advance(0, event.chunks or None, STAGE_LABELS[event.stage])
+            case ChunksEmbedded() if is_single:
+                advance(event.chunks)
+            case DocumentFinished():
+                advance(*((0, None, ATTRIBUTING) if is_single else (1,)))
+            case DocumentsPending() if not has_announced_wait:
+                has_announced_wait = True
+                documents = format_count(event.documents, "document")
+                output.info(f"Waiting for another lrwr process to finish {documents}.")
+            case _:
+                pass
 
     return listen
 

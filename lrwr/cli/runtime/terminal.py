@@ -109,12 +109,15 @@ class ProgressBar:
         self._display = display
         self._task = display.add_task(label, total=total)
 
-    def advance(self, steps: int, total: int | None = None) -> None:
-        """Move the bar forward by `steps`; `total` sets the number of all steps.
+    def advance(self, steps: int, total: int | None = None, label: str = "") -> None:
+        """Move the bar forward by `steps`; `total` sets the number of all steps, and
+        `label` what is being done.
 
-        None leaves the total unchanged.
+        None and an empty label change nothing.
         """
-        self._display.update(self._task, advance=steps, total=total)
+        self._display.update(
+            self._task, advance=steps, total=total, description=label or None
+        )
 
 
 def find_pager(env: Mapping[str, str]) -> str:

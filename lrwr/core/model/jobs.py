@@ -100,10 +100,14 @@ class IngestPlanned:
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """Event: the work on `document` reached `stage`."""
+    """Event: the work on `document` reached `stage`.
+
+    `chunks` is how many chunks the stage embeds; 0 for other stages.
+    """
 
     document: DocumentId
     stage: JobStage
+    chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

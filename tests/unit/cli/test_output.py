@@ -15,7 +15,16 @@ from rich.cells import cell_len
 
 from lrwr.app.presenters.text import LinePiece, StyledTable, StyledText, sanitize_text
 from lrwr.cli.runtime.output import ColorMode, Output
+from lrwr.cli.runtime.services import create_progress_listener
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.jobs import (
+    ChunksEmbedded,
+    DocumentFinished,
+    IngestPlanned,
+    JobStage,
+    StageStarted,
+)
 
 
 class Terminal(io.StringIO):
@@ -342,3 +351,44 @@ def test_progress_is_silent_where_nobody_wants_it(streams: Streams) -> None:
     with streams.output.progress("embedding", total=None) as advance:
         advance(1)
     assert streams.story == ""
+
+
+def test_the_progress_of_a_single_document_counts_its_embedded_passages() -> None:
+    calls: list[tuple[int, int | None, str]] = []
+
+    def advance(steps: int, total: int | None = None, label: str = "") -> None:
+        calls.append((steps, total, label))
+
+    book = DocumentId("book.epub")
+    listen = create_progress_listener(advance, piped().output)
+    for event in (
+        IngestPlanned(process=1, forget=0, unchanged=0),
+        StageStarted(book, JobStage.READ),
+        StageStarted(book, JobStage.EMBED, 32),
+        ChunksEmbedded(16),
+        ChunksEmbedded(16),
+        DocumentFinished(book),
+    ):
+        listen(event)
+    assert calls == [
+        (0, None, ""),
+        (0, None, "Reading"),
+        (0, 32, "Embedding passages"),
+        (16, None, ""),
+        (16, None, ""),
+        (0, None, "Finding characters and speakers"),
+    ]
+
+
+def test_the_progress_of_several_documents_counts_documents() -> None:
+    calls: list[tuple[int, int | None]] = []
+
+    def advance(steps: int, total: int | None = None, label: str = "") -> None:
+        calls.append((steps, total))
+
+    listen = create_progress_listener(advance, piped().output)
+    listen(IngestPlanned(process=2, forget=1, unchanged=0))
+    listen(StageStarted(DocumentId("a.md"), JobStage.EMBED, 32))
+    listen(ChunksEmbedded(16))
+    listen(DocumentFinished(DocumentId("a.md")))
+    assert calls == [(0, 3), (1, None)]
