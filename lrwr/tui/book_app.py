@@ -1,19 +1,338 @@
-"""The application that shows one e-book, `lrwr read`."""
+"""The application that shows one e-book, `lrwr read`: the keys of its screen, and
+questions about the selection.
+"""
 
-from typing import TYPE_CHECKING
+import time
+from collections import deque
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
+from textual import on, work
+from textual.binding import BindingType
 from textual.screen import Screen
+from textual.widgets import Input
 
 from lrwr.app.books import BookRecord
+from lrwr.app.presenters.answers import describe_answer_notes, strip_links
+from lrwr.app.presenters.text import (
+    format_count,
+    sanitize_text,
+    shorten_excerpt,
+)
+from lrwr.core.model.text import Span
+from lrwr.core.model.turns import (
+    AnswerToken,
+    ThreadId,
+    Turn,
+    TurnDone,
+    TurnEvent,
+    TurnStageStarted,
+)
+from lrwr.core.reading.annotations import HighlightColor
 from lrwr.core.settings.model import Settings
+from lrwr.tui.actions.screen_keys import BOOK_ACTIONS
 from lrwr.tui.app import WritingRoom
-from lrwr.tui.room import CrashReporter
+from lrwr.tui.queries.book import (
+    ask_about_book,
+    list_first_uses,
+)
+from lrwr.tui.queries.reader import compile_words_pattern
+from lrwr.tui.room import CrashReporter, RoomApp
 from lrwr.tui.scope import ChatOptions
-from lrwr.tui.screens.book import BookScreen
+from lrwr.tui.screens.book import ANNOTATION, BookContents, BookView
+from lrwr.tui.screens.dialogs import TextInputScreen, ask_consents
+from lrwr.tui.widgets.contents_tree import ContentsTree
+from lrwr.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
     from lrwr.tui.service_thread import ServiceThread
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuestion:
+    """A question about the words `passage` of the book."""
+
+    text: str
+    passage: str
+
+
+class BookConversation(BookView):
+    """Answers questions about the book, one after another."""
+
+    def __init__(self, room: RoomApp, record: BookRecord) -> None:
+        super().__init__(room, record)
+        self._thread: ThreadId | None = None
+        self._questions: deque[PassageQuestion] = deque()
+        self._is_answering = False
+        self._has_asked_consent = False
+
+    def ask(self, question: PassageQuestion) -> None:
+        """Ask, or wait until the questions before it are answered."""
+        self._questions.append(question)
+        if self._is_answering:
+            waiting = format_count(len(self._questions), "question")
+            self._show_status(f"{waiting} waiting for the answer before.")
+        else:
+            self._is_answering, self._answer = True, ""
+            self._answer_questions()
+
+    def cancel_questions(self) -> None:
+        """Close the answer, and cancel the questions without one."""
+        self._answer = ""
+        self._questions.clear()
+        self._is_answering = False
+        self.workers.cancel_group(self, "turn")
+
+    @work(exclusive=True, group="turn", exit_on_error=False)
+    async def _answer_questions(self) -> None:
+        """Answer the questions in order, also those that are asked meanwhile."""
+        while self._questions:
+            await self._answer_question(self._questions.popleft())
+        self._is_answering = False
+
+    async def _answer_question(self, question: PassageQuestion) -> None:
+        """Show the steps and the answer as they come, below earlier answers."""
+        reading, thread = self._reading, self._thread
+        if reading is None:
+            return
+        self._answer += (
+            f"\n\n{question.text}\n" if self._answer else f"{question.text}\n"
+        )
+        self._show_details()
+        try:
+            await self._announce_services()
+            stream = self._room.service_thread.stream(
+                lambda w: ask_about_book(
+                    w, reading, question.text, question.passage, thread
+                ),
+                keeps="the answer",
+            )
+            async with aclosing(stream) as events:
+                async for event in events:
+                    self._show_event(event)
+        except Exception as error:  # noqa: BLE001 - a traceback tells a reader nothing
+            self._show_error(error)
+
+    async def _announce_services(self) -> None:
+        """Before the first question, ask for missing consents and name what is used."""
+        if self._has_asked_consent:
+            return
+        self._has_asked_consent = True
+        await ask_consents(self._room, by_address=False)
+        for notice in await self._room.service_thread.run(list_first_uses):
+            self.notify(sanitize_text(notice), timeout=20, markup=False)
+
+    def _show_event(self, event: TurnEvent) -> None:
+        match event:
+            case TurnStageStarted():
+                self._show_status(f"{event.text} …")
+            case AnswerToken():
+                self._answer += strip_links(event.text)
+                self._show_details()
+            case TurnDone():
+                self._thread = event.thread
+                self._answer += self._describe_end(event.turn)
+                self._show_details()
+                self._show_status("Escape closes the answer.")
+            case _:
+                pass
+
+    def _describe_end(self, turn: Turn) -> str:
+        """Return the citations with their paragraphs, and the remarks."""
+        outline = self._record.outline
+        lines = [
+            f"[{citation.number}] paragraph"
+            f" {outline.find_paragraph(citation.span.start) + 1:,}"
+            f" “{shorten_excerpt(strip_links(citation.text))}”"
+            for citation in turn.output.citations
+        ]
+        lines += [note.text for note in describe_answer_notes(turn)]
+        return "\n" + "\n".join(lines)
+
+
+class BookScreen(BookConversation):
+    """The reading screen with its keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(action.binding for action in BOOK_ACTIONS),
+    ]
+
+    def __init__(self, room: RoomApp, record: BookRecord) -> None:
+        super().__init__(room, record)
+        self._purpose = ""
+
+    def action_on(self) -> None:
+        """Scroll down; at the end of what is read, show the next page of the book."""
+        reading, pane = self._reading, self.query_one(TextPane)
+        if reading is None:
+            return
+        if pane.scroll_offset.y < pane.max_scroll_y:
+            pane.scroll_page_down(animate=False)
+            self.call_after_refresh(self._select_visible)
+            return
+        contents = reading.list_parts()
+        later = [
+            p.span for p in contents.parts if p.span.start > reading.selected.start
+        ]
+        if later:
+            reading.select_at(later[0])
+            reading.select(reading.paragraph)
+        elif not reading.advance():
+            self._show_status("You have read the whole book.")
+            return
+        self._show()
+        pane.scroll_to_top(reading.selected.start)
+
+    def action_back(self) -> None:
+        """Scroll back a page."""
+        self.query_one(TextPane).scroll_page_up(animate=False)
+        self.call_after_refresh(self._select_visible)
+
+    def _select_visible(self) -> None:
+        """Select the first paragraph on the screen, after a scroll."""
+        reading, pane = self._reading, self.query_one(TextPane)
+        if reading is not None:
+            reading.select_first_in(pane.visible_span)
+            pane.set_marks(reading.list_marks(self._part or pane.visible_span))
+            self._show_details()
+            self._show_status(self._describe_place(reading))
+
+    def action_step(self, by: int) -> None:
+        """Select the next paragraph if `by` is positive, else the one before."""
+        reading = self._reading
+        if reading is None:
+            return
+        if reading.select(reading.paragraph + by):
+            self._show()
+            pane = self.query_one(TextPane)
+            if pane.visible_span.end < reading.selected.end:
+                pane.scroll_to_top(reading.selected.start)
+        elif by > 0:
+            self._show_status("Space shows the next page.")
+
+    def action_sentence(self, by: int) -> None:
+        """Select the next sentence if `by` is positive, else the one before."""
+        if self._reading is not None:
+            self._reading.select_sentence(by)
+            self._show()
+
+    async def action_highlight(self, color: str) -> None:
+        """Highlight the selection in a colour."""
+        await self._annotate(HighlightColor(color), "")
+
+    @work(exclusive=True, group="note", exit_on_error=False)
+    async def action_note(self) -> None:
+        """Ask for a note on the selection."""
+        if self._reading is None:
+            return
+        question = f"Note on “{shorten_excerpt(self._reading.selected_text)}”"
+        note = await self.app.push_screen_wait(TextInputScreen(question))
+        if note is not None:
+            await self._annotate(HighlightColor.YELLOW, note)
+
+    async def _annotate(self, color: HighlightColor, note: str) -> None:
+        if self._reading is not None:
+            self._reading.annotate(color, note, time.time())
+            self._reading.mark_read(self._reading.paragraph + 1)
+            await self._save(annotations=True)
+            self._show("Noted." if note else f"Highlighted in {color}.")
+
+    async def action_delete(self) -> None:
+        """Delete the annotation on the selection."""
+        if self._reading is None:
+            return
+        if self._reading.delete_annotation():
+            await self._save(annotations=True)
+            self._show("Deleted.")
+        else:
+            self._show_status("There is no highlight or note here.")
+
+    def action_find(self) -> None:
+        """Ask for the words to find."""
+        self._open_input("find", "Find in what you have read…")
+
+    def action_ask(self) -> None:
+        """Ask for a question about the selection."""
+        self._open_input("ask", "Ask about the selection…")
+
+    def _open_input(self, purpose: str, placeholder: str) -> None:
+        line = self.query_one("#book-input", Input)
+        self._purpose = purpose
+        line.value, line.placeholder, line.display = "", placeholder, True
+        line.focus()
+
+    @on(Input.Submitted, "#book-input")
+    async def _submitted(self, event: Input.Submitted) -> None:
+        words, is_question = event.value.strip(), self._purpose == "ask"
+        self._show_text()
+        reading = self._reading
+        if not words or reading is None:
+            return
+        if is_question:
+            if reading.mark_read(reading.paragraph + 1):
+                await self._save(annotations=False)
+            self.ask(PassageQuestion(words, reading.selected_text))
+        else:
+            reading.pattern = compile_words_pattern(words)
+            self.action_match(1)
+
+    def action_match(self, by: int) -> None:
+        """Go to the next match of the found words if `by` is positive, else back."""
+        reading = self._reading
+        if reading is None or reading.pattern is None:
+            self._show_status("Press / to find text.")
+            return
+        match = reading.find_match(forward=by > 0)
+        if match is None:
+            self._show_status("That is not in what you have read.")
+        else:
+            reading.select_at(match)
+            self._show()
+
+    @on(ContentsTree.Chosen)
+    def _chosen(self, event: ContentsTree.Chosen) -> None:
+        event.stop()
+        reading = self._reading
+        if reading is None:
+            return
+        if event.part == ANNOTATION:
+            span = reading.placed[event.scene].span
+        else:
+            span = reading.list_parts().parts[event.part].span
+            span = Span(span.start, span.start)
+        if span is not None:
+            reading.select_at(span)
+            if not span:
+                reading.select(reading.paragraph)
+        self._show_text()
+        self._show()
+
+    def action_contents(self) -> None:
+        """Move the focus to the contents, or back to the text."""
+        if self.focused is self.query_one(BookContents):
+            self._show_text()
+        else:
+            self.add_class("contents")
+            self.query_one(BookContents).focus()
+
+    def _show_text(self) -> None:
+        self.remove_class("contents")
+        self.query_one("#book-input").display = False
+        self.query_one(TextPane).focus()
+
+    def action_close(self) -> None:
+        """Close the input, the contents, the answer or the note if there is one, else the
+        book.
+        """
+        if self.focused is not self.query_one(TextPane):
+            self._show_text()
+        elif self._answer:
+            self.cancel_questions()
+            self._show()
+        elif not self._close_details():
+            self._room.exit()
 
 
 class BookApp(WritingRoom, inherit_bindings=False):

@@ -19,9 +19,8 @@ from lrwr.app.books import (
 from lrwr.app.container import open_workspace
 from lrwr.cli.runtime.failures import report_crash
 from lrwr.core.settings.loader import load_settings
-from lrwr.tui.book_app import BookApp
-from lrwr.tui.screens.book import BookScreen
-from lrwr.tui.screens.book_view import BookContents, BookPane
+from lrwr.tui.book_app import BookApp, BookScreen
+from lrwr.tui.screens.book import BookContents, BookPane
 from lrwr.tui.screens.dialogs import ConsentScreen
 from lrwr.tui.service_thread import ServiceThread
 from tests.fakes.model_server import Asked, ModelServer, Say
