@@ -85,8 +85,7 @@ def read_command(
         before = position
         position = find_next_position(record.outline, record.chapters, start)
         shelf.store_position(record.id, position)
-        if at and before and before != position:
-            _announce_move(output, record, before, position)
+        _announce_move(output, record, before if at else 0, position)
     is_screen = is_terminal(sys.stdin) and output.interactive
     if is_screen and not (plain or next_page or as_json):
         book_settings = build_book_settings(settings, shelf.folder_of(record.id))
@@ -103,7 +102,9 @@ def read_command(
 def _announce_move(
     output: Output, record: BookRecord, before: int, position: int
 ) -> None:
-    """Say how the position moved: forward, questions may be about what was skipped."""
+    """Say how far the position moved from `before`, unless that was the beginning."""
+    if before in (0, position):
+        return
     starts = [c.paragraph for c in record.chapters if c.paragraph < before]
     first = max(0, before - PAGE_PARAGRAPHS, *starts) + 1
     direction = "forward" if position > before else "back"
