@@ -51,6 +51,23 @@ UNCHANGED = 75
 _AUXILIARY = re.compile(
     r"\b(was|were|had|could|would|should|is|are|did|will)\b(?! not)"
 )
+_PRESENT = {
+    "was": "is",
+    "were": "are",
+    "had": "has",
+    "said": "says",
+    "would": "will",
+    "could": "can",
+    "did": "does",
+    "went": "goes",
+    "came": "comes",
+    "took": "takes",
+    "saw": "sees",
+    "knew": "knows",
+    "thought": "thinks",
+}
+_PAST = re.compile(rf"\b(?:{'|'.join(_PRESENT)})\b", re.IGNORECASE)
+_SUBJECT_PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he|[Tt]hey|I)\b(?!’)")
 _NOT = re.compile(r"\b(was|were|had|could|would|should|is|are|did|will) not\b")
 _SMALL = (
     "two",
@@ -177,9 +194,12 @@ async def measure_planted(workspace: Workspace, count: int) -> dict[str, object]
 async def measure_later(
     workspace: Workspace, data: Path, novel: str
 ) -> dict[str, object]:
-    """Return the results of sentences that stand before and after a chapter."""
+    """Return the results of sentences that stand before and after a chapter, each
+    verbatim and in slightly other words.
+    """
     checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
     total: Counter[str] = Counter()
+    wrong: list[list[str]] = []
     rows = read_rows(data / "temporal" / "dev" / "asof_retrieval.jsonl")
     chapters = data / "novels" / "dev" / novel / "chapters"
     for row in (row for row in rows if row["novel"] == novel):
@@ -187,7 +207,34 @@ async def measure_later(
         for kind, statement in _iter_placed(row, chapters):
             checked = await checker.check(statement, story)
             total[f"{kind}: {checked.result}"] += 1
-    return dict(total)
+            name = story.known_cast[0][0] if story.known_cast else ""
+            for change, text in _iter_rewordings(statement.text, name):
+                for reworded in list_statements(text)[:1]:
+                    checked = await checker.check(reworded, story)
+                    total[f"{kind}, {change}: {checked.result}"] += 1
+                    is_later = checked.result is StatementResult.LATER
+                    if is_later == (kind == "gold_passages"):
+                        wrong.append([kind, change, reworded.text, checked.result])
+    return {**dict(sorted(total.items())), "wrong": wrong}
+
+
+def _iter_rewordings(text: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield a sentence as an author may repeat it, with the kind of change: in the
+    present tense, without every sixth word, its first half, and with `name` for its
+    pronouns and without every fourth word.
+    """
+    present = _PAST.sub(lambda match: _PRESENT[match[0].lower()], text)
+    if present != text:
+        yield "present tense", present
+    words = text.split()
+    yield "words left out", " ".join(w for at, w in enumerate(words) if at % 6 != 4)
+    if len(words) >= 2 * MIN_QUOTED:
+        half = " ".join(words[: (len(words) + 1) // 2]).rstrip(",;:—-")
+        yield "first half", f"{half}."
+    named = _SUBJECT_PRONOUN.sub(name, text)
+    if named != text:
+        words = named.split()
+        yield "name", " ".join(w for at, w in enumerate(words) if at % 4 != 3)
 
 
 def _iter_placed(

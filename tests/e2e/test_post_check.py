@@ -128,6 +128,35 @@ def test_what_is_told_after_the_horizon_is_later_and_not_shown(
     assert check(read_sample, "--as-of", "ch8", draft=late).code == 0
 
 
+LATER_RETOLD = (
+    "PurpleFrog has the eel-board down from its hooks before she has made up her mind.",
+    "TinToby looks into the oil accounts, and where Day 632 ought to be there is only a"
+    " stub.",
+    "Her fingers are slow and exact as PurpleFrog buckles the strap around her.",
+    "Somebody has had the page out with a ruler.",
+)
+
+
+@pytest.mark.parametrize("sentence", LATER_RETOLD)
+def test_a_later_sentence_in_slightly_other_words_is_later(
+    read_sample: Terminal, sentence: str
+) -> None:
+    done = check(read_sample, "--as-of", "ch3", "--json", draft=sentence)
+    (row,) = done.json["sentences"]
+    assert (row["result"], row["chapter"]) == ("later", 8)
+
+
+def test_an_earlier_sentence_in_slightly_other_words_is_not_later(
+    read_sample: Terminal,
+) -> None:
+    draft = (
+        "PurpleFrog counts the cans aloud as they come up on the hoist. "
+        "The ladder to Half House has nineteen rungs, and Hob speaks to every one."
+    )
+    done = check(read_sample, "--as-of", "ch3", "--json", draft=draft)
+    assert "later" not in results(done).values()
+
+
 def test_a_name_that_the_story_has_only_later_is_later(read_sample: Terminal) -> None:
     draft = "Nell becomes SootWren. Nell keeps the lantern clean."
     done = check(read_sample, "--as-of", "ch3", "--json", draft=draft)

@@ -25,6 +25,9 @@ BRIEF_PASSAGES = 50
 OTHER_PASSAGES = 15
 """Passages that the search for the brief, and each other search, returns."""
 
+LEADING_PASSAGES = 4
+"""Passages for the brief that no other search displaces: half of the sources."""
+
 MAX_MOMENTS = 10
 MIN_MOMENT_WORDS = 2
 """Moments of the timeline taken for a brief, and words that each shares with it."""
@@ -70,10 +73,10 @@ class CandidateFinder:
         """
         brief, *others = searches
         rankings = [await self._search(brief, BRIEF_PASSAGES)]
+        rankings.append(self._rank_notes(brief))
         rankings += [await self._search(other, OTHER_PASSAGES) for other in others]
         rankings.append(self._match_moments(brief))
-        rankings.append(self._rank_notes(brief))
-        fused = fuse_rankings(ranking for ranking in rankings if ranking)
+        fused = fuse_rankings([r for r in rankings if r], LEADING_PASSAGES)
         if not self._rules.covers_story:
             return fused
         spread = self._spread_moments(round(MOMENT_SHARE * self._rules.sources))

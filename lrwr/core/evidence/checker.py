@@ -10,6 +10,7 @@ from lrwr.core.attribution.names import (
     find_missing_names,
     fold_words,
     list_named_characters,
+    strip_names,
 )
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.evidence.attribute_check import find_attribute_differences
@@ -18,7 +19,11 @@ from lrwr.core.evidence.comparison import (
     DetailDifference,
     compare_with_text,
 )
-from lrwr.core.evidence.later_check import find_later, list_unknown_names
+from lrwr.core.evidence.later_check import (
+    MIN_LATER_WORDS,
+    find_later,
+    list_unknown_names,
+)
 from lrwr.core.evidence.quotation_check import (
     find_other_speaker,
     find_wrong_quotations,
@@ -108,6 +113,12 @@ class DraftChecker:
             subject = ""
         candidates = await self._find(statement, story, subject)
         checked = _decide(statement, story, candidates)
+        if story.horizon is not None and checked.result in _COMPARED:
+            later = await self._find_later_clause(statement, story, candidates)
+            if later is not None:
+                return replace(
+                    checked, result=StatementResult.LATER, chapter=later.chapter
+                )
         lacks_value = checked.result is StatementResult.DETAILS_DIFFER and not any(
             difference.found for difference in checked.differences
         )
@@ -117,6 +128,25 @@ class DraftChecker:
         if is_question and checked.result not in _VERBATIM:
             return CheckedStatement(statement, StatementResult.NOTHING)
         return checked
+
+    async def _find_later_clause(
+        self,
+        statement: DraftStatement,
+        story: CheckedStory,
+        candidates: Sequence[ComparedPassage],
+    ) -> ComparedPassage | None:
+        """Return the passage after the horizon that alone tells what a clause says."""
+        passages = [candidate.passage for candidate in candidates]
+        for clause in split_clauses(statement.own_text):
+            if len(stem_words(clause)) < MIN_LATER_WORDS:
+                continue
+            part = replace(statement, text=clause, quotations=())
+            later = find_later(
+                part, story, await self._compare_all(part, story, passages)
+            )
+            if later is not None:
+                return later
+        return None
 
     def _compare_attributes(
         self,
@@ -178,6 +208,9 @@ class DraftChecker:
             story.order, types=(), horizon=story.horizon, kinds=[*ChunkKind]
         )
         candidates = []
+        unnamed = ""
+        if story.horizon is not None:
+            unnamed = strip_names(statement.text, story.cast)
         for passage in passages:
             chunk = passage.chunk
             is_visible = is_within_scope(chunk.document, chunk.span, scope)
@@ -190,8 +223,11 @@ class DraftChecker:
                 if statement.quotations and is_visible:
                     words = strip_speaker_tag(statement)
                     own = self._compare(words, passage, story, text)
+                bare = None
+                if unnamed and unnamed != statement.text:
+                    bare = self._compare(unnamed, passage, story, text)
                 candidates.append(
-                    ComparedPassage(passage, compared, own, is_visible, text)
+                    ComparedPassage(passage, compared, own, is_visible, text, bare)
                 )
         return candidates
 

@@ -7,6 +7,7 @@ from lrwr.core.attribution.names import (
     find_missing_names,
     fold_words,
     list_named_characters,
+    strip_names,
 )
 from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
 from lrwr.core.evidence.results import CheckedStory, ComparedPassage
@@ -14,9 +15,11 @@ from lrwr.core.evidence.statements import DraftStatement
 
 MIN_LATER_WORDS = 4
 MIN_LATER_SHARE = 0.75
+MIN_LONG_SHARE = 0.6
 LATER_MARGIN = 0.25
-"""How many content words a statement must have, how close a later passage must be, and
-how much closer than any passage up to the horizon, for it to be told later only."""
+"""How many content words a statement must have besides names, which share of them a
+later passage must have, or which share if it has that many of them, and how much closer
+it must be than any passage up to the horizon, for the statement to be told later only."""
 
 
 def find_later(
@@ -41,25 +44,37 @@ def find_later(
     named = list_named_characters(statement.text, story.cast)
     known = {fold_words(form) for forms in story.known_cast for form in forms}
     unknown = [forms for forms in named if known.isdisjoint(forms)]
-    closest = max(later, key=lambda c: c.compared.strength)
     if unknown:
-        return closest
+        return max(later, key=lambda c: c.compared.strength)
     if (naming := _find_later_name(statement, story, later)) is not None:
         return naming
-    after = closest.compared
+    closest = max(later, key=lambda c: c.closeness)
+    return closest if _is_told_later(statement, story, closest, visible) else None
+
+
+def _is_told_later(
+    statement: DraftStatement,
+    story: CheckedStory,
+    closest: ComparedPassage,
+    visible: Sequence[ComparedPassage],
+) -> bool:
+    """Return whether the passage after the horizon tells what a statement says, and no
+    `visible` one is nearly as close.
+    """
+    differs = bool(closest.compared.differences)
     before = max(
-        (
-            c.compared.strength
-            for c in visible
-            if after.differences or not c.compared.differences
-        ),
+        (c.closeness for c in visible if differs or not c.compared.differences),
         default=0.0,
     )
-    enough = len(stem_words(statement.text)) >= MIN_LATER_WORDS
-    is_told = after.is_near or (
-        enough and after.share >= MIN_LATER_SHARE and not after.differences
+    if closest.closeness < before + LATER_MARGIN:
+        return False
+    words = len(stem_words(strip_names(statement.text, story.cast)))
+    share = closest.closeness
+    is_repeated = share > 1.0
+    is_close = share >= MIN_LATER_SHARE or (
+        share >= MIN_LONG_SHARE and share * words >= MIN_LATER_WORDS
     )
-    return closest if is_told and after.strength >= before + LATER_MARGIN else None
+    return is_repeated or (words >= MIN_LATER_WORDS and is_close and not differs)
 
 
 def _find_later_name(

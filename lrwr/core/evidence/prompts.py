@@ -1,10 +1,12 @@
 """Prompts that let a language model draft texts about the story, and their replies."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from lrwr.core.attribution.details import stem_words
 from lrwr.core.evidence.drafts import DraftPart, DraftSentence, PostDraft, format_source
 from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap, PostKind
 from lrwr.core.evidence.limits import LIMITS, Platform
@@ -33,8 +35,8 @@ MAX_SEARCHES = 4
 MAX_GAPS = 8
 MAX_NEED_CHARS = 120
 MAX_SENTENCE_CHARS = 600
-SHOWN_SOURCE_CHARS = 1_400
-"""Characters of one source in a prompt."""
+SHOWN_SOURCE_CHARS = 2_100
+"""Characters of one source in a prompt; hardly a passage of the author is longer."""
 
 _GAP_KINDS = {
     "number": GapKind.NUMBER,
@@ -90,6 +92,8 @@ leave the text empty to drop it. Keep the wording where it is not at fault. No \
 superlatives, no new names, numbers or quotations.
 """
 
+_SENTENCE_BREAK = re.compile(r"[.!?…][”\"’)]*\s+")
+
 
 @dataclass(frozen=True, slots=True)
 class GapAnalysis:
@@ -123,7 +127,7 @@ def build_gap_messages(
 ) -> list[ChatMessage]:
     """Return the prompt that asks what is missing."""
     task = _GAPS_TASK.format(name=KIND_RULES[request.kind].name)
-    return _build_messages(task, request.brief, _list_sources(sources))
+    return _build_messages(task, request.brief, _list_sources(sources, request.brief))
 
 
 def build_pack_messages(
@@ -131,7 +135,7 @@ def build_pack_messages(
 ) -> list[ChatMessage]:
     """Return the prompt that asks for facts with quotations."""
     task = _PACK_TASK.format(name=KIND_RULES[request.kind].name)
-    return _build_messages(task, request.brief, _list_sources(sources))
+    return _build_messages(task, request.brief, _list_sources(sources, request.brief))
 
 
 def build_writing_messages(
@@ -185,18 +189,30 @@ def _build_messages(
     ]
 
 
-def _list_sources(sources: Sequence[EvidenceSource]) -> list[tuple[str, str]]:
+def _list_sources(
+    sources: Sequence[EvidenceSource], brief: str
+) -> list[tuple[str, str]]:
     return [
-        (_label_source(number, source), _shorten(source.text))
+        (_label_source(number, source), cut_source(source.text, brief))
         for number, source in enumerate(sources, start=1)
     ]
 
 
-def _shorten(text: str) -> str:
-    """Return `text` cut after a word to `SHOWN_SOURCE_CHARS`."""
+def cut_source(text: str, brief: str) -> str:
+    """Return `text`, or its `SHOWN_SOURCE_CHARS` characters with most words of `brief`,
+    from the beginning of a sentence to the end of a word.
+    """
     if len(text) <= SHOWN_SOURCE_CHARS:
         return text
-    return f"{text[:SHOWN_SOURCE_CHARS].rpartition(' ')[0]} …"
+    stems = stem_words(brief)
+    last = len(text) - SHOWN_SOURCE_CHARS
+    starts = [0, *(m.end() for m in _SENTENCE_BREAK.finditer(text, 0, last))]
+    windows = [text[at : at + SHOWN_SOURCE_CHARS] for at in starts]
+    best = max(windows, key=lambda window: len(stems & stem_words(window)))
+    start = "" if best is windows[0] else "… "
+    if text.endswith(best):
+        return f"{start}{best}"
+    return f"{start}{best.rpartition(' ')[0]} …"
 
 
 def _label_source(number: int, source: EvidenceSource) -> str:

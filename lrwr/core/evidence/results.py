@@ -137,7 +137,8 @@ class ComparedPassage:
 
     `own` is its comparison with the words outside the quotations of the statement; None
     without quotations. `text` is that of its document, up to the horizon if it is
-    visible.
+    visible. `unnamed` is its comparison with the words that are no names; None without
+    a horizon or names.
     """
 
     passage: Passage
@@ -145,12 +146,21 @@ class ComparedPassage:
     own: Comparison | None
     is_visible: bool
     text: str
+    unnamed: Comparison | None = None
 
     @property
     def found(self) -> str:
         """The sentences that are closest to the statement."""
         span = self.compared.span
         return self.passage.chunk.text[span.start : span.end]
+
+    @property
+    def closeness(self) -> float:
+        """How close it is to the statement, also if the statement has names where the
+        text has none; as `Comparison.strength`.
+        """
+        strength = self.compared.strength
+        return max(strength, self.unnamed.strength) if self.unnamed else strength
 
     @property
     def chapter(self) -> int:

@@ -125,12 +125,13 @@ def get_site(url: str) -> str:
 
 
 def fuse_rankings(
-    rankings: Iterable[Sequence[EvidenceSource]],
+    rankings: Sequence[Sequence[EvidenceSource]], leading: int = 0
 ) -> list[EvidenceSource]:
     """Return the sources of several searches, each once, best first.
 
-    A source that several searches found, or found early, comes first (reciprocal rank
-    fusion); its score is the sum.
+    The first `leading` of the first search come first: further searches add sources
+    and do not displace the best. Then a source that several searches found, or found
+    early, comes before others (reciprocal rank fusion); its score is the sum.
     """
     scores: dict[EvidenceSource, float] = {}
     for ranking in rankings:
@@ -138,7 +139,15 @@ def fuse_rankings(
             key = replace(source, score=0.0)
             scores[key] = scores.get(key, 0.0) + 1 / (RANK_OFFSET + place)
     fused = [replace(source, score=score) for source, score in scores.items()]
-    return sorted(fused, key=lambda source: -source.score)
+    best = {
+        replace(source, score=0.0)
+        for ranking in rankings[:1]
+        for source in ranking[:leading]
+    }
+    return sorted(
+        fused,
+        key=lambda source: (replace(source, score=0.0) not in best, -source.score),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,13 +262,12 @@ def choose_sources(
 ) -> list[EvidenceSource]:
     """Return the first `limit` of `ranked`, at most `MAX_PAGES` of them pages.
 
-    A page takes the place of a passage only among the last `MAX_PAGES` places, so that
-    pages fill gaps without displacing the text.
+    Those of the author come first, so that pages fill gaps without displacing the text:
+    scores of a search and those of pages cannot be compared.
     """
     pages = [source for source in ranked if not source.is_own][:MAX_PAGES]
     own = [source for source in ranked if source.is_own]
-    chosen = [*own[: max(limit - len(pages), 0)], *pages]
-    return sorted(chosen[:limit], key=lambda source: -source.score)
+    return [*own[: max(limit - len(pages), 0)], *pages][:limit]
 
 
 def group_by_document(

@@ -17,6 +17,7 @@ from lrwr.core.evidence.pack import (
     cut_quote,
     mark_cut,
 )
+from lrwr.core.evidence.prompts import SHOWN_SOURCE_CHARS, cut_source
 from lrwr.core.evidence.sources import (
     MAX_PAGES_PER_SITE,
     EvidenceSource,
@@ -214,3 +215,31 @@ async def test_a_model_that_compares_texts_counts_more() -> None:
 
     ranked = await rank_sources("x", [own("A."), own("B.", 9)], Backwards())  # type: ignore[arg-type]
     assert [source.text for source in ranked] == ["B.", "A."]
+
+
+def test_further_searches_do_not_displace_the_best_passages_of_the_brief() -> None:
+    brief = [own(f"Brief {n}.", n * 10) for n in range(10)]
+    other = [own(f"Other {n}.", 200 + n * 10) for n in range(10)]
+    fused = fuse_rankings([brief, other, other, other], leading=4)
+    assert [s.text for s in fused[:4]] == [s.text for s in brief[:4]]
+    assert [s.text for s in fused[4:7]] == ["Other 0.", "Other 1.", "Other 2."]
+    assert len(fused) == 20
+
+
+async def test_ones_own_text_comes_before_pages_in_the_order_of_its_search() -> None:
+    passages = fuse_rankings([[own(f"Text {n}.", n * 10) for n in range(9)]])
+    pages = await rank_sources("a page", [page("A page.", "https://p.example/")])
+    chosen = choose_sources([*passages, *pages], 8)
+    texts = [source.text for source in chosen]
+    assert texts == [*(f"Text {n}." for n in range(7)), "A page."]
+
+
+def test_a_prompt_has_the_part_of_a_long_source_that_is_about_the_brief() -> None:
+    filler = "The fog came in over the marsh and nobody went out to look at it. "
+    text = filler * 60 + "The mule was sold for eleven shillings. " + filler * 5
+    shown = cut_source(text, "What was the mule sold for?")
+    assert "sold for eleven shillings" in shown
+    assert shown.startswith("… The fog")
+    assert len(shown) <= SHOWN_SOURCE_CHARS + 4
+    assert cut_source(filler, "The mule") == filler
+    assert cut_source(text, "the").startswith("The fog")
