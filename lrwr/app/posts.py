@@ -47,6 +47,7 @@ from lrwr.core.evidence.results import (
     CheckedStory,
     ClosestPassage,
     StatementResult,
+    withdraw_differences,
 )
 from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
 from lrwr.core.evidence.web_queries import MAX_QUERIES, BookWords, build_queries
@@ -323,7 +324,7 @@ def _add_judgement(
         deciding = closest[claim.texts[judgement.passage]]
         judgement = replace(judgement, passage=len(checked.passages))
         checked = replace(checked, passages=(*checked.passages, deciding))
-    return replace(checked, judgement=judgement)
+    return withdraw_differences(replace(checked, judgement=judgement))
 
 
 def load_posts(workspace: Workspace, warn: "Callable[[str], None]") -> list[StoredPost]:

@@ -345,6 +345,34 @@ def test_a_passage_of_another_sentence_is_shown_if_it_decides(
     assert cited[0] in check(with_model, draft=CLAIMS).out
 
 
+@pytest.mark.parametrize(
+    ("cited", "result"),
+    [
+        ("BrineHob spoke to each of them", "closest passage"),
+        ("There were nineteen rungs in the ladder", "details differ"),
+    ],
+)
+def test_a_supported_sentence_keeps_only_details_that_the_quotation_has_otherwise(
+    with_model: Terminal, server: ModelServer, cited: str, result: str
+) -> None:
+    def support(asked: Asked) -> str:
+        if asked.shape != "Statements":
+            return json.dumps(made_up(asked.schema))
+        user = asked.texts[1]
+        passages = re.findall(r"^<passage \d+ \w+>\n(.*?)^</passage", user, re.M | re.S)
+        at = next(at for at, text in enumerate(passages, start=1) if cited in text)
+        row = {"id": 1, "verdict": "supported", "passage": at, "why": "it says so"}
+        return json.dumps({"statements": [{**row, "quote": cited}]})
+
+    server.answering(support)
+    draft = "Hob spoke to all twenty rungs in the ladder of Half House."
+    without = check(with_model, "--json", "--no-model", draft=draft)
+    assert list(results(without).values()) == ["details differ"]
+    (row,) = check(with_model, "--json", draft=draft).json["sentences"]
+    assert row["result"] == result
+    assert row["needs_author"] == bool(row["differences"])
+
+
 def test_a_model_that_fails_leaves_the_rest_of_the_check(
     with_model: Terminal, server: ModelServer
 ) -> None:

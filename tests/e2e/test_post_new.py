@@ -111,7 +111,7 @@ def test_without_a_model_it_is_an_outline_of_ones_own_sentences(
         assert fact["quote"] in " ".join(" ".join(lines[first - 1 : last]).split())
     text = file_of(read_sample, "how-the-lantern-is-lit.md").read_text("utf-8")
     assert text == row["text"]
-    assert "## What is missing" in text
+    assert "## What your text cannot tell" in text
     assert "…" in text
 
 

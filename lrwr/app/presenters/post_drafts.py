@@ -16,8 +16,8 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.evidence.drafts import format_source
-from lrwr.core.evidence.kinds import KIND_RULES, PostGap
+from lrwr.core.evidence.drafts import describe_gap, format_source
+from lrwr.core.evidence.kinds import KIND_RULES
 from lrwr.core.evidence.pack import (
     AnchoredFact,
     EvidenceFact,
@@ -37,7 +37,7 @@ def render_drafting(drafting: PostDrafting) -> Iterator[StyledLine]:
         yield styled_line()
         yield from render_revisions(post.evidence.revisions)
     if drafting.model:
-        yield from render_gaps(drafting.result.pack.gaps)
+        yield from render_gaps(drafting)
     yield from _render_counts(drafting)
     for post in drafting.posts:
         yield styled_line(StyledText(str(post.file), "place"))
@@ -77,17 +77,16 @@ def render_revisions(revisions: Sequence[SentenceRevision]) -> Iterator[StyledLi
         yield styled_line()
 
 
-def render_gaps(gaps: Sequence[PostGap]) -> Iterator[StyledLine]:
+def render_gaps(drafting: PostDrafting) -> Iterator[StyledLine]:
     """Yield what the evidence lacks, a line for each gap."""
-    if gaps:
-        yield styled_line(StyledText("What is missing:", "strong"))
+    brief = drafting.posts[0].evidence.brief if drafting.posts else ""
+    gaps = drafting.result.pack.gaps
+    if not gaps:
+        return
+    yield styled_line(StyledText("What your text cannot tell:", "strong"))
     for gap in gaps:
-        topic = f" (look for: {sanitize_line(gap.topic)})" if gap.topic else ""
-        yield styled_line(
-            f"{gap.kind.value}: {sanitize_line(gap.need)}{topic}", indent=2
-        )
-    if gaps:
-        yield styled_line()
+        yield styled_line(sanitize_line(describe_gap(gap, brief)), indent=2)
+    yield styled_line()
 
 
 def describe_changed_quotations(

@@ -120,9 +120,12 @@ def describe_difference(difference: DetailDifference) -> str:
     if difference.kind is DetailKind.QUOTATION:
         theirs = f"; the text has “{found}”" if found else ""
         return f"quotation: “{stated}” is not in the text{theirs}"
-    own = f"you wrote “{stated}”" if stated else "you left it out"
-    theirs = f"the text has “{found}”" if found else "the text has no such word"
-    return f"{difference.kind}: {own}; {theirs}"
+    if not stated:
+        return f"{difference.kind}: the text has “{found}”, which you left out"
+    is_negation = difference.kind is DetailKind.NEGATION
+    missing = "does not negate it" if is_negation else "does not say that"
+    theirs = f"the text has “{found}”" if found else f"the text {missing}"
+    return f"{difference.kind}: you wrote “{stated}”; {theirs}"
 
 
 def summarize_draft(draft: CheckedDraft) -> str:

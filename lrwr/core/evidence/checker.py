@@ -334,7 +334,10 @@ def _decide(
     wrong = _list_wrong_quotations(statement, story, visible)
     if wrong:
         return replace(
-            checked, result=StatementResult.DETAILS_DIFFER, differences=wrong
+            checked,
+            result=StatementResult.DETAILS_DIFFER,
+            differences=wrong,
+            is_repeated=True,
         )
     source = next((c for c in visible if occurs_in(statement.text, [c.found])), None)
     is_mixed = bool(statement.quotations)
@@ -348,7 +351,10 @@ def _decide(
         differences = _find_differences(_list_own_comparisons(statement, visible))
     if differences:
         return replace(
-            checked, result=StatementResult.DETAILS_DIFFER, differences=differences
+            checked,
+            result=StatementResult.DETAILS_DIFFER,
+            differences=differences,
+            is_repeated=visible[0].compared.is_near,
         )
     if not is_mixed:
         other = _find_other_subject(statement, story, visible)

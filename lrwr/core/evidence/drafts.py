@@ -250,7 +250,7 @@ def render_outline(
         lines += [f"## {question}", ""]
         lines += [f"- {f.statement} [{f.number}]" for f in facts]
         lines += ["", "…", ""]
-    lines += _render_gaps(pack.gaps)
+    lines += _render_gaps(pack.gaps, brief)
     lines += [SOURCES_HEADING, ""]
     lines += [f"- [{f.number}] {format_source(f.source)}" for f in pack.facts]
     return "\n".join(lines).rstrip() + "\n"
@@ -267,12 +267,18 @@ def _share_facts(
         start = end
 
 
-def _render_gaps(gaps: Sequence[PostGap]) -> list[str]:
+def _render_gaps(gaps: Sequence[PostGap], brief: str) -> list[str]:
     if not gaps:
         return []
-    lines = ["## What is missing", ""]
-    for gap in gaps:
-        where = f" Look for: {gap.topic}." if gap.topic else ""
-        label = "only you" if gap.kind is GapKind.AUTHOR else gap.kind.value
-        lines.append(f"- {label}: {gap.need}.{where}")
-    return [*lines, ""]
+    lines = ["## What your text cannot tell", ""]
+    return [*lines, *(f"- {describe_gap(gap, brief)}" for gap in gaps), ""]
+
+
+def describe_gap(gap: PostGap, brief: str) -> str:
+    """Return a sentence that says what is missing, and what to look for if that is not
+    the `brief`.
+    """
+    label = "only you can say" if gap.kind is GapKind.AUTHOR else gap.kind.value
+    topic = "" if gap.topic.casefold() == brief.casefold() else gap.topic
+    where = f" Look for “{topic}”." if topic else ""
+    return f"{label.capitalize()}: {gap.need}.{where}"

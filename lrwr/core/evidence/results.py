@@ -1,9 +1,10 @@
 """Results of the check of a draft: its statements with the closest passages."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.evidence.comparison import Comparison, DetailDifference
 from lrwr.core.evidence.judge import ClaimJudgement, EvidenceClaim, Verdict
 from lrwr.core.evidence.statements import DraftStatement
@@ -69,7 +70,8 @@ class CheckedStatement:
     lines with the names of the characters in it. `judgement` is that of a language
     model, None without one or if its quotation is not in a passage. `pages` are those
     that a web search found for it; nobody has compared them with it. `before` are the
-    sentences of the draft before it.
+    sentences of the draft before it. `is_repeated` says that the text which differs has
+    the sentence nearly word for word, or its quotation.
     """
 
     statement: DraftStatement
@@ -81,6 +83,7 @@ class CheckedStatement:
     judgement: ClaimJudgement | None = None
     pages: tuple[WebPage, ...] = ()
     before: str = ""
+    is_repeated: bool = False
 
     @property
     def claim(self) -> EvidenceClaim | None:
@@ -99,6 +102,28 @@ class CheckedStatement:
         if self.result is StatementResult.OUTSIDE and self.statement.links:
             return False
         return self.result in NEEDS_AUTHOR
+
+
+def withdraw_differences(checked: CheckedStatement) -> CheckedStatement:
+    """Return a statement without its differences if a language model found it supported,
+    and the text only tells of the same matter: then other words say the same.
+
+    They stay if the quotation of the model has the other value.
+    """
+    judgement = checked.judgement
+    if (
+        judgement is None
+        or judgement.verdict is not Verdict.SUPPORTED
+        or checked.is_repeated
+        or any(
+            d.found and occurs_in(d.found, [judgement.quote])
+            for d in checked.differences
+        )
+    ):
+        return checked
+    if checked.result is not StatementResult.DETAILS_DIFFER:
+        return checked
+    return replace(checked, result=StatementResult.CLOSEST, differences=())
 
 
 @dataclass(frozen=True, slots=True)

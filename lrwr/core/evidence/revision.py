@@ -1,7 +1,7 @@
 """Checks the sentences of a draft against its evidence, and applies their revision."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.attribution.details import find_missing_numbers
@@ -25,7 +25,7 @@ from lrwr.core.evidence.results import (
     StatementResult,
 )
 from lrwr.core.evidence.statements import DraftStatement, iter_statements
-from lrwr.core.model.text import LineIndex, SentenceSplitter
+from lrwr.core.model.text import STOP_WORDS, LineIndex, SentenceSplitter
 from lrwr.core.ports.stores import DocumentText
 
 _SUPERLATIVE = re.compile(
@@ -36,6 +36,19 @@ _SUPERLATIVE = re.compile(
     re.IGNORECASE,
 )
 
+
+_BACKWARD = re.compile(
+    r"\W*(?P<word>(?:he|she|they|his|her|their|its|this|these|those)\b"
+    r"|it\b(?!\s+(?:is|was)\b[^.]*\b(?:that|who|when|where)\b))",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that needs the one before; "it was Nell who" does not."""
+
+_PERSONAL = frozenset(("he", "she", "they", "his", "her", "their"))
+_NAME = re.compile(r"\b[A-Z]\w{2,}")
+_OPENERS = frozenset(word.capitalize() for word in STOP_WORDS)
+
+_DANGLING = "it refers to a sentence that was left out"
 
 _CHECKED_KINDS = (DetailKind.NUMBER, DetailKind.NAME, DetailKind.NEGATION)
 """Details that a draft must have as the text has them; its words are its own."""
@@ -195,9 +208,13 @@ def _describe_difference(checked: CheckedStatement) -> str:
     if checked.result is not StatementResult.DETAILS_DIFFER or not differences:
         return ""
     first = differences[0]
-    stated = f"says “{first.stated}”" if first.stated else f"leaves out a {first.kind}"
-    theirs = f"“{first.found}”" if first.found else "no such word"
-    return f"it {stated}, the text has {theirs}"
+    if not first.stated:
+        return f"it leaves out “{first.found}” of the text"
+    if not first.found:
+        is_negation = first.kind is DetailKind.NEGATION
+        missing = "does not negate it" if is_negation else "does not say that"
+        return f"it says “{first.stated}”, the text {missing}"
+    return f"it says “{first.stated}”, the text has “{first.found}”"
 
 
 async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
@@ -246,4 +263,41 @@ def apply_revisions(
             reason = f"{reason}; after revision: {still_flagged[sentence]}"
         after = sentence.text if is_usable else ""
         revisions.append(SentenceRevision(flag.sentence.text, after, reason))
+    for sentence in _iter_dangling(draft, replacements):
+        replacements[sentence] = None
+        revisions.append(SentenceRevision(sentence.text, "", _DANGLING))
     return map_sentences(draft, replacements), tuple(revisions)
+
+
+def _iter_dangling(
+    draft: PostDraft, replacements: Mapping[DraftSentence, DraftSentence | None]
+) -> Iterator[DraftSentence]:
+    """Yield the sentences that begin with a word for something in the sentence before
+    which was left out, or which begins so itself.
+    """
+    for part in draft.parts:
+        before, left_out = "", ""
+        for sentence in part.sentences:
+            final = replacements.get(sentence, sentence)
+            if final is None:
+                left_out = left_out or sentence.text
+            elif left_out and _is_dangling(final.text, left_out, before):
+                yield sentence
+            else:
+                before, left_out = final.text, ""
+
+
+def _is_dangling(text: str, left_out: str, before: str) -> bool:
+    """Return whether the first word of `text` means something that only the sentence
+    `left_out` named, not the one `before` that.
+    """
+    backward, same = _BACKWARD.match(text), _BACKWARD.match(left_out)
+    if backward is None:
+        return False
+    if same and before and same["word"].lower() == backward["word"].lower():
+        return False
+    names, earlier = (
+        {*_NAME.findall(words)} - _OPENERS for words in (left_out, before)
+    )
+    is_person = backward["word"].lower() in _PERSONAL
+    return not (is_person and names and names <= earlier)

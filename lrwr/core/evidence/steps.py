@@ -69,6 +69,7 @@ SPARE_PASSAGES = 6
 MAX_COMPARED_PAGES = 12
 """Passages beyond the number of sources, and pages, among which the sources are chosen."""
 
+_BACKGROUND = "how this is, or was, outside your book"
 SHOWN_FOR_GAPS = 10
 """Passages that the model sees when it looks for gaps."""
 
@@ -210,7 +211,7 @@ async def _find_gaps(state: PostState, dependencies: PostDependencies) -> PostSt
     rules = KIND_RULES[request.kind]
     usual = rules.gaps
     if writer is None:
-        topic = PostGap(GapKind.BACKGROUND, "what is known about it", request.brief)
+        topic = PostGap(GapKind.BACKGROUND, _BACKGROUND, request.brief)
         return {"gaps": usual if rules.covers_story else (*usual, topic)}
     dependencies.emit("Looking for what is missing")
     try:

@@ -22,6 +22,8 @@ from lrwr.core.evidence.drafts import (
 from lrwr.core.evidence.kinds import KIND_RULES, PostKind, check_horizon_choice
 from lrwr.core.evidence.limits import Platform, fits
 from lrwr.core.evidence.pack import EvidenceFact, EvidencePack
+from lrwr.core.evidence.prompts import FlaggedSentence
+from lrwr.core.evidence.revision import apply_revisions
 from lrwr.core.evidence.sources import EvidenceSource
 from lrwr.core.model.errors import SettingsProblem
 
@@ -147,3 +149,35 @@ def test_a_thread_with_too_many_parts_is_packed_at_ends_of_sentences() -> None:
     packed = pack_parts(draft, Platform.X)
     assert packed.sentences == draft.sentences
     assert [len(part.sentences) for part in packed.parts] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("texts", "remaining"),
+    [
+        (("The lamp is old.", "It hangs from a hook.", "Nell climbs."), (2,)),
+        (("Nell has a lamp.", "She climbs.", "This takes an hour."), ()),
+        (("The lamp is old.", "It was Nell who lit it."), (1,)),
+        (("The lamp is old.", "Nell lit it."), (1,)),
+    ],
+)
+def test_no_sentence_refers_to_one_that_was_left_out(
+    texts: tuple[str, ...], remaining: tuple[int, ...]
+) -> None:
+    sentences = tuple(DraftSentence(text, (1,)) for text in texts)
+    flagged = [FlaggedSentence(sentences[0], "wrong")]
+    draft = PostDraft("", (DraftPart(sentences),))
+    final, revisions = apply_revisions(draft, flagged, [DraftSentence("")], {})
+    assert final.sentences == tuple(sentences[at] for at in remaining)
+    assert len(revisions) == len(sentences) - len(remaining)
+    assert all("was left out" in revision.reason for revision in revisions[1:])
+
+
+def test_a_pronoun_may_refer_to_a_sentence_before_the_one_left_out() -> None:
+    texts = ("Nell fills the lamp.", "Nell drinks tea.", "She climbs.", "She sings.")
+    first, tea, climbs, sings = sentences = [DraftSentence(t, (1,)) for t in texts]
+    draft = PostDraft("", (DraftPart(tuple(sentences)),))
+    for left_out in (tea, climbs):
+        flagged = [FlaggedSentence(left_out, "wrong")]
+        final, _ = apply_revisions(draft, flagged, [DraftSentence("")], {})
+        assert final.sentences == tuple(s for s in sentences if s != left_out)
+    assert first != sings
