@@ -204,17 +204,13 @@ async def measure_later(
     chapters = data / "novels" / "dev" / novel / "chapters"
     for row in (row for row in rows if row["novel"] == novel):
         story = await load_checked_story(workspace, f"ch{row['asof_chapter']}")
-        for kind, statement in _iter_placed(row, chapters):
+        name = story.known_cast[0][0] if story.known_cast else ""
+        for kind, change, statement in _iter_placed(row, chapters, name):
             checked = await checker.check(statement, story)
-            total[f"{kind}: {checked.result}"] += 1
-            name = story.known_cast[0][0] if story.known_cast else ""
-            for change, text in _iter_rewordings(statement.text, name):
-                for reworded in list_statements(text)[:1]:
-                    checked = await checker.check(reworded, story)
-                    total[f"{kind}, {change}: {checked.result}"] += 1
-                    is_later = checked.result is StatementResult.LATER
-                    if is_later == (kind == "gold_passages"):
-                        wrong.append([kind, change, reworded.text, checked.result])
+            total[f"{kind}, {change}: {checked.result}"] += 1
+            is_later = checked.result is StatementResult.LATER
+            if is_later == (kind == "gold_passages"):
+                wrong.append([kind, change, statement.text, checked.result])
     return {**dict(sorted(total.items())), "wrong": wrong}
 
 
@@ -238,9 +234,11 @@ def _iter_rewordings(text: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _iter_placed(
-    row: dict[str, Any], chapters: Path
-) -> Iterator[tuple[str, DraftStatement]]:
-    """Yield sentences of the passages of a question, with the kind of passage."""
+    row: dict[str, Any], chapters: Path, name: str
+) -> Iterator[tuple[str, str, DraftStatement]]:
+    """Yield sentences of the passages of a question, verbatim and reworded, with the
+    kinds of passage and of change.
+    """
     places = [
         (kind, place)
         for kind in ("gold_passages", "spoiler_passages")
@@ -249,8 +247,10 @@ def _iter_placed(
     for kind, place in places:
         text = (chapters / place["file"]).read_text(encoding="utf-8")
         statements = list_statements(text[place["start"] : place["end"]])[:2]
-        long = (s for s in statements if len(s.text.split()) >= MIN_QUOTED)
-        yield from ((kind, statement) for statement in long)
+        for statement in (s for s in statements if len(s.text.split()) >= MIN_QUOTED):
+            yield kind, "verbatim", statement
+            for change, words in _iter_rewordings(statement.text, name):
+                yield from ((kind, change, s) for s in list_statements(words)[:1])
 
 
 async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, object]:
