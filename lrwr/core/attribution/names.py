@@ -62,10 +62,10 @@ def list_named_characters(
 
 def strip_names(text: str, cast: Sequence[Collection[str]]) -> str:
     """Return `text` without the words of names of `cast`."""
-    known = {word for forms in cast for form in forms for word in fold_words(form)}
+    words = {word for forms in cast for form in forms for word in fold_words(form)}
 
     def strip(match: re.Match[str]) -> str:
-        is_name = normalize_word(match[0]) in known and is_name_word(text, match, known)
+        is_name = normalize_word(match[0]) in words and is_name_word(text, match, words)
         return "" if is_name else match[0]
 
     return " ".join(WORD_PATTERN.sub(strip, text).split())
