@@ -168,9 +168,7 @@ class DraftChecker:
         )
         if not differences:
             return checked
-        return replace(
-            checked, result=StatementResult.DETAILS_DIFFER, differences=differences
-        )
+        return _mark_different(checked, differences, is_repeated=False)
 
     async def _find(
         self, statement: DraftStatement, story: CheckedStory, subject: str
@@ -333,12 +331,7 @@ def _decide(
         return replace(checked, result=StatementResult.LATER, chapter=later.chapter)
     wrong = _list_wrong_quotations(statement, story, visible)
     if wrong:
-        return replace(
-            checked,
-            result=StatementResult.DETAILS_DIFFER,
-            differences=wrong,
-            is_repeated=True,
-        )
+        return _mark_different(checked, wrong, is_repeated=True)
     source = next((c for c in visible if occurs_in(statement.text, [c.found])), None)
     is_mixed = bool(statement.quotations)
     has_claim = not is_mixed or _claims_beyond_quotations(statement, story)
@@ -350,17 +343,27 @@ def _decide(
     if is_mixed and not differences:
         differences = _find_differences(_list_own_comparisons(statement, visible))
     if differences:
-        return replace(
-            checked,
-            result=StatementResult.DETAILS_DIFFER,
-            differences=differences,
-            is_repeated=visible[0].compared.is_near,
-        )
+        is_repeated = visible[0].compared.is_near
+        return _mark_different(checked, differences, is_repeated=is_repeated)
     if not is_mixed:
         other = _find_other_subject(statement, story, visible)
         if other is not None:
             return replace(checked, result=other)
     return checked
+
+
+def _mark_different(
+    checked: CheckedStatement,
+    differences: tuple[DetailDifference, ...],
+    *,
+    is_repeated: bool,
+) -> CheckedStatement:
+    return replace(
+        checked,
+        result=StatementResult.DETAILS_DIFFER,
+        differences=differences,
+        is_repeated=is_repeated,
+    )
 
 
 def _list_wrong_quotations(

@@ -46,7 +46,6 @@ _BACKWARD = re.compile(
 
 _PERSONAL = frozenset(("he", "she", "they", "his", "her", "their"))
 _NAME = re.compile(r"\b[A-Z]\w{2,}")
-_OPENERS = frozenset(word.capitalize() for word in STOP_WORDS)
 
 _DANGLING = "it refers to a sentence that was left out"
 
