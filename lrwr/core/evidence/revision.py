@@ -296,7 +296,8 @@ def _is_dangling(text: str, left_out: str, before: str) -> bool:
     if same and before and same["word"].lower() == backward["word"].lower():
         return False
     names, earlier = (
-        {*_NAME.findall(words)} - _OPENERS for words in (left_out, before)
+        {name for name in _NAME.findall(words) if name.lower() not in STOP_WORDS}
+        for words in (left_out, before)
     )
     is_person = backward["word"].lower() in _PERSONAL
     return not (is_person and names and names <= earlier)
