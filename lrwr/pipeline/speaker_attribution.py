@@ -57,7 +57,7 @@ from lrwr.pipeline.stages.speakers import (
     narration_to_json,
 )
 
-REVISION = "weave-14"
+REVISION = "weave-15"
 """Version of the attribution rules; a new one makes every document run again."""
 
 NOT_ATTRIBUTED = "unwoven"

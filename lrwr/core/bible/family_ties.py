@@ -8,20 +8,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from lrwr.core.bible.kin_directory import (
+from lrwr.core.bible.kin_directory import MARRIED_TITLES, NAME_TITLES, KinDirectory
+from lrwr.core.bible.kin_terms import (
     EQUAL,
     FAMILY,
     JUNIOR,
-    MARRIED_TITLES,
-    NAME_TITLES,
     SENIOR,
-    KinDirectory,
     KinTerm,
     choose_noun,
     read_kin_term,
 )
 from lrwr.core.bible.profiles import SourcedFact, normalize_attribute
-from lrwr.core.model.facts import Fact
+from lrwr.core.model.facts import Fact, RelationCue
 
 FamilyKey = tuple[str, str, str]
 """Two people and a relation: for a known one the senior, the junior, and "~parent"; if
@@ -50,6 +48,10 @@ class RelationTie:
         return self.fact.fact.detail("sign")
 
 
+ENOUGH = 1.0
+"""Total weight from which cues show a relation that no sentence states."""
+_BY_SURNAME = frozenset({"", RelationCue.OWNER, RelationCue.UNNAMED})
+"""Signs that name nobody, or only "Mr. and Mrs." and a surname."""
 OwnedKin = tuple[str, KinTerm]
 """Somebody, and what another person is to them."""
 
@@ -91,6 +93,27 @@ class RelationGroup:
             document, end = evidence.document, evidence.spans[0].end
         # Rounded, so that the order of documents cannot decide.
         return round(total + greatest + self.unnamed, 6)
+
+    @property
+    def is_by_surname(self) -> bool:
+        """Whether no place names the second person, except by a surname."""
+        return all(tie.sign in _BY_SURNAME for tie in self.ties)
+
+    @property
+    def is_mutual(self) -> bool:
+        """Whether narration and names show the relation from both sides, as father and
+        as son. In address, people say "father" to others, too.
+        """
+        weak = _BY_SURNAME | {RelationCue.ADDRESS}
+        return len({tie.kind for tie in self.ties if tie.sign not in weak}) > 1
+
+    @property
+    def has_wife(self) -> bool:
+        """Whether "his wife" alone suffices: of a man with a mother of the same name,
+        the wife has it, too.
+        """
+        wives = [tie.weight for tie in self.ties if tie.sign and tie.kind == "wife"]
+        return round(sum(wives), 6) >= ENOUGH
 
     def kin(self, sign: str = "") -> frozenset[OwnedKin]:
         """Return who has which kin by the ties; with `sign`, by those of this kind."""
@@ -270,10 +293,17 @@ def _conclude_all(
                 sources = conclusions.setdefault(conclusion, {})
                 sources |= dict.fromkeys((*origins[first.link], *origins[second.link]))
     derived = {}
+    parents = {
+        (link.junior, people.gender(link.senior))
+        for link in links
+        if link.term.base == "parent"
+    }
     for pair, conclusions in by_pair.items():
         if pair in pairs or len(conclusions) > 1:
             continue
         ((source, target, base, side), sources), *_ = conclusions.items()
+        if base == "parent" and (source, people.gender(target)) in parents:
+            continue
         kind = choose_noun(base, side, people.gender(target))
         derived[pair] = DerivedRelation(source, target, kind, tuple(sources))
     return derived

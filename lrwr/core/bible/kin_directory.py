@@ -2,135 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 
 from lrwr.core.bible.horizon import HorizonCast, VisibleCharacter
-from lrwr.core.model.cast import Gender
+from lrwr.core.bible.kin_terms import read_kin_term
+from lrwr.core.model.cast import Character, Gender
 from lrwr.core.model.facts import CUE_PARTIES, CharacterField, Fact, FactAbout
 from lrwr.core.nlp.facts.clauses import FEMALE_TITLE_WORDS, MALE_TITLE_WORDS
 from lrwr.core.nlp.names.name_form import is_called_by_given_name
 
-SENIOR, JUNIOR, EQUAL = 1, -1, 0
-_F, _M, _U = Gender.FEMALE, Gender.MALE, Gender.UNKNOWN
-
-
-@dataclass(frozen=True, slots=True)
-class KinTerm:
-    """The meaning of a noun such as "mother": `base` is the relation ("parent").
-
-    `side` says which of the two the noun is for: `SENIOR` (mother), `JUNIOR` (son) or
-    `EQUAL` if the relation is symmetric. `gender` is that of who is called so.
-    """
-
-    base: str
-    side: int
-    gender: Gender
-
-
-_TERMS = """
-parent: mother father parent / daughter son child
-stepparent: stepmother stepfather - / stepdaughter stepson -
-adoptiveparent: adoptive_mother adoptive_father adoptive_parent / adoptive_daughter adoptive_son adoptive_child
-grandparent: grandmother grandfather - / granddaughter grandson grandchild
-auntuncle: aunt uncle - / niece nephew -
-greataunt: great-aunt great-uncle - / great-niece great-nephew -
-parentinlaw: mother-in-law father-in-law - / daughter-in-law son-in-law -
-fosterparent: foster-mother foster-father - / foster-daughter foster-son foster-child
-godparent: godmother godfather - / goddaughter godson -
-guardian: - - guardian / - - ward
-employer: mistress master employer / maid - servant
-patron: patroness patron - / - - protégé
-teacher: governess - tutor / - - pupil
-landlord: landlady landlord - / - - tenant
-sibling: sister brother twin
-halfsibling: half-sister half-brother -
-stepsibling: stepsister stepbrother -
-siblinginlaw: sister-in-law brother-in-law -
-cousin: - - cousin
-spouse: wife husband spouse
-widowed: widow widower -
-engaged: - - betrothed
-lover: - - lover
-friend: - - friend
-enemy: - - enemy
-"""
-_VARIANTS = {
-    "step-mother": "stepmother",
-    "step-father": "stepfather",
-    "step-son": "stepson",
-    "step-daughter": "stepdaughter",
-    "step-sister": "stepsister",
-    "step-brother": "stepbrother",
-    "mamma": "mother",
-    "mama": "mother",
-    "mum": "mother",
-    "papa": "father",
-    "dad": "father",
-    "grandma": "grandmother",
-    "grandpa": "grandfather",
-    "fiance": "betrothed",
-    "fiancee": "betrothed",
-    "fiancé": "betrothed",
-    "fiancée": "betrothed",
-    "engaged": "betrothed",
-    "bride": "betrothed",
-    "bridegroom": "betrothed",
-    "sweetheart": "lover",
-    "rival": "enemy",
-}
-
-
-def _iter_terms() -> Iterator[tuple[str, KinTerm]]:
-    for line in _TERMS.strip().splitlines():
-        base, _, nouns = line.partition(": ")
-        sides = nouns.split(" / ")
-        for side, part in zip((SENIOR, JUNIOR), sides, strict=False):
-            for gender, noun in zip((_F, _M, _U), part.split(), strict=True):
-                yield (
-                    noun.replace("_", " "),
-                    KinTerm(base, side if len(sides) > 1 else EQUAL, gender),
-                )
-
-
-_EXCLUSIVE_BASES = (
-    "parent stepparent adoptiveparent grandparent auntuncle greataunt parentinlaw sibling "
-    "halfsibling stepsibling siblinginlaw spouse widowed engaged"
-)
-EXCLUSIVE = frozenset(_EXCLUSIVE_BASES.split())
-"""Relations of which one pair has only one, apart from "spouse" beside "engaged"."""
-FAMILY = EXCLUSIVE | {"cousin"}
-TRANSIENT = frozenset({"companion", "partner", "neighbour", "neighbor"})
-"""Nouns that in a story mostly say who walks, dances or sits with whom."""
-
-
-@cache
-def _terms_by_noun() -> Mapping[str, KinTerm]:
-    return dict(_iter_terms())
-
-
-@lru_cache(maxsize=1_000)
-def read_kin_term(noun: str) -> KinTerm | None:
-    """Return the meaning of the last word of `noun`, such as "elder sister"; None if it
-    is no known relationship.
-    """
-    words = noun.casefold().split()
-    if not words or len(words) > 2:
-        return None
-    terms, noun = _terms_by_noun(), words[-1]
-    return terms.get(" ".join(words)) or terms.get(_VARIANTS.get(noun, noun))
-
-
-def choose_noun(base: str, side: int, gender: Gender) -> str:
-    """Return the noun for somebody of `gender` on `side` of the relation `base`."""
-    nouns = {
-        term.gender: noun
-        for noun, term in _terms_by_noun().items()
-        if (term.base, term.side) == (base, side) and noun != "-"
-    }
-    if gender in nouns or _U in nouns:
-        return nouns.get(gender) or nouns[_U]
-    return " or ".join(nouns[option] for option in (_F, _M) if option in nouns)
-
+_F, _M = Gender.FEMALE, Gender.MALE
 
 MARRIED_TITLES = frozenset({"Mrs", "Lady", "Madame", "Mme", "Countess", "Duchess"})
 _RELATIVES_TITLES = {_F: ("Mrs.", "Mrs", "Lady"), _M: ("Mr.", "Mr")}
@@ -148,7 +29,9 @@ class NamedPerson:
     `surnames` are the last words of full names. `married`, `maiden` and `head` say
     whether a title of a married woman, of an unmarried one, or of a man stands directly
     before a surname; `has_given` whether there is a given name. `born` are the surnames
-    that are not only those of a husband.
+    that are not only those of a husband. `knight` is a "Sir" or a "Lord", `lady` the
+    wife of one: "Lady" stands directly before the surname. `titled` is anybody with a
+    title there, also "Captain".
     """
 
     name: str
@@ -160,6 +43,12 @@ class NamedPerson:
     head: bool = False
     has_given: bool = False
     knight: bool = False
+    lady: bool = False
+    titled: bool = False
+
+
+def _is_head(person: NamedPerson) -> bool:
+    return person.gender is Gender.MALE and (person.titled or person.knight)
 
 
 def _are_children(person: NamedPerson, other: NamedPerson) -> bool:
@@ -188,12 +77,20 @@ def _has_name_of(child: NamedPerson, parent: NamedPerson) -> bool:
 
 
 def _may_be_wife(person: NamedPerson, other: NamedPerson) -> bool:
-    return other.married and person.gender is Gender.MALE
+    is_man = person.gender is Gender.MALE
+    return other.married and is_man and _agree_in_rank(person, other)
+
+
+def _agree_in_rank(husband: NamedPerson, wife: NamedPerson) -> bool:
+    """Return whether both have a title of rank, or neither: of Sir Hob and Mr. Vale, only
+    the first can be the husband of Lady Vale.
+    """
+    return husband.knight is wife.lady
 
 
 def _may_be_husband(person: NamedPerson, other: NamedPerson) -> bool:
     names = person.surnames - person.born or person.surnames
-    is_man = other.gender is Gender.MALE
+    is_man = other.gender is Gender.MALE and _agree_in_rank(other, person)
     return person.married and is_man and not names.isdisjoint(other.surnames)
 
 
@@ -249,6 +146,22 @@ class KinDirectory:
         person = self._people.get(name)
         return person.gender if person else _gender_of_title(name)
 
+    def fits(self, source: str, target: str, kind: str) -> bool:
+        """Return whether both genders allow that `target` is the `kind` of `source`."""
+        term = read_kin_term(kind)
+        if term is None:
+            return True
+        genders = self.gender(source), self.gender(target)
+        if (
+            Gender.UNKNOWN not in (term.gender, genders[1])
+            and term.gender is not genders[1]
+        ):
+            return False
+        couple = term.base in ("spouse", "engaged", "widowed")
+        return not (
+            couple and Gender.UNKNOWN not in genders and genders[0] is genders[1]
+        )
+
     def resolve(self, name: str) -> str:
         """Return the displayed name of a character of the cast; "" for anybody else."""
         person = self.cast.resolve_name(name)
@@ -287,7 +200,7 @@ class KinDirectory:
             other.name
             for name in {surname, *woman.surnames}
             for other in self._by_surname.get(name, ())
-            if other.gender is Gender.MALE
+            if other.gender is Gender.MALE and _agree_in_rank(other, woman)
         }
         is_named = man is not None and man.has_given and not man.knight
         return men <= {husband} and not is_named
@@ -296,7 +209,33 @@ class KinDirectory:
         """Return whether two of a surname can only be a couple; see above."""
         if self.gender(first) is Gender.FEMALE:
             first, second = second, first
-        return self.has_married(second, first) or self.are_sure_couple(first, second)
+        man = self._people.get(first)
+        is_only_titled = bool(man and (man.knight or not man.has_given))
+        return (
+            (is_only_titled and self.are_heads(first, second))
+            or self.has_married(second, first)
+            or self.are_sure_couple(first, second)
+        )
+
+    def are_heads(self, husband: str, wife: str) -> bool:
+        """Return whether two are the only "Mr. Vale" and "Mrs. Vale", or the only knight
+        of the name and its only Lady: they may be mother and son, but seldom are.
+        """
+        woman = self._people.get(wife)
+        if woman is None or not woman.married:
+            return False
+        namesakes = {
+            other.name: other
+            for surname in woman.surnames
+            for other in self._by_surname.get(surname, ())
+        }.values()
+        men = {p.name for p in namesakes if _is_head(p) and _agree_in_rank(p, woman)}
+        women = {
+            p.name
+            for p in namesakes
+            if p.married and p.lady is woman.lady and woman.surnames - p.born
+        }
+        return men == {husband} and women == {wife}
 
     def may_be_wife(self, mother: str, child: str) -> bool:
         """Return whether `child` is a man, and `mother` may as well be his wife."""
@@ -441,18 +380,14 @@ class KinDirectory:
         return wrong is not None and self.gender(name) is wrong
 
 
+_FLAGS = ("married", "maiden", "head", "has_given", "knight", "lady", "titled")
+
+
 def _read_person(visible: VisibleCharacter) -> NamedPerson:
     character = visible.character
     surnames, born, bare_names = set[str](), set[str](), set[str]()
-    flags = dict.fromkeys(("married", "maiden", "head", "has_given", "knight"), False)
-    for form in {character.name, *(alias.name for alias in character.aliases)}:
-        words = [
-            word.rstrip(".") for word in form.split() if word not in ("the", "The")
-        ]
-        titles = [word for word in words if word in NAME_TITLES]
-        names = words[len(titles) :] if words[: len(titles)] == titles else []
-        if not names or not names[-1][:1].isupper():
-            continue
+    flags = dict.fromkeys(_FLAGS, False)
+    for titles, names in _list_own_names(character):
         is_wife = bool(titles) and titles[0] in MARRIED_TITLES
         # "Sir Hob" has a given name.
         is_first = len(names) == 1 and is_called_by_given_name(character, names[0])
@@ -465,13 +400,46 @@ def _read_person(visible: VisibleCharacter) -> NamedPerson:
         if not titles and len(names) == 1:
             bare_names.add(names[0])
         flags["knight"] |= bool(titles) and titles[0] in ("Sir", "Lord")
+        flags["lady"] |= is_wife and titles[0] == "Lady" and not is_first
         if titles and len(names) == 1:
+            flags["titled"] |= not is_first
             flags["maiden"] |= titles[0] in _MAIDEN_TITLES
             flags["head"] |= titles[0] in MALE_TITLE_WORDS
     flags["has_given"] |= not bare_names <= surnames
     return NamedPerson(
         character.name, character.gender, frozenset(surnames), frozenset(born), **flags
     )
+
+
+def _list_own_names(character: Character) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the titles and the other words of each name.
+
+    Left out are a married woman's given name with her husband's name, which says no more
+    than "Mrs. Vale", and two names in a row: "Mrs. Vale Mags Tallow".
+    """
+    names = {character.name, *(alias.name for alias in character.aliases)}
+    parts = [_split_name(name) for name in names]
+    husbands = {
+        words[-1]
+        for titles, words in parts
+        if words
+        and titles
+        and titles[0] in MARRIED_TITLES
+        and (titles[0] == "Mrs" or len(words) == 1)
+    }
+    for titles, words in parts:
+        if not words or not words[-1][:1].isupper():
+            continue
+        is_married = not titles and len(words) > 1 and words[-1] in husbands
+        is_row = len(words) > 2 and bool(titles) and words[0] in husbands
+        if not is_married and not is_row:
+            yield titles, words
+
+
+def _split_name(name: str) -> tuple[list[str], list[str]]:
+    words = [word.rstrip(".") for word in name.split() if word not in ("the", "The")]
+    titles = [word for word in words if word in NAME_TITLES]
+    return titles, words[len(titles) :] if words[: len(titles)] == titles else []
 
 
 def _read_stranger(name: str) -> NamedPerson:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lrwr.core.bible.family_ties import (
+    ENOUGH,
     FamilyKey,
     KinLink,
     OwnedKin,
@@ -20,11 +21,11 @@ from lrwr.core.bible.family_ties import (
     share_weights,
 )
 from lrwr.core.bible.horizon import HorizonView
-from lrwr.core.bible.kin_directory import (
+from lrwr.core.bible.kin_directory import KinDirectory
+from lrwr.core.bible.kin_terms import (
     EXCLUSIVE,
     FAMILY,
     TRANSIENT,
-    KinDirectory,
     choose_noun,
     read_kin_term,
 )
@@ -46,13 +47,15 @@ from lrwr.core.model.facts import (
     RelationCue,
 )
 
-ENOUGH = 1.0
-"""Total weight from which cues show a relation that no sentence states."""
 MARRIED_NAME = 0.6
 """Weight from which a man is the husband of a woman who has his name by marriage."""
 OTHER_SURNAME = 1.5
 """Weight from which somebody is a parent of a child with another surname; for a father a
 sentence must state it, too.
+"""
+SURE_MOTHER = 1.5
+"""Weight from which "his mother" alone is the only "Mrs. Vale" of his name: of a wife's
+husband, nobody speaks of the mother so often.
 """
 COUPLE_PLACES = 4
 """Number of places with "Mr. and Mrs. Vale" from which they are a couple anyway."""
@@ -154,7 +157,7 @@ def _add_mutual_ties(
         and people.find_pair(sourced_fact.fact) is None
         and not sourced_fact.fact.detail("target")
         and (owner := people.resolve_owner(sourced_fact.fact)) in others
-        and _fits(owner, others[owner], kind, people)
+        and people.fits(owner, others[owner], kind)
     ]
     owners = {owner for owner, *_ in cues}
     mutual = [
@@ -207,13 +210,15 @@ def _stated_tie(
     fact = sourced_fact.fact
     source, target = pair
     kind, ruled = fact.detail("kind"), fact.keeper == RULES_KEEPER
-    if ruled and (kind in TRANSIENT or not _fits(source, target, kind, people)):
+    if ruled and (kind in TRANSIENT or not people.fits(source, target, kind)):
         return
     if ruled and people.contradicts_pronoun(fact, source):
         return
     weight, stated = 2.0 if fact.certainty is Certainty.VERIFIED else 1.2, True
     if ruled and is_couple(fact):
-        stated = people.are_sure_couple(source, target)
+        # "Mr. and Mrs. Hob Vale" leaves no doubt which man is meant.
+        has_given_name = len(fact.subject.split(" ")) > 2
+        stated = has_given_name or people.are_sure_couple(source, target)
         weight = COUPLE_WEIGHT
     yield RelationTie(source, target, kind, weight, stated, sourced_fact, ruled)
 
@@ -224,7 +229,7 @@ def _cue_tie(
     fact = sourced_fact.fact
     source, target = pair
     kind = fact.detail("kind")
-    if kind not in TRANSIENT and _fits(source, target, kind, people):
+    if kind not in TRANSIENT and people.fits(source, target, kind):
         sign, is_sure = fact.detail("sign"), fact.certainty is Certainty.VERIFIED
         parties = list(fact.all_details("party"))
         if sign in (RelationCue.NAMED, RelationCue.UNNAMED):
@@ -241,21 +246,6 @@ def _cue_tie(
         if kind == "friend" and sign == RelationCue.ADDRESS:
             weight = FRIENDLY_WEIGHT
         yield RelationTie(source, target, kind, weight, False, sourced_fact, True)
-
-
-def _fits(source: str, target: str, kind: str, people: KinDirectory) -> bool:
-    """Return whether the genders of both allow that `target` is the `kind` of `source`."""
-    term = read_kin_term(kind)
-    if term is None:
-        return True
-    genders = people.gender(source), people.gender(target)
-    if (
-        Gender.UNKNOWN not in (term.gender, genders[1])
-        and term.gender is not genders[1]
-    ):
-        return False
-    couple = term.base in ("spouse", "engaged", "widowed")
-    return not (couple and Gender.UNKNOWN not in genders and genders[0] is genders[1])
 
 
 def select_supported(
@@ -303,7 +293,7 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         return True
     is_close = base in ("sibling", "parent")
     if is_close and people.differ_in_surname(senior, junior):
-        is_stated = any(tie.stated for tie in group.ties)
+        is_stated = any(tie.stated for tie in group.ties) or group.is_mutual
         may_differ = is_stated or people.gender(senior) is not Gender.MALE
         return base == "parent" and may_differ and group.weight >= OTHER_SURNAME
     if any(tie.stated for tie in group.ties) or _is_known_couple(group):
@@ -311,24 +301,26 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
     is_mother = base == "parent" and people.gender(senior) is Gender.FEMALE
     if is_mother and people.outranks_mother(senior, junior):
         return False
-    if all(tie.sign in _BY_SURNAME for tie in group.ties):
+    if group.is_by_surname:
         is_unsure = base == "spouse" and not people.are_sure(senior, junior)
-        is_unsure |= base == "parent" and people.may_be_wife(senior, junior)
+        is_unsure |= (
+            base == "parent"
+            and group.weight < SURE_MOTHER
+            and people.may_be_wife(senior, junior)
+        )
         kinds = {tie.kind for tie in group.ties if tie.sign}
-        if is_unsure and len(kinds) < 2 and not _has_wife(group):
+        if is_unsure and len(kinds) < 2 and not group.has_wife:
             return False
-    is_married = people.has_married(senior, junior) or people.has_married(
-        junior, senior
+    is_couple = base == "spouse" and _have_married_name(senior, junior, people)
+    return group.weight >= (MARRIED_NAME if is_couple else ENOUGH)
+
+
+def _have_married_name(first: str, second: str, people: KinDirectory) -> bool:
+    """Return whether two people have one name by marriage, as far as names tell."""
+    return any(
+        people.has_married(wife, husband) or people.are_heads(husband, wife)
+        for husband, wife in ((first, second), (second, first))
     )
-    return group.weight >= (MARRIED_NAME if base == "spouse" and is_married else ENOUGH)
-
-
-def _has_wife(group: RelationGroup) -> bool:
-    """Return whether "his wife" alone suffices: of a man with a mother of the same
-    name, the wife has it, too.
-    """
-    wives = [tie.weight for tie in group.ties if tie.sign and tie.kind == "wife"]
-    return round(sum(wives), 6) >= ENOUGH
 
 
 def _is_known_couple(group: RelationGroup) -> bool:
@@ -342,10 +334,6 @@ def _is_known_couple(group: RelationGroup) -> bool:
         and tie.source.replace(".", "") == tie.fact.fact.subject.replace(".", "")
     )
     return sum(1 for _ in couples) >= COUPLE_PLACES
-
-
-_BY_SURNAME = frozenset({"", RelationCue.OWNER, RelationCue.UNNAMED})
-"""Signs that name nobody, or only "Mr. and Mrs." and a surname."""
 
 
 def _drop_contradicted(groups: Iterable[RelationGroup]) -> list[RelationGroup]:
@@ -375,7 +363,7 @@ def _keep_one_parent(
     for group in groups:
         if group.term is not None and group.term.base == "parent":
             key = group.key[1], people.gender(group.key[0])
-            best[key] = max(best.get(key, group), group, key=_rank)
+            best[key] = max(best.get(key, group), group, key=_rank_parent)
     return [
         group
         for group in groups
@@ -423,6 +411,12 @@ def _rank(group: RelationGroup) -> tuple[bool, float, FamilyKey]:
     return not group.ruled, group.weight, group.key
 
 
+def _rank_parent(group: RelationGroup) -> tuple[bool, bool, float, FamilyKey]:
+    """A surname alone counts less than words of the two."""
+    is_named = any(tie.stated for tie in group.ties) or group.is_mutual
+    return not group.ruled, is_named, group.weight, group.key
+
+
 _COUPLES = frozenset({"spouse", "engaged", "widowed"})
 
 
@@ -435,6 +429,10 @@ def _outweighs(group: RelationGroup, other: RelationGroup) -> bool:
         return False
     if bases[0] in FAMILY | {"lover"} and bases[1] == "friend":
         return True
+    if {*bases} == {"spouse", "parent"}:
+        spouse, parent = (group, other) if bases[0] == "spouse" else (other, group)
+        if spouse.has_wife and parent.is_by_surname:
+            return group is spouse
     is_couple = not _COUPLES.isdisjoint(bases)
     if not EXCLUSIVE.issuperset(bases) and (is_couple or not FAMILY.issuperset(bases)):
         return False  # cousins may marry

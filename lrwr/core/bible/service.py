@@ -47,7 +47,7 @@ _TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
 """Facts that the bible uses; those about passages are many, and used for search only."""
 
 
-_INDEX_FORMAT = 8
+_INDEX_FORMAT = 9
 """Raise it when the same library gives another `BibleIndex`."""
 
 

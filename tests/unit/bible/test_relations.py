@@ -90,8 +90,7 @@ def test_a_name_after_the_pronoun_of_the_only_one_in_a_paragraph_suffices() -> N
 
 def test_a_wife_has_her_husbands_name_although_he_has_a_brother() -> None:
     family = Family("Mr. Tallow", "Mrs. Tallow", "Hob Tallow")
-    for _ in range(3):
-        family.hints("unnamed", "", "wife", "Mr. Tallow")
+    family.hints("unnamed", "", "wife", "Mr. Tallow")
     assert family.shown() == []
     family.hints("unnamed", "", "wife", "Mr. Tallow")
     assert family.shown() == [("Mrs. Tallow", "wife", "Mr. Tallow")]
@@ -125,13 +124,67 @@ def test_kin_without_a_name_are_those_whom_the_text_states() -> None:
     assert family.shown() == [("Mr. Vale", "nephew", "Mrs. Gannet")]
 
 
-def test_many_places_tell_that_mr_and_mrs_are_a_couple_beside_a_son() -> None:
+def test_mr_and_mrs_are_a_couple_beside_a_son_without_a_title() -> None:
     family = Family("Mr. Tallow", "Mrs. Tallow", "Hob Tallow")
+    family.states("Mrs. Tallow", "wife", "Mr. Tallow", sure=PROBABLE)
+    assert family.shown() == [("Mrs. Tallow", "wife", "Mr. Tallow")]
+
+
+def test_many_places_tell_that_mr_and_mrs_are_a_couple_beside_a_captain() -> None:
+    family = Family("Mr. Tallow", "Mrs. Tallow")
+    family.stories.name("Captain Tallow", gender=Gender.MALE)
     for _ in range(3):
         family.states("Mrs. Tallow", "wife", "Mr. Tallow", sure=PROBABLE)
     assert family.shown() == []
     family.states("Mrs. Tallow", "wife", "Mr. Tallow", sure=PROBABLE)
     assert family.shown() == [("Mrs. Tallow", "wife", "Mr. Tallow")]
+
+
+def test_lady_is_the_wife_of_the_knight_and_not_of_his_heir() -> None:
+    family = Family()
+    for name in ("Sir Hob Vale", "Mr. Vale"):
+        family.stories.name(name, gender=Gender.MALE)
+    family.stories.name("Lady Vale", gender=Gender.FEMALE)
+    for man in ("Sir Hob Vale", "Mr. Vale") * 2:
+        family.hints("unnamed", "", "wife", man)
+    assert family.shown() == [("Lady Vale", "wife", "Sir Hob Vale")]
+
+
+def test_mr_and_mrs_with_a_given_name_are_the_man_of_that_name() -> None:
+    family = Family("Hob Tallow", "Mr. Tallow", "Mrs. Tallow")
+    family.stories.name("Hob Tallow", "Mr. Hob Tallow", gender=Gender.MALE)
+    family.stories.name("Mrs. Hob Tallow", gender=Gender.FEMALE)
+    family.states("Mrs. Hob Tallow", "wife", "Mr. Hob Tallow", sure=PROBABLE)
+    assert family.shown() == [("Mrs. Hob Tallow", "wife", "Hob Tallow")]
+
+
+def test_a_mother_of_whom_one_often_speaks_is_the_only_mrs_of_that_surname() -> None:
+    family = Family("Hob Tallow", "Mrs. Tallow")
+    for _ in range(4):
+        family.hints("unnamed", "", "mother", "Hob Tallow")
+    assert family.shown() == []
+    family.hints("unnamed", "", "mother", "Hob Tallow")
+    assert family.shown() == [("Mrs. Tallow", "mother", "Hob Tallow")]
+
+
+def test_a_father_with_another_surname_is_one_whose_son_and_father_are_named() -> None:
+    family = Family("Hob Tallow", "Mr. Tallow", "Mr. Vale")
+    for _ in range(8):
+        family.hints("unnamed", "", "father", "Hob Tallow")
+    for _ in range(4):
+        family.hints("address", "Mr. Vale", "father", "Hob Tallow")
+    assert family.shown() == [("Mr. Tallow", "father", "Hob Tallow")]
+    family.hints("tag", "Mr. Vale", "father", "Hob Tallow", sure=VERIFIED)
+    family.hints("tag", "Hob Tallow", "son", "Mr. Vale", sure=VERIFIED)
+    assert family.shown() == [("Mr. Vale", "father", "Hob Tallow")]
+
+
+def test_nobody_gets_a_second_father_by_the_mothers_marriage() -> None:
+    family = Family("Nell Tallow", "Mr. Tallow", "Mrs. Tallow", "Hob Tallow")
+    family.states("Hob Tallow", "father", "Nell Tallow")
+    family.states("Mrs. Tallow", "mother", "Nell Tallow")
+    family.states("Mrs. Tallow", "wife", "Mr. Tallow")
+    assert ("Mr. Tallow", "father", "Nell Tallow") not in family.shown()
 
 
 def test_a_father_with_another_surname_needs_more_than_a_word_in_passing() -> None:

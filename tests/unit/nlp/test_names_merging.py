@@ -256,6 +256,40 @@ def test_a_woman_named_beside_a_man_has_his_full_name_after_mrs() -> None:
     assert is_one_person(cast, "Orla", "Mrs. Charles Vale")
 
 
+def test_mrs_charles_is_the_wife_of_charles_vale_too() -> None:
+    story = COUPLE.replace("Mrs. Vale", "Mrs. Corin Vale") * 3
+    story += "In came Corin and Orla. " * 3 + "“No,” said Mrs. Corin. She sat. " * 3
+    story += "“So,” said Mrs. Vale. She sat. " * 3
+    cast = cast_from(story.replace("Corin", "Charles"))
+
+    assert is_one_person(cast, "Orla", "Mrs. Charles")
+
+
+def test_a_wife_is_known_by_her_given_name_and_her_husbands_surname() -> None:
+    story = COUPLE.replace("Mrs. Vale", "Mrs. Corin Vale") * 3
+    story += "In came Corin and Orla. " * 3
+    cast = cast_from(story.replace("Corin", "Charles"))
+
+    assert is_one_person(cast, "Orla", "Orla Vale")
+    assert "Orla Vale" not in {
+        alias.name for alias in who(cast_from(COUPLE * 3), "Orla").aliases
+    }
+
+
+def test_a_full_name_that_stands_elsewhere_is_not_somebody_called_by_the_given_name() -> (
+    None
+):
+    familiar = (
+        "“I,” said Orla. She sat. Orla smiled. Orla looked at him. “So,” said Orla. "
+    )
+    stranger = "“No,” said Miss Gannet. Miss Orla Gannet sat. "
+    cast = cast_from(*([familiar] * 12), *([stranger] * 3))
+    both = cast_from(*([familiar] * 12), *([stranger + familiar] * 3))
+
+    assert not is_one_person(cast, "Orla", "Miss Gannet")
+    assert is_one_person(both, "Orla", "Miss Gannet")
+
+
 LATE = (
     "“I,” said Orla. She sat. “So,” said Mr. Tallow. He sat. “Well,” said Nell. She sat. ",
     "Orla was engaged to Mr. Tallow. In came Mr. Tallow and Orla. ",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from lrwr.core.bible.kin_directory import read_kin_term
+from lrwr.core.bible.kin_terms import read_kin_term
 from lrwr.core.bible.values import CharacterProfile
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from lrwr.core.bible.kin_directory import KinTerm, choose_noun, read_kin_term
+from lrwr.core.bible.kin_terms import KinTerm, choose_noun, read_kin_term
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.model.cast import Gender
 

@@ -23,7 +23,13 @@ from lrwr.core.nlp.names.lexicon import (
     is_non_name,
     normalize_name_title,
 )
-from lrwr.core.nlp.names.name_form import NameForm, score_given_name_gender
+from lrwr.core.nlp.names.name_form import (
+    NameForm,
+    is_named_after_husband,
+    is_single_word,
+    is_titled_word,
+    score_given_name_gender,
+)
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     score_person_cues,
@@ -252,7 +258,37 @@ def _list_partial_names(person: PersonCluster) -> list[str]:
         for form in person.forms.values()
         if form.given_name and form.title != "mrs"
     ]
-    return [name for form in full for name in _partial_names(form)]
+    partial = [name for form in full for name in _partial_names(form)]
+    return [*partial, *_compose_names(person)]
+
+
+def _compose_names(person: PersonCluster) -> list[str]:
+    """Return the names that a given name and a titled surname make: "Nell Vale" for
+    somebody who is Nell and Mrs. Vale. If a full name is known, only a married woman
+    has another one.
+    """
+    forms = sorted(person.forms.values(), key=_fame_key)
+    titles = {"mrs"} if person.full_givens else person.titles.keys()
+    lasts = [
+        form.words[-1]
+        for form in forms
+        if form.title in titles
+        and (is_titled_word(form) or is_named_after_husband(form))
+        and form.words[-1].lower() in person.lasts
+    ]
+    given_names = [
+        form.words[0]
+        for form in forms
+        if is_single_word(form)
+        and not _takes_article(form)
+        and (is_given_name(form.words[0]) or form.words[0].lower() in person.givens)
+    ]
+    return [
+        f"{given} {last}"
+        for given in dict.fromkeys(given_names)
+        for last in dict.fromkeys(lasts)
+        if given.lower() not in person.lasts
+    ]
 
 
 def _add_if_fitting(

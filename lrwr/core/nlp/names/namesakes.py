@@ -14,6 +14,7 @@ from lrwr.core.nlp.names.name_form import (
     NameForm,
     infer_form_gender,
     is_named_after_husband,
+    is_single_word,
     unlisp,
 )
 from lrwr.core.nlp.names.person import PersonCluster
@@ -200,6 +201,8 @@ _LATE_COUPLE = 4
 """Places with a man and his bride from which a rare "Mrs. Vale" is the bride."""
 _OFTEN = 5
 """Mentions of a "Mrs. Vale" from which such places suffice for a bride."""
+_PARTED = 3
+"""Documents with a full name from which it may be somebody else's."""
 _REASON = "marries in the text"
 _STATED = "stated in the text"
 
@@ -282,6 +285,36 @@ def join_lisped_names(clusters: NameClusters) -> None:
                 namesakes[0].add(form, "the name with a lisp")
             clusters.remove(person)
             clusters.index.update(namesakes[0])
+
+
+def part_namesakes(clusters: NameClusters) -> None:
+    """Part somebody whom the narrator mostly calls Nell from a Nell Tallow who is named
+    in other documents: two people have the given name.
+    """
+    for person in list(clusters.people):
+        bare = [form for form in person.forms.values() if is_single_word(form)]
+        full = [form for form in person.forms.values() if not is_single_word(form)]
+        own, other = (
+            {document for form in forms for document in form.by_document}
+            for forms in (bare, full)
+        )
+        is_seldom = len(other) >= _PARTED and len(own) >= _MOSTLY * len(other)
+        is_familiar = sum(form.narrated for form in bare) >= _FAMILIAR
+        apart = len(own & other) * 2 < len(other)
+        if person.noted or not (is_seldom and is_familiar and apart):
+            continue
+        if not all(form.words[0].lower() in person.full_givens for form in bare):
+            continue
+        namesake = PersonCluster()
+        for form in full:
+            namesake.add(form, person.because[form.name])
+            del person.forms[form.name]
+        person.titles.clear()
+        person.full_givens.clear()
+        person.lasts.clear()
+        clusters.people.append(namesake)
+        clusters.index.update(person)
+        clusters.index.add(namesake)
 
 
 def join_stated_names(clusters: NameClusters) -> None:
@@ -399,7 +432,11 @@ def _is_wife(clusters: NameClusters, woman: PersonCluster, wife: PersonCluster) 
         return False
     if not woman.lasts <= wife.lasts:
         return False
-    if all(is_named_after_husband(form) for form in wife.forms.values()):
+    husbands = {form.given_name for form in wife.forms.values() if form.given_name}
+    if all(
+        is_named_after_husband(form) or form.words[-1].lower() in husbands
+        for form in wife.forms.values()
+    ):
         return True
     family = clusters.index.find_any("lasts", wife.lasts)
     others = (
