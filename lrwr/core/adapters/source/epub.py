@@ -1,24 +1,15 @@
-"""Layout of EPUB books: chapters, paragraphs with CFIs, footnotes and pictures."""
+"""Layout and outline of EPUB books: chapters, paragraphs and footnotes in order."""
 
-import posixpath
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
-
-from lxml import etree
+from dataclasses import dataclass
 
 from lrwr.core.adapters.source.epub_package import (
-    EPUB_TYPE,
     EpubLink,
     EpubPackage,
     fill_missing_targets,
-    local_name,
-    read_text,
-    split_address,
 )
+from lrwr.core.adapters.source.epub_text import RULE, EpubParagraph, EpubReader
 from lrwr.core.adapters.source.layout import (
     MAX_HEADING_CHARS,
     DocumentLayout,
@@ -36,43 +27,7 @@ from lrwr.core.model.books import (
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.text import LineIndex, Span
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
 _SEPARATOR = "\n\n"
-_RULE = "---"
-"""Text of a horizontal line, which is a scene break."""
-_BLOCKS = frozenset(
-    {
-        "p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "dt", "dd", "blockquote", "pre",
-        "td", "th", "figcaption", "caption", "div", "section", "article", "aside", "body",
-        "header", "footer", "address", "tr", "table", "ul", "ol", "dl", "figure", "hr",
-        "main", "nav", "center", "form", "fieldset", "level", "level1", "level2",
-        "level3", "level4", "level5", "level6", "frontmatter", "bodymatter", "rearmatter",
-        "doctitle", "docauthor", "line", "linegroup", "poem", "sidebar",
-    }
-)  # fmt: skip
-"""Elements of XHTML and of DTBook that begin a new paragraph."""
-_SKIPPED = frozenset(
-    {"script", "style", "head", "template", "rp", "rt", "title", "noscript"}
-)
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_NOTE_TYPES = frozenset(
-    {
-        "footnote", "endnote", "rearnote", "footnotes", "endnotes", "rearnotes",
-        "doc-footnote", "doc-endnote", "doc-endnotes",
-    }
-)  # fmt: skip
-_REFERENCE_TYPES = frozenset({"noteref", "doc-noteref"})
-_BACKLINK_TYPES = frozenset({"backlink", "doc-backlink"})
-_GENERATED_TYPES = frozenset(
-    {"toc", "doc-toc", "landmarks", "page-list", "doc-pagelist"}
-)
-_ISLANDS = frozenset({"math", "svg"})
-"""Elements of other languages, which are read as a whole."""
-_LINE_BREAK = "\x0b"
-"""Stands for `<br>`; XML has no such character."""
-_PICTURE = "[picture: "
 _PICTURE_ONLY = re.compile(r"(?:\[picture: [^\]]*\]\s*)+")
 _DEEP = 10
 """Level of headings that the table of contents does not list, above its own levels."""
@@ -109,13 +64,13 @@ def read_epub(content: bytes, name: str) -> EpubBook:
         UnreadableDocument: As `parse_epub`.
     """
     package = EpubPackage(content, name)
-    reader = _EpubReader()
+    reader = EpubReader()
     for item in package.spine():
         root = package.read_xhtml(item.path)
         if root is not None:
             reader.read(root, item.path, item.step)
     texts = (paragraph.text for paragraph in reader.paragraphs)
-    if all(_PICTURE_ONLY.fullmatch(text) or text == _RULE for text in texts):
+    if all(_PICTURE_ONLY.fullmatch(text) or text == RULE for text in texts):
         raise UnreadableDocument(
             f"{name} has no text",
             hint="It may consist of pictures, such as a comic or a scan.",
@@ -124,232 +79,8 @@ def read_epub(content: bytes, name: str) -> EpubBook:
     return _build_book(package, reader, links)
 
 
-@dataclass(frozen=True, slots=True)
-class _RawParagraph:
-    """A paragraph as it stands in its file.
-
-    `path` is the file, `ids` those of the elements that enclose it as footnotes;
-    `references` are the targets of its footnote marks. `level` is that of a heading, 0
-    for other paragraphs.
-    """
-
-    text: str
-    cfi: str
-    level: int = 0
-    ids: tuple[tuple[str, str], ...] = ()
-    references: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(slots=True)
-class _OpenBlock:
-    """A block element that is being read.
-
-    `name` is the element's name, `steps` its CFI. `has_inner` says that it contains another block, so that its text
-    is no paragraph by itself; `first` then leads to its first node, as in
-    `_EpubReader._find_steps_of`.
-    """
-
-    element: "_Element"
-    name: str
-    steps: str
-    note: bool
-    has_inner: bool = False
-    first: tuple[int, ...] = ()
-    pieces: list[str] = field(default_factory=list)
-    references: list[tuple[str, str]] = field(default_factory=list)
-
-
-class _EpubReader:
-    """Collects the paragraphs of a book, file by file, in reading order.
-
-    `paragraphs` are those of the story, `notes` the footnotes with the index of the
-    paragraph before which they stand. `targets` maps files and ids to the index of the
-    first paragraph there.
-    """
-
-    def __init__(self) -> None:
-        self.paragraphs: list[_RawParagraph] = []
-        self.notes: list[tuple[_RawParagraph, int]] = []
-        self.targets: dict[tuple[str, str], int] = {}
-        self._path = self._prefix = ""
-        self._counts: list[int] = []
-        self._blocks: list[_OpenBlock] = []
-        self._note_ids: list[tuple[str, str]] = []
-
-    def read(self, root: "_Element", path: str, step: str) -> None:
-        """Read the body of one file, whose CFI begins with `step`."""
-        self._path = path
-        self.targets.setdefault((path, ""), len(self.paragraphs))
-        body = next((e for e in root.iter("{*}body", "{*}book")), root)
-        self._prefix = _find_steps(body, step)
-        self._blocks = [_OpenBlock(body, "body", self._prefix, note=_is_note(body))]
-        self._walk(body)
-        self._flush()
-        self._blocks = []
-
-    def _walk(self, body: "_Element") -> None:
-        # For each open element, the number of its child elements so far.
-        self._counts = counts = [0]
-        self._add(body.text)
-        walker = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
-        for event, element in walker:
-            if element is body:
-                continue
-            if event == "start":
-                counts[-1] += 1
-                counts.append(0)
-                name = local_name(element)
-                if name == "br" and element.get("id") is None:
-                    self._blocks[-1].pieces.append(_LINE_BREAK)
-                elif self._is_skipped(element, name):
-                    walker.skip_subtree()
-                else:
-                    self._start(element, name)
-                continue
-            if event == "end":
-                counts.pop()
-                if self._blocks[-1].element is element:
-                    self._flush()
-                    self._blocks.pop()
-            self._add(element.tail)
-
-    def _is_skipped(self, element: "_Element", name: str) -> bool:
-        if name in _SKIPPED:
-            return True
-        if name in _ISLANDS:
-            self._add(_describe_island(element, name), is_element=True)
-            return True
-        types = _types(element)
-        if not types:
-            return False
-        if types & _REFERENCE_TYPES:
-            target = self._target(element.get("href", ""))
-            self._blocks[-1].references.append(target)
-            return True
-        is_generated = name == "nav" and types & _GENERATED_TYPES
-        return bool(is_generated or types & _BACKLINK_TYPES)
-
-    def _target(self, href: str) -> tuple[str, str]:
-        path, fragment = split_address(href) or ("", "")
-        if not path:
-            return self._path, fragment
-        folder = posixpath.dirname(self._path)
-        return posixpath.normpath(posixpath.join(folder, unquote(path))), fragment
-
-    def _start(self, element: "_Element", name: str) -> None:
-        if name in _BLOCKS:
-            self._start_block(element, name)
-        identifier = element.get("id") or (element.get("name") if name == "a" else None)
-        if identifier:
-            self.targets.setdefault((self._path, identifier), len(self.paragraphs))
-            if self._blocks[-1].note:
-                self._note_ids.append((self._path, identifier))
-        if name == "br":
-            self._add(_LINE_BREAK)
-        elif name in ("img", "image") and element.get("alt", "").strip():
-            alternative = " ".join(element.get("alt", "").split())
-            self._add(f" {_PICTURE}{alternative}] ", is_element=True)
-        self._add(element.text)
-
-    def _start_block(self, element: "_Element", name: str) -> None:
-        block = self._blocks[-1]
-        block.has_inner = True
-        self._flush()
-        note = block.note or _is_note(element)
-        steps = self._find_steps_of((*self._counts[:-1], -1))
-        self._blocks.append(_OpenBlock(element, name, steps, note))
-        follows_heading = not self.paragraphs or self.paragraphs[-1].level
-        if name == "hr" and not note and not follows_heading:
-            self.paragraphs.append(_RawParagraph(_RULE, steps))
-
-    def _find_steps_of(self, counts: Sequence[int]) -> str:
-        """Return the CFI of the text after the child elements counted in `counts`, from
-        the body down; the last is -1 for the element itself.
-        """
-        steps = [f"/{2 * count}" for count in counts[:-1]]
-        text = [] if counts[-1] < 0 else [f"/{2 * counts[-1] + 1}"]
-        return self._prefix + "".join((*steps, *text))
-
-    def _add(self, text: str | None, *, is_element: bool = False) -> None:
-        """Add text of the innermost open element to the innermost block.
-
-        `is_element` says that `text` stands for the whole element.
-        """
-        if not text:
-            return
-        block = self._blocks[-1]
-        if not block.first and not text.isspace():
-            block.first = (*self._counts[:-1], -1 if is_element else self._counts[-1])
-        block.pieces.append(text)
-
-    def _flush(self) -> None:
-        """End the paragraph that the innermost block contains so far."""
-        block = self._blocks[-1]
-        name = block.name
-        text = _join_pieces(block.pieces, is_preformatted=name == "pre")
-        references, first = block.references, block.first
-        block.pieces, block.first = [], ()
-        if not text:
-            return
-        block.references = []
-        level = int(name[1]) if name in _HEADINGS else 0
-        cfi = self._find_steps_of(first) if block.has_inner else block.steps
-        if not block.note:
-            raw = _RawParagraph(text, cfi, level, references=tuple(references))
-            self.paragraphs.append(raw)
-        elif not level:  # the title of a list of notes says nothing
-            ids, self._note_ids = tuple(self._note_ids), []
-            raw = _RawParagraph(text, cfi, ids=ids)
-            self.notes.append((raw, len(self.paragraphs)))
-
-
-def _types(element: "_Element") -> frozenset[str]:
-    """Return the values of `epub:type` and `role`."""
-    kind, role = element.get(EPUB_TYPE), element.get("role")
-    if kind is None and role is None:
-        return frozenset()
-    return frozenset((*(kind or "").split(), *(role or "").split()))
-
-
-def _describe_island(element: "_Element", name: str) -> str:
-    """Return the text of a formula or a drawing, and a drawing's title as a picture."""
-    if name == "math":
-        return read_text(element) or element.get("alttext", "")
-    title = next(map(read_text, element.iter("{*}title")), "")
-    picture = f" {_PICTURE}{title}] " if title else " "
-    return picture + " ".join(map(read_text, element.iter("{*}text")))
-
-
-def _is_note(element: "_Element") -> bool:
-    return bool(_types(element) & _NOTE_TYPES)
-
-
-def _join_pieces(pieces: Iterable[str], *, is_preformatted: bool) -> str:
-    """Return the text of a paragraph in Unicode NFC, with white space as a browser
-    shows it.
-    """
-    lines = "".join(pieces).split(_LINE_BREAK)
-    if is_preformatted:
-        text = "\n".join(line.rstrip() for line in lines).strip("\n")
-        text = re.sub(r"\n\s*\n", "\n", text)  # an empty line separates paragraphs
-    else:
-        text = "\n".join(" ".join(line.split()) for line in lines).strip()
-        text = re.sub(r"\n{2,}", "\n", text)
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _find_steps(element: "_Element", prefix: str) -> str:
-    """Return the CFI of `element` in its file, which `prefix` leads to."""
-    steps = []
-    while (parent := element.getparent()) is not None:
-        children = [child for child in parent if isinstance(child.tag, str)]
-        steps.append(f"/{2 * (children.index(element) + 1)}")
-        element = parent
-    return prefix + "".join(reversed(steps))
-
-
 def _build_book(
-    package: EpubPackage, reader: _EpubReader, links: Iterable[EpubLink]
+    package: EpubPackage, reader: EpubReader, links: Iterable[EpubLink]
 ) -> EpubBook:
     toc = tuple(_resolve_toc(links, reader.targets))
     paragraphs, notes = reader.paragraphs, _order_notes(reader)
@@ -394,13 +125,13 @@ def _resolve_toc(
     return sorted(entries, key=lambda entry: entry.paragraph)
 
 
-def _toc_of_headings(paragraphs: Sequence[_RawParagraph]) -> Iterable[BookTocEntry]:
+def _toc_of_headings(paragraphs: Sequence[EpubParagraph]) -> Iterable[BookTocEntry]:
     for index, raw in enumerate(paragraphs):
         if raw.level and len(raw.text) <= MAX_HEADING_CHARS:
             yield BookTocEntry(" ".join(raw.text.split()), raw.level, index)
 
 
-def _order_notes(reader: _EpubReader) -> list[tuple[_RawParagraph, int]]:
+def _order_notes(reader: EpubReader) -> list[tuple[EpubParagraph, int]]:
     """Return the footnotes with the indexes of the paragraphs that refer to them, in
     the order of these. A note without a reference belongs to the paragraph before it.
     """
@@ -409,7 +140,7 @@ def _order_notes(reader: _EpubReader) -> list[tuple[_RawParagraph, int]]:
         for index, raw in reversed(list(enumerate(reader.paragraphs)))
         for target in raw.references
     }
-    placed: list[tuple[_RawParagraph, int]] = []
+    placed: list[tuple[EpubParagraph, int]] = []
     for raw, following in reader.notes:
         anchors = [referring[target] for target in raw.ids if target in referring]
         if not anchors and placed and placed[-1][0].ids and not raw.ids:
@@ -425,14 +156,14 @@ def _lay_out(texts: Iterable[str]) -> Iterable[Span]:
         at += len(text) + len(_SEPARATOR)
 
 
-def _kind(raw: _RawParagraph) -> BookParagraphKind:
+def _kind(raw: EpubParagraph) -> BookParagraphKind:
     if is_scene_break(raw.text):
         return BookParagraphKind.BREAK
     return BookParagraphKind.HEADING if raw.level else BookParagraphKind.TEXT
 
 
 def _build_layout(
-    outline: BookOutline, raw: Sequence[_RawParagraph], texts: Sequence[str]
+    outline: BookOutline, raw: Sequence[EpubParagraph], texts: Sequence[str]
 ) -> DocumentLayout:
     paragraphs, length = outline.paragraphs, outline.length
     story = paragraphs[:length]
@@ -458,7 +189,7 @@ def _build_layout(
 
 
 def _find_headings(
-    outline: BookOutline, raw: Sequence[_RawParagraph]
+    outline: BookOutline, raw: Sequence[EpubParagraph]
 ) -> tuple[Heading, ...]:
     """Return the entries of the table of contents as headings, then other headings,
     below their levels.
@@ -487,7 +218,7 @@ def _find_headings(
 
 
 def _find_heading_span(
-    entry: BookTocEntry, outline: BookOutline, raw: Sequence[_RawParagraph]
+    entry: BookTocEntry, outline: BookOutline, raw: Sequence[EpubParagraph]
 ) -> Span:
     paragraph = raw[entry.paragraph]
     if paragraph.level or " ".join(paragraph.text.split()) == entry.title:

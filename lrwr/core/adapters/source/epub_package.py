@@ -7,6 +7,7 @@ entities are expanded only if the file itself declares them, up to libxml2's lim
 import io
 import posixpath
 import re
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -172,11 +173,13 @@ class EpubPackage:
         except (KeyError, *_ZIP_ERRORS):
             self.warnings.append(f"{path} is missing or damaged; its text is left out.")
             return None
-        try:
-            text, _ = decode_text(content, path)
-        except UnreadableDocument:
-            text = ""
-        root = _parse_markup(text)
+        root = None if _NEEDS_DECODING.search(content) else _parse_bytes(content)
+        if root is None:
+            try:
+                text, _ = decode_text(content, path)
+            except UnreadableDocument:
+                text = ""
+            root = _parse_markup(text)
         if root is None:
             self.warnings.append(f"{path} is no XHTML; its text is left out.")
         return root
@@ -328,6 +331,10 @@ class EpubPackage:
         )
 
 
+_NEEDS_DECODING = re.compile(rb"\r(?!\n)|&(?!#|(?:amp|lt|gt|quot|apos);)")
+"""What XML in UTF-8 may have that only `decode_text` and `_parse_markup` resolve."""
+
+
 def local_name(element: "_Element") -> str:
     """Return the name of an element without its namespace."""
     return _strip_namespace(str(element.tag))
@@ -339,8 +346,9 @@ def _strip_namespace(tag: str) -> str:
 
 
 def read_text(element: "_Element") -> str:
-    """Return the text in an element, with single spaces."""
-    return " ".join("".join(map(str, element.itertext())).split())
+    """Return the text in an element, with single spaces, in Unicode NFC."""
+    text = " ".join("".join(map(str, element.itertext())).split())
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def split_address(href: str) -> tuple[str, str] | None:
@@ -395,14 +403,19 @@ def _parse_markup(text: str) -> "_Element | None":
 
 def _parse_xml(text: str, *, recover: bool) -> "_Element | None":
     """Parse XML; None if it is not well-formed. With `recover` errors are skipped."""
+    text = _XML_DECLARATION.sub("", _resolve_named_entities(text), count=1)
+    return _parse_bytes(text.encode(errors="replace"), recover=recover)
+
+
+def _parse_bytes(content: bytes, *, recover: bool = False) -> "_Element | None":
+    """Parse XML in UTF-8, as `_parse_xml`."""
     parser = etree.XMLParser(
         resolve_entities="internal",  # type: ignore[arg-type]
         no_network=True, load_dtd=False, huge_tree=False,
         recover=recover, encoding="utf-8",
     )  # fmt: skip
-    text = _XML_DECLARATION.sub("", _resolve_named_entities(text), count=1)
     try:
-        return etree.fromstring(text.encode(errors="replace"), parser)
+        return etree.fromstring(content, parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
 
