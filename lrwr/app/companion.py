@@ -187,10 +187,8 @@ class ReadingTools:
             size += len(block.text)
         if call.part > len(parts):
             return ToolResult(text=f"Chapter {call.chapter} has {len(parts)} parts.")
-        count = (
-            f"Part {call.part} of {len(parts)} of the chapter, as far as it is read."
-        )
-        return ToolResult(tuple(parts[call.part - 1]), count)
+        text = f"Part {call.part} of {len(parts)} of chapter {call.chapter}, as far as read."
+        return ToolResult(tuple(parts[call.part - 1]), text)
 
     def _read_blocks(self, first: int, end: int) -> tuple[ReadingPassage, ...]:
         """Return neighbouring paragraphs as passages of about `BLOCK_CHARS`."""
@@ -418,11 +416,12 @@ class ReadingCompanion:
             self._list_citations(steps),
             find_sentence_spans,
             question=question.text,
-            decided=[step.result.text for step in steps if step.result.text],
+            decided=[self.tools.place, *filter(None, (s.result.text for s in steps))],
             story=StoryContext(
                 question.cast,
                 texts={self.record.document: self.text},
                 chapters=frozenset(() if chapter is None else (chapter,)),
+                narrators=question.narrators,
             ),
         )
         return AvatarAnswer(

@@ -23,7 +23,11 @@ MAX_HEAD_WORDS = 6
 """Words up to which the first sentence of a list item may be its name."""
 
 _BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
-_SOURCE = r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
+_READ_PART = r"(?:what|all|part)(?: that)? (?:has been|you(?:['’]ve| have)) read"
+_SOURCE = (
+    r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon"
+    rf"|{_READ_PART})\b"
+)
 _NOTHING = r"\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
 _TELLING = (
     r"(?:sa(?:y|id)|tell|told|nam|mention|stat|giv|show|explain|settl|describ|defin|record"
@@ -63,7 +67,10 @@ _OPINION = re.compile(
 
 _CLAUSE_END = re.compile(r"[:;]|--|[–—]|,? but\b")
 
-_SOURCE = r"(?:text|story|manuscript|novel|book|chapters?|pages?|passages?|excerpts?|material)"
+_SOURCE = (
+    r"(?:text|story|manuscript|novel|book|chapters?|pages?|passages?|excerpts?|material"
+    rf"|{_READ_PART})"
+)
 _TELLS = (
     r"(?:says?|tells?|states?|mentions?|defines?|names?|gives?|specif(?:y|ies)|reveals?"
     r"|explains?|describes?|shows?|settles?|decides?|answers?)"

@@ -42,6 +42,7 @@ them "he", or they may speak or write it. More would let names be swapped."""
 
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
 _SPEECH = re.compile(r"[“\"][^“”\"]*(?:[”\"]|$)|(?<!\w)‘(?:[^‘’]|’\w)*(?:’|$)")
+_FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our)\b")
 _SIGNATURE = re.compile(r"^\W*[A-Z]+(?:[. ]+[A-Z]+)+\W*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 
@@ -53,13 +54,14 @@ class StoryContext:
     `cast` has for each character all forms of its name. `name_words` are the normalized
     words of the names of which no web page can tell. `texts` are the texts of the cited
     documents. `chapters` are the chapters that an answer may name without citing them,
-    such as that of the horizon.
+    such as that of the horizon. `narrators` are those of `cast` who tell the story.
     """
 
     cast: tuple[tuple[str, ...], ...] = ()
     name_words: frozenset[str] = frozenset()
     texts: Mapping[DocumentId, DocumentText] = field(default_factory=dict)
     chapters: frozenset[int] = frozenset()
+    narrators: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ class AnswerSources:
 
     def _list_recent(self, citation: Citation) -> frozenset[tuple[str, ...]]:
         """Return the forms of the characters whom the narration names last before cited
-        words, and of who signs a letter that they may be in.
+        words, of who signs a letter that they may be in, and of who may be their "I".
         """
         head, _, tail = self._chapter_around(citation)
         signature = _SIGNATURE.search(tail)
@@ -214,7 +216,15 @@ class AnswerSources:
             recent += [forms for forms in reversed(named) if forms not in recent]
             if len(recent) >= RECENT_CHARACTERS:
                 break
-        return frozenset().union(*signed, *recent[:RECENT_CHARACTERS])
+        narration = _SPEECH.sub(" ", citation.text)
+        narrators = self._narrators if _FIRST_PERSON.search(narration) else ()
+        return frozenset().union(*narrators, *signed, *recent[:RECENT_CHARACTERS])
+
+    @cached_property
+    def _narrators(self) -> tuple[frozenset[tuple[str, ...]], ...]:
+        """The forms of the characters who tell the story."""
+        names = "\n".join(form for forms in self.story.narrators for form in forms)
+        return list_named_characters(names, self.story.cast)
 
     def _chapter_around(self, citation: Citation) -> tuple[str, str, str]:
         """Return what is before cited words in their chapter, the words, and what is

@@ -5,7 +5,7 @@ Only names in the given bible are used, so nothing after its horizon is revealed
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
@@ -290,6 +290,12 @@ def list_cast_forms(bible: Bible) -> tuple[tuple[str, ...], ...]:
         (profile.name, *(form.name for form in profile.aliases))
         for profile in bible.characters
     )
+
+
+def list_narrators(bible: Bible) -> tuple[tuple[str, ...], ...]:
+    """Return the forms of the characters who tell the story, as `list_cast_forms`."""
+    narrators = tuple(p for p in bible.characters if p.narrator)
+    return list_cast_forms(replace(bible, characters=narrators))
 
 
 def _all_names(character_profile: CharacterProfile) -> Iterator[str]:

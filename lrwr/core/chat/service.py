@@ -12,6 +12,7 @@ from lrwr.core.bible.name_lookup import (
     collect_bible_names,
     list_cast_forms,
     list_forms_of_known,
+    list_narrators,
 )
 from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
@@ -139,14 +140,12 @@ class AvatarSessionService:
         companion: TurnCompanion | None = None,
     ) -> None:
         self._bible, self._finder = bible, finder
-        self._passages = passages
-        self._freshness = FreshnessService(passages)
-        self._threads = threads
+        self._passages, self._freshness = passages, FreshnessService(passages)
+        self._threads, self._companion = threads, companion
         self._make_turn_models = make_turn_models
         self._price, self._decide, self._web = price, decide, web
         self._pipeline, self._limit = pipeline, limit
         self._now, self._new_id = now, new_id
-        self._companion = companion
 
     @property
     def model(self) -> str:
@@ -496,5 +495,6 @@ async def _build_question(
         outdated=recalled.outdated,
         state=state,
         cast=list_cast_forms(bible),
+        narrators=list_narrators(bible),
     )
     return question, bible

@@ -34,7 +34,8 @@ class TurnQuestion:
     are the latest turns that fit into the prompt, oldest first; `before` summarizes
     earlier ones, empty if there are none. `outdated` are the turns whose cited passages
     have changed since. `state` is that of the thread when the question is asked. `cast` has for each
-    character up to the horizon all forms of its name.
+    character up to the horizon all forms of its name, and `narrators` those of the
+    characters who tell the story.
     """
 
     text: str
@@ -47,6 +48,7 @@ class TurnQuestion:
     outdated: frozenset[TurnId] = frozenset()
     state: NarrativeState = field(default_factory=NarrativeState)
     cast: tuple[tuple[str, ...], ...] = ()
+    narrators: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,3 +232,34 @@ def test_a_check_of_a_checked_answer_changes_nothing(answer: str) -> None:
 def test_quotations_are_counted_with_those_that_are_verbatim() -> None:
     answer = "He wore “a blue coat” [2] and “a red hat” [2]; “the mill” is lost."
     assert count_quotations(answer, [COAT]) == (3, 2)
+
+
+def test_the_narrators_name_may_stand_for_i() -> None:
+    text = "I found his manner to Ada rather cold. “I am tired,” he said."
+    document = DocumentText(text, LineIndex((0,)))
+    cold = replace(cite(1, text[:38]), span=Span(0, 38))
+    cast = (*CAST, ("Captain Brand", "Brand"))
+    story = StoryContext(cast, texts={cold.document: document})
+    told = replace(story, narrators=cast[-1:])
+    answer = "Brand finds his manner to Ada cold [1]."
+
+    def find_missing(context: StoryContext) -> list[tuple[str, ...]]:
+        checked = check_citations(answer, [cold], find_sentence_spans, story=context)
+        return [finding.words for finding in checked.findings]
+
+    assert find_missing(story) == [("Brand",)]
+    assert find_missing(told) == []
+    spoken = replace(cold, text=text[39:], span=Span(39, len(text)))
+    checked = check_citations(
+        "Brand is tired [1].", [spoken], find_sentence_spans, story=told
+    )
+    assert [finding.words for finding in checked.findings] == [("Brand",)]
+
+
+def test_a_reader_may_be_told_that_what_was_read_says_nothing() -> None:
+    for silence in (
+        "What has been read does not tell it.",
+        "The part you have read so far never says so.",
+        "What you have read does not say who did it.",
+    ):
+        assert lacking(silence) == []

@@ -308,6 +308,7 @@ class ModelAvatar:
                 collect_story_name_words(plan, result),
                 prompt.texts,
                 frozenset({question.horizon.chapter} if question.horizon else ()),
+                question.narrators,
             ),
         )
         is_silent = mode is AnswerMode.ANALYTICAL and states_silence(
