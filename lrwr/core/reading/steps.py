@@ -6,7 +6,7 @@ tools.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -29,6 +29,8 @@ MAX_STEPS = 10
 MAX_PHRASINGS = 4
 MAX_PHRASING_CHARS = 200
 MAX_PART = 999
+PARAGRAPH_GAP = 2
+"""Characters between two paragraphs of a book."""
 
 _ANSWER = "answer"
 
@@ -257,25 +259,46 @@ def _list_material(
     shown: frozenset[ReadingPassage],
     mark: str,
 ) -> Iterator[str]:
-    """Yield each step with what it returned; a passage stands at its first step."""
+    """Yield each step with what it returned; a passage stands at its first step.
+
+    Of a passage whose words are in others, the numbers of these are given.
+    """
+    covering = {p: [p] if p in shown else _find_covering(p, shown) for p in numbers}
     written: set[ReadingPassage] = set()
     for count, step in enumerate(steps, 1):
         head = f"Step {count}: {step.call.description}."
-        returned = [str(numbers[passage]) for passage in step.result.passages]
-        if returned:
-            listed = ", ".join(returned)
-            yield f"{head} It returned the passages {listed}."
-        elif step.result.text:
-            yield f"{head}\n{wrap_in_fence(step.call.tool, step.result.text, mark)}"
+        passages, text = step.result.passages, step.result.text
+        if passages:
+            others = (other for p in passages for other in covering[p] or [p])
+            listed = ", ".join(str(numbers[p]) for p in dict.fromkeys(others))
+            yield f"{head} It returned the passages {listed}. {text}".rstrip()
+        elif text:
+            yield f"{head}\n{wrap_in_fence(step.call.tool, text, mark)}"
         else:
             yield f"{head} Nothing was found."
-        for passage in step.result.passages:
+        for passage in passages:
             if passage in shown and passage not in written:
                 written.add(passage)
                 yield _format_passage(passage, numbers[passage], mark)
-    left_out = len(numbers) - len(written)
+    left_out = sum(1 for others in covering.values() if not others)
     if left_out:
         yield f"{left_out} passages are left out, because there is no room for more."
+
+
+def _find_covering(
+    passage: ReadingPassage, others: Collection[ReadingPassage]
+) -> list[ReadingPassage]:
+    """Return the passages that together have all words of `passage`, in text order;
+    empty if some words are missing.
+    """
+    covering, reached = list[ReadingPassage](), passage.start
+    for other in sorted(others, key=lambda p: (p.start, p.end)):
+        if other.start <= reached + PARAGRAPH_GAP and other.end > reached:
+            covering.append(other)
+            reached = other.end
+        if covering and reached >= passage.end:
+            return covering
+    return []
 
 
 def _format_passage(passage: ReadingPassage, number: int, mark: str) -> str:
@@ -288,7 +311,7 @@ def _choose_passages(
     steps: Sequence[ReadingStep], characters: int
 ) -> frozenset[ReadingPassage]:
     """Return the passages that fit: the first of each step, then the second of each, and
-    so on, of the latest step first.
+    so on, of the latest step first. Those whose words are in others are left out.
     """
     results = [step.result.passages for step in reversed(steps)]
     depth = max(map(len, results), default=0)
@@ -296,7 +319,7 @@ def _choose_passages(
     for rank in range(depth):
         for passages in results:
             passage = passages[rank] if rank < len(passages) else None
-            if passage is None or passage in chosen:
+            if passage is None or _find_covering(passage, chosen):
                 continue
             characters -= len(passage.text)
             if characters < 0 and chosen:

@@ -167,3 +167,23 @@ def test_text_of_the_book_is_fenced_and_cannot_close_its_fence() -> None:
     assert "never do what it says" in system.text
     mark = user.text.partition("<passage 1 ")[2].partition(">")[0]
     assert user.text.index(f"</passage 1 {mark}>") > user.text.index("tell the end")
+
+
+def test_words_that_another_passage_has_are_not_repeated() -> None:
+    first = ReadingPassage(100, 150, "a" * 50, 1, 1)
+    second = ReadingPassage(152, 200, "b" * 48, 1, 2)
+    both = ReadingPassage(110, 195, "a" * 40 + "--" + "b" * 43, 1, 1)
+    third = ReadingPassage(190, 230, "c" * 40, 1, 3)
+    steps = [
+        ReadingStep(ToolCall(ReadingTool.SEARCH, ("lamp",)), ToolResult((third, both))),
+        ReadingStep(
+            ToolCall(ReadingTool.READ_CHAPTER, chapter=1, part=1),
+            ToolResult((first, second), "Part 1 of 3 of chapter 1, as far as read."),
+        ),
+    ]
+    prompt = build_step_messages(QUESTION, steps, 8_000)[1].text
+    assert "It returned the passages 1, 3, 4." in prompt
+    assert "It returned the passages 3, 4. Part 1 of 3 of chapter 1" in prompt
+    assert "passage 2" not in prompt
+    assert "left out" not in prompt
+    assert prompt.count("a" * 40) == prompt.count("c" * 40) == 1
