@@ -105,9 +105,10 @@ def test_everyday_commands_import_no_vendor_package_before_they_need_it() -> Non
     assert not loaded_by(f"import {modules}") & (HEAVY - STANDARD_LIBRARY)
 
 
-def test_status_looks_for_changed_files_without_what_processes_them() -> None:
+@pytest.mark.parametrize("command", ["ask", "search", "status"])
+def test_reading_commands_start_without_what_processes_documents(command: str) -> None:
     processing = {"recipes", "service", "speaker_attribution", "stages"}
-    loaded = loaded_by("import lrwr.cli.commands.status")
+    loaded = loaded_by(f"import lrwr.cli.commands.{command}")
     assert not loaded & {f"lrwr.pipeline.{name}" for name in processing}
 
 

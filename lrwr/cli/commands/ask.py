@@ -5,11 +5,11 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.app.companion import ReadingCompanion, open_reading_companion
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import create_price_lookup
 from lrwr.app.presenters.answers import NO_MODEL, describe_answering_model
@@ -46,6 +46,9 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import TurnDone
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.settings.model import Settings
+
+if TYPE_CHECKING:
+    from lrwr.app.companion import ReadingCompanion
 
 MAX_MEANINGLESS_WORDS = 2
 """Words up to which a question needs a word with a meaning of its own."""
@@ -86,7 +89,7 @@ PassageOption = Annotated[
 ]
 
 
-OpenCompanion = Callable[[Workspace], Awaitable[ReadingCompanion]]
+OpenCompanion = Callable[[Workspace], Awaitable["ReadingCompanion"]]
 """Opens the companion of a book in the workspace of its library."""
 
 app = typer.Typer()
@@ -117,8 +120,13 @@ def ask_command(
     settings, as_of = select_text(settings, output, book, as_of, whole=whole)
     accompany = None
     if book is not None:
+        # Only here: the shelf of books imports everything that ingests a document.
+        companion = import_module("lrwr.app.companion")
         accompany = partial(
-            open_reading_companion, name=book, whole=whole, passage=passage or ""
+            companion.open_reading_companion,
+            name=book,
+            whole=whole,
+            passage=passage or "",
         )
     request = TurnRequest(
         text=_add_passage(_text(question, stdin=stdin), passage),
