@@ -6,6 +6,7 @@ activations are rounded to 8 bits on a scale that all texts of a batch would sha
 
 import hashlib
 import json
+import mmap
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -330,34 +331,49 @@ def _load_folder(folder: Path, tokenizer: Any, profile: EmbeddingProfile) -> Min
 
 def _load_shipped(tokenizer: Any) -> MiniLM:
     table = json.loads(_read_asset("weights.json"))
-    weights = _read_shipped_weights(table)
+    weights = _map_shipped_weights(table)
     graph = _read_asset("minilm.onnx")
     initializers = {
         name: _view_weights(weights, entry) for name, entry in table["weights"].items()
     }
     fused = _session(graph, initializers)
     words = initializers["word_q"], initializers["word_scale"]
+    _release_pages(weights)
     model = MiniLM(tokenizer, fused, space=SHIPPED_SPACE, fused=True, words=words)
     if _passes_self_test(model, table["probe"]):
         return model
-    shipped = _session(weights, {})
+    shipped = _session(bytes(weights), {})
     return MiniLM(tokenizer, shipped, space=SHIPPED_SPACE, words=words)
 
 
-def _read_shipped_weights(table: Mapping[str, Any]) -> bytes:
-    content = _find_shipped_weights().read_bytes()
+def _map_shipped_weights(table: Mapping[str, Any]) -> mmap.mmap:
+    with _find_shipped_weights().open("rb") as file:
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if zlib.crc32(content) != table["crc32"]:
         raise ValueError("its weights are not those of this version of lrwr")
     return content
 
 
-def _view_weights(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
+def _view_weights(content: mmap.mmap, entry: Mapping[str, Any]) -> "NDArray[Any]":
+    """Return an array of the weights; a copy, but of a table of bytes.
+
+    That of the words is half of the file, and a text needs a few of its rows. Other
+    numbers are not aligned in the file.
+    """
     kind = np.dtype(entry["dtype"]).newbyteorder("<")
     pieces = [
         np.frombuffer(content, kind, rows * columns, offset).reshape(rows, columns)
         for offset, _, rows, columns in entry["pieces"]
     ]
-    return np.concatenate(pieces, axis=1).reshape(entry["shape"])
+    is_table = kind.itemsize == 1 and len(pieces) == 1
+    array = pieces[0] if is_table else np.concatenate(pieces, axis=1)
+    return array.reshape(entry["shape"])
+
+
+def _release_pages(content: mmap.mmap) -> None:
+    """Release the memory of a mapped file; what is read again is loaded again."""
+    if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        content.madvise(mmap.MADV_DONTNEED)
 
 
 def _passes_self_test(model: MiniLM, probe: Sequence[float]) -> bool:
