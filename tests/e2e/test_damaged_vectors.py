@@ -13,7 +13,8 @@ import pytest
 from lrwr.app import retrieval
 from lrwr.app.maintenance import doctor
 from lrwr.core.adapters.storage.sqlite.verification import load_indexed_chunks
-from lrwr.core.adapters.vectors.edge import EdgeShard, build_shard_name
+from lrwr.core.adapters.vectors.base import build_shard_name
+from lrwr.core.adapters.vectors.edge import EdgeShard
 from lrwr.core.model.choices import Pipeline
 from tests.fakes.read_books import ReadBooks, copy_sample
 from tests.fakes.terminal import Terminal

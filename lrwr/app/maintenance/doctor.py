@@ -93,7 +93,7 @@ from lrwr.core.adapters.storage.sqlite.verification import (
     load_indexed_chunks,
     verify_database,
 )
-from lrwr.core.adapters.vectors.edge import build_shard_name
+from lrwr.core.adapters.vectors.base import build_shard_name
 from lrwr.core.adapters.vectors.maintenance import (
     inspect_shard,
     list_shards,

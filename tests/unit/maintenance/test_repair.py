@@ -15,7 +15,8 @@ from lrwr.core.adapters.storage.sqlite.database import (
     SqliteDatabase,
     open_sqlite_library,
 )
-from lrwr.core.adapters.vectors.edge import build_shard_name, open_edge_index
+from lrwr.core.adapters.vectors.base import build_shard_name
+from lrwr.core.adapters.vectors.edge import open_edge_index
 from lrwr.core.adapters.vectors.maintenance import (
     ShardState,
     clear_shards,

@@ -4,9 +4,11 @@ The change feed is the library's numbered list of added and deleted chunks.
 """
 
 import asyncio
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -280,3 +282,14 @@ def build_scope_filter(
     if unbounded:
         allowed.append(make_filter(must=[among("document", unbounded)]))
     return make_filter(must=[kinds, make_filter(should=allowed)])
+
+
+def build_shard_name(pipeline: Pipeline, space: str) -> str:
+    """Return the name of the folder with the vectors of a pipeline and embedding space.
+
+    Its lock is the file `NAME.lock`. Two embedding spaces never share a name.
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", space)
+    if plain != space or len(plain) > 80:
+        plain = f"{plain[:80]}-{sha256(space.encode()).hexdigest()[:12]}"
+    return f"{pipeline.value}-{plain}"
