@@ -117,10 +117,14 @@ def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...
     and a leading article.
     """
     folded_name = fold_name(_strip_possessive(name))
+    if not folded_name:
+        return ()
+    # Names are indexed; those that only claims give are not.
+    people = lookup.match_written_name(name, extract_visible_cast(bible))
     return tuple(
         character
         for character in bible.characters
-        if folded_name
+        if (character.name in people or character.also_called)
         and folded_name in {fold_name(form) for form in _all_names(character)}
     )
 
@@ -376,9 +380,10 @@ def _find_elements(text: str, bible: Bible) -> Iterator[NamedEntity]:
         key = normalize_element_name(element.name)
         if key and key not in STOP_WORDS:
             keys.setdefault(key, []).append(element)
+    longest = max((len(key.split()) for key in keys), default=0)
     words, at = list(WORD_PATTERN.finditer(text)), 0
     while at < len(words):
-        size, span = _longest(text, words[at:], keys)
+        size, span = _longest(text, words[at : at + longest], keys)
         if span is not None:
             elements = keys[normalize_element_name(text[span.start : span.end])]
             yield NamedEntity(
@@ -395,12 +400,11 @@ def _longest(
     text: str, words: Sequence[re.Match[str]], keys: Collection[str]
 ) -> tuple[int, Span | None]:
     """Return the number of words and the span of the longest element name that starts
-    here.
+    with the first of `words`.
     """
-    if words[0][0].lower() in _ARTICLES:
+    if not words or words[0][0].lower() in _ARTICLES:
         return 1, None
-    most = max((len(key.split()) for key in keys), default=0)
-    for size in range(min(most, len(words)), 0, -1):
+    for size in range(len(words), 0, -1):
         span = _name_span(words[0], words[size - 1])
         stretch = text[span.start : span.end]
         if normalize_element_name(stretch) in keys and not _PAUSE.search(stretch):

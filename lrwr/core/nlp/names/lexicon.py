@@ -240,6 +240,7 @@ def fold_name(name: str) -> str:
     return " ".join(word.rstrip(".") for word in words)
 
 
+@lru_cache(maxsize=50_000)
 def split_bare_words(name: str) -> tuple[str, ...]:
     """Return the folded words of a name without titles and epithets, in their order."""
     return tuple(

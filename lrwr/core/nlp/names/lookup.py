@@ -333,9 +333,11 @@ class _CastNames:
         if not words:
             return ()
         by_word = self._characters_by_word
-        numbers = sorted(set.intersection(*(by_word.get(w, set()) for w in words)))
+        numbers = sorted(set.intersection(*({*by_word.get(w, ())} for w in words)))
         in_one_alias = [
-            n for n in numbers if any(own.issuperset(words) for own in self._words[n])
+            n
+            for n in numbers
+            if any(all(w in own for w in words) for own in self._words[n])
         ]
         return tuple(self._characters[n].name for n in in_one_alias or numbers)
 
@@ -368,7 +370,7 @@ class _CastNames:
         fitting = [
             n
             for n, part in parts.items()
-            if any(own.issubset(words) for own in self._words[n])
+            if any(all(w in words for w in own) for own in self._words[n])
             and part.may_be_called(words)
         ]
         family = [n for n in fitting if words[-1] in parts[n].surnames]
@@ -410,19 +412,20 @@ class _CastNames:
         return frozenset[str]().union(*own)
 
     @cached_property
-    def _words(self) -> list[list[frozenset[str]]]:
+    def _words(self) -> list[list[tuple[str, ...]]]:
         """The words of each alias of each character, where there are any."""
         return [
-            [words for alias in character.aliases if (words := _bare_words(alias.name))]
-            for character in self._characters
+            [*filter(None, (split_bare_words(alias.name) for alias in person.aliases))]
+            for person in self._characters
         ]
 
     @cached_property
-    def _characters_by_word(self) -> dict[str, set[int]]:
-        numbers: dict[str, set[int]] = {}
+    def _characters_by_word(self) -> dict[str, list[int]]:
+        # Lists and tuples: sets take several times as much memory.
+        numbers: dict[str, list[int]] = {}
         for number, aliases in enumerate(self._words):
             for word in frozenset[str]().union(*aliases):
-                numbers.setdefault(word, set()).add(number)
+                numbers.setdefault(word, []).append(number)
         return numbers
 
     @cached_property
@@ -466,10 +469,6 @@ def _map_names(cast: Cast) -> dict[str, tuple[str, ...]]:
     return {
         name: tuple(dict.fromkeys(people)) for name, people in people_by_name.items()
     }
-
-
-def _bare_words(name: str) -> frozenset[str]:
-    return frozenset(split_bare_words(name))
 
 
 def _flatten(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:
