@@ -215,15 +215,23 @@ class BibleService:
         """Return the index up to `horizon`; that of the whole story is stored."""
         if horizon in state.indexes:
             return state.indexes[horizon]
-        saved = "" if horizon else await self._parts.load_index(state.key)
-        index = _decode_index(saved)
+        index = None if horizon else await self._load_index(state.key)
         if index is None:
             index = await self._build_index(state.order, state.canon, horizon)
             if horizon is None:
+                # Python stores a text with other characters in two bytes for each.
+                text = encode_json(index, ascii_only=True)
                 with suppress(StoreProblem):  # a library that cannot be written
-                    await self._parts.save_index(state.key, encode_json(index))
+                    await self._parts.save_index(state.key, text)
         indexed = _IndexedNames(index, index.names())
         return state.indexes.setdefault(horizon, indexed)
+
+    async def _load_index(self, key: str) -> BibleIndex | None:
+        text = await self._parts.load_index(key)
+        try:
+            return decode_checked_json(text, BibleIndex) if text else None
+        except InvalidData:
+            return None
 
     async def _build_index(
         self, order: StoryOrder, canon: Canon, horizon: Horizon | None
@@ -283,13 +291,6 @@ class BibleService:
 
     async def _texts(self, order: StoryOrder) -> dict[DocumentId, DocumentText]:
         return await self._passages.texts(order.outlines)
-
-
-def _decode_index(text: str) -> BibleIndex | None:
-    try:
-        return decode_checked_json(text, BibleIndex) if text else None
-    except InvalidData:
-        return None
 
 
 def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from hashlib import sha256
 from types import MappingProxyType
 from typing import Any
 
@@ -162,7 +163,7 @@ class SqliteStoryStore:
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._cache = ReadCache()
-        self._cast = ("", Cast())
+        self._cast = (b"", Cast())
 
     async def cast(self) -> Cast:
         """Return all characters of the story, the most mentioned first."""
@@ -179,8 +180,10 @@ class SqliteStoryStore:
 
     def _decode_cast(self, row: Sequence[str]) -> Cast:
         (cast_json,) = row
-        if cast_json != self._cast[0]:
-            self._cast = cast_json, cast_from_json(cast_json)
+        # The text of a large cast takes as much memory as the cast.
+        digest = sha256(cast_json.encode("utf-8", "surrogatepass")).digest()
+        if digest != self._cast[0]:
+            self._cast = digest, cast_from_json(cast_json)
         return self._cast[1]
 
     async def first_seen(self) -> list[FirstMention]:
