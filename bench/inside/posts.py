@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.posts import load_checked_story
+from lrwr.app.posts import create_draft_checker, load_checked_story
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import find_numbers
 from lrwr.core.attribution.names import list_named_characters
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.evidence.attribute_check import find_attribute_differences
-from lrwr.core.evidence.checker import DraftChecker, find_subject
 from lrwr.core.evidence.comparison import compare_with_text
 from lrwr.core.evidence.results import CheckedStory, StatementResult
+from lrwr.core.evidence.statement_search import find_subject
 from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.text import WORD_PATTERN, LineIndex
 from lrwr.core.ports.stores import DocumentText
@@ -164,7 +164,7 @@ async def measure_planted(workspace: Workspace, count: int) -> dict[str, object]
     """Return how many planted details are reported, and unchanged sentences flagged."""
     story = await load_checked_story(workspace)
     texts = await workspace.passages.texts(story.order.story)
-    checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
+    checker = create_draft_checker(workspace)
     total: Counter[str] = Counter()
     flagged: Counter[str] = Counter()
     missed, chance = [], random.Random(7)
@@ -197,7 +197,7 @@ async def measure_later(
     """Return the results of sentences that stand before and after a chapter, each
     verbatim and in slightly other words.
     """
-    checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
+    checker = create_draft_checker(workspace)
     total: Counter[str] = Counter()
     wrong: list[list[str]] = []
     rows = read_rows(data / "temporal" / "dev" / "asof_retrieval.jsonl")
@@ -258,7 +258,7 @@ async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, ob
     ones.
     """
     story = await load_checked_story(workspace)
-    checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
+    checker = create_draft_checker(workspace)
     answered = found = first = flagged = 0
     for row in read_rows(questions):
         if not row.get("gold") or not row.get("answer"):

@@ -7,7 +7,7 @@ from importlib import import_module
 from lrwr.app.container import Workspace
 from lrwr.app.egress import create_chat_model, create_price_lookup
 from lrwr.app.post_files import CachedWebSearch, PostEvidence, PostFiles, StoredPost
-from lrwr.app.posts import load_checked_story
+from lrwr.app.posts import create_draft_checker, load_checked_story
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
 from lrwr.core.evidence.candidates import (
@@ -15,7 +15,6 @@ from lrwr.core.evidence.candidates import (
     StoryMaterial,
     resolve_notes,
 )
-from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import render_draft, render_outline
 from lrwr.core.evidence.judge import ClaimJudge
 from lrwr.core.evidence.kinds import KIND_RULES, PostKind
@@ -264,7 +263,7 @@ async def _build_dependencies(
         workspace.passages,
         story,
         await workspace.bible().names(),
-        DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans),
+        create_draft_checker(workspace),
         find_sentence_spans,
         _open_source_models(workspace),
         models.writer,

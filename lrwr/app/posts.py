@@ -7,7 +7,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
-from lrwr.app.judge_parts import create_judge_parts
 from lrwr.app.post_files import CachedWebSearch, PostFiles, StoredPost
 from lrwr.app.present_texts import read_changed_texts
 from lrwr.core.adapters.document_renderer import render_blocks_as_docx
@@ -16,19 +15,12 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.names import fold_words
 from lrwr.core.bible.name_lookup import list_cast_forms
 from lrwr.core.evidence.attribute_check import list_known_attributes
-from lrwr.core.evidence.checker import DraftChecker, find_subject
+from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import (
     PART_BREAK,
     CitationStyle,
     convert_citations,
     list_posts,
-)
-from lrwr.core.evidence.judge import (
-    ClaimJudge,
-    ClaimJudgement,
-    EvidenceClaim,
-    share_passages,
-    verify_judgement,
 )
 from lrwr.core.evidence.limits import (
     PartLength,
@@ -45,10 +37,9 @@ from lrwr.core.evidence.quotation_check import compare_with_texts
 from lrwr.core.evidence.results import (
     CheckedStatement,
     CheckedStory,
-    ClosestPassage,
     StatementResult,
-    withdraw_differences,
 )
+from lrwr.core.evidence.statement_search import StatementSearch, find_subject
 from lrwr.core.evidence.statements import extract_post, is_english, iter_statements
 from lrwr.core.evidence.web_queries import MAX_QUERIES, BookWords, build_queries
 from lrwr.core.model.chunks import ChunkKind
@@ -63,13 +54,11 @@ from lrwr.core.model.errors import (
 from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import build_search_scope
-from lrwr.core.settings.chat_models import ModelRole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from lrwr.core.model.documents import Horizon
-    from lrwr.core.model.language_model import Usage
 
 
 SHOWN_PAGES = 2
@@ -170,6 +159,12 @@ async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedSt
     return CheckedStory(order, pipeline, cast, horizon, known_cast, words, attributes)
 
 
+def create_draft_checker(workspace: Workspace) -> DraftChecker:
+    """Return what compares statements with the library."""
+    search = StatementSearch(workspace.finder(), workspace.retrieval.local_reranker)
+    return DraftChecker(search, workspace.passages, find_sentence_spans)
+
+
 async def check_draft(
     workspace: Workspace,
     draft: DocumentText,
@@ -184,11 +179,12 @@ async def check_draft(
         NotFound: Nothing was ingested here.
         StoreProblem: The library cannot be read.
     """
-    checker = DraftChecker(workspace.finder(), workspace.passages, find_sentence_spans)
+    checker = create_draft_checker(workspace)
     checked: list[CheckedStatement] = []
     subject = ""
     for statement in iter_statements(draft, find_sentence_spans):
-        result = await checker.check(statement, story, subject)
+        last = checked[-1].statement.text if checked else ""
+        result = await checker.check(statement, story, subject, last)
         before = " ".join(c.statement.text for c in checked[-BEFORE_SENTENCES:])
         checked.append(replace(result, before=before))
         subject = find_subject(statement, story) or subject
@@ -235,96 +231,6 @@ async def find_pages(
         replace(checked, pages=pages.get(checked, ())) for checked in draft.statements
     )
     return replace(draft, statements=statements)
-
-
-@dataclass(frozen=True, slots=True)
-class DraftJudgement:
-    """A draft whose statements a language model `model` judged, as far as it did.
-
-    `usage` is that of the run. `unjudged` statements got no verdict: the budget or the
-    model stopped the run, for the reason `stopped`, or a reply was unusable. Of
-    `unverified` verdicts the quotation is in no passage; they are dropped.
-    """
-
-    draft: CheckedDraft
-    model: str
-    usage: "Usage"
-    unjudged: int = 0
-    unverified: int = 0
-    stopped: str = ""
-
-
-def create_claim_judge(
-    workspace: Workspace, *, may_ask: bool = True
-) -> ClaimJudge | None:
-    """Return the judge of statements; None if no language model is configured.
-
-    Without consent, or with `may_ask` False, it returns cached verdicts only.
-
-    Raises:
-        SettingsProblem: The configured language model has no key or no name.
-    """
-    parts = create_judge_parts(workspace, ModelRole.CHECKER, may_ask=may_ask)
-    return ClaimJudge(parts.chat, parts.store, parts.budget) if parts else None
-
-
-async def judge_draft(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
-    """Let `judge` say which statements of `draft` the passages support or contradict.
-
-    A passage of a statement around it may decide, too.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    all_claims = [claim for checked in draft.statements if (claim := checked.claim)]
-    claims = list(dict.fromkeys(all_claims))
-    shared = dict(zip(claims, share_passages(claims), strict=True))
-    session = await judge.judge(list(shared.values()))
-    verified = {
-        claim: judgement
-        for claim, raw in session.judged
-        if (judgement := verify_judgement(claim, raw)) is not None
-    }
-    closest = {
-        c.passage.chunk.text: replace(c, share=0.0)
-        for checked in draft.statements
-        for c in checked.passages
-    }
-    statements = (
-        _add_judgement(checked, shared[claim], verified.get(shared[claim]), closest)
-        if claim
-        else checked
-        for checked in draft.statements
-        for claim in (checked.claim,)
-    )
-    return DraftJudgement(
-        replace(draft, statements=tuple(statements)),
-        judge.name,
-        session.usage,
-        session.unjudged,
-        len(session.judged) - len(verified),
-        session.stopped,
-    )
-
-
-def _add_judgement(
-    checked: CheckedStatement,
-    claim: EvidenceClaim,
-    judgement: ClaimJudgement | None,
-    closest: "Mapping[str, ClosestPassage]",
-) -> CheckedStatement:
-    """Return a statement with its judgement; a passage of another statement that decides
-    becomes its last.
-    """
-    if judgement is None:
-        if checked.result is StatementResult.CLOSEST:
-            return replace(checked, result=StatementResult.NOT_EVALUATED)
-        return replace(checked, judgement=None)
-    if judgement.passage is not None and judgement.passage >= len(checked.passages):
-        deciding = closest[claim.texts[judgement.passage]]
-        judgement = replace(judgement, passage=len(checked.passages))
-        checked = replace(checked, passages=(*checked.passages, deciding))
-    return withdraw_differences(replace(checked, judgement=judgement))
 
 
 def load_posts(workspace: Workspace, warn: "Callable[[str], None]") -> list[StoredPost]:

@@ -345,6 +345,51 @@ def test_a_passage_of_another_sentence_is_shown_if_it_decides(
     assert cited[0] in check(with_model, draft=CLAIMS).out
 
 
+def test_what_the_passages_do_not_say_is_judged_again_with_further_passages(
+    with_model: Terminal, server: ModelServer
+) -> None:
+    prompts: list[list[str]] = []
+
+    def support_later(asked: Asked) -> str:
+        if asked.shape != "Statements":
+            return json.dumps(made_up(asked.schema))
+        user = asked.texts[1]
+        passages = re.findall(r"^<passage \d+ \w+>\n(.*?)^</passage", user, re.M | re.S)
+        prompts.append(passages)
+        row = {"id": 1, "passage": 0, "quote": "", "verdict": "absent", "why": "no"}
+        if len(prompts) > 1:
+            at, quote = next(
+                (at, match[0])
+                for at, text in enumerate(passages, start=1)
+                if text not in prompts[0]
+                and (match := re.search(r"Nell(?:’s)?(?: [a-z]+){6}", text))
+            )
+            row |= {"verdict": "contradicted", "passage": at, "quote": quote}
+        return json.dumps({"statements": [row]})
+
+    server.answering(support_later)
+    draft = "Nell climbs the ladder in the fog and keeps the lantern for Hob."
+    (row,) = check(with_model, "--json", draft=draft).json["sentences"]
+    first, second = prompts
+    assert row["verdict"]["verdict"] == "contradicted"
+    assert row["verdict"]["passage"] == len(row["passages"]) - 1
+    assert {*second} & {*first}
+    assert len({*second} - {*first}) >= 4
+    check(with_model, "--json", draft=draft)
+    assert len(prompts) == 2  # both verdicts are stored
+
+
+def test_a_pronoun_is_searched_with_what_it_means(read_sample: Terminal) -> None:
+    alone = "It was sold again in the spring."
+    draft = f"Mags keeps a mule for the cans. {alone}"
+    with_mule = [
+        sum("mule" in passage["text"] for passage in row["passages"])
+        for text in (alone, draft)
+        for row in check(read_sample, "--json", draft=text).json["sentences"][-1:]
+    ]
+    assert with_mule[0] < with_mule[1]
+
+
 @pytest.mark.parametrize(
     ("cited", "result"),
     [

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from lrwr.app.posts import CheckedDraft, DraftJudgement
+from lrwr.app.post_judgement import DraftJudgement
+from lrwr.app.posts import CheckedDraft
 from lrwr.app.presenters.citations import format_place, passage_as_json
 from lrwr.app.presenters.text import (
     StyledLine,

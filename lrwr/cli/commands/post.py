@@ -10,14 +10,17 @@ import typer
 
 from lrwr.app.container import Workspace
 from lrwr.app.egress import create_price_lookup
+from lrwr.app.post_judgement import (
+    DraftJudgement,
+    create_claim_judge,
+    judge_draft,
+)
 from lrwr.app.posts import (
     CheckedDraft,
-    DraftJudgement,
     check_draft,
     compare_with_files,
-    create_claim_judge,
+    create_draft_checker,
     find_pages,
-    judge_draft,
     load_checked_story,
     measure_draft,
     read_draft,
@@ -46,6 +49,7 @@ from lrwr.cli.runtime.services import (
     warn_of_outdated_files,
 )
 from lrwr.core.evidence.limits import PartLength, Platform
+from lrwr.core.evidence.results import CheckedStory
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.settings.model import Settings
@@ -186,7 +190,7 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
             draft = await find_pages(workspace, draft, output.info)
         judged = None
         if request.judge and settings.model.use != "off":
-            judged = await _judge(workspace, output, draft)
+            judged = await _judge(workspace, output, draft, story)
             draft = judged.draft
         draft, changed = await compare_with_files(workspace, draft)
         texts = await workspace.passages.texts(draft.documents)
@@ -210,13 +214,14 @@ async def _check(settings: Settings, output: Output, request: _Request) -> Check
 
 
 async def _judge(
-    workspace: Workspace, output: Output, draft: CheckedDraft
+    workspace: Workspace, output: Output, draft: CheckedDraft, story: CheckedStory
 ) -> DraftJudgement:
     prompt_for_consent(workspace, output, *MODEL_SERVICES, as_json=output.as_json)
     judge = create_claim_judge(workspace)
     assert judge is not None, "a language model is configured"
     announce_first_use(workspace, output, *MODEL_SERVICES)
-    return await judge_draft(judge, draft)
+    checker = create_draft_checker(workspace)
+    return await judge_draft(judge, draft, lambda c: checker.find_more(c, story))
 
 
 def _show_session(

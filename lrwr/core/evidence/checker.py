@@ -22,13 +22,11 @@ from lrwr.core.evidence.comparison import (
 from lrwr.core.evidence.later_check import (
     MIN_LATER_WORDS,
     find_later,
-    list_unknown_names,
 )
 from lrwr.core.evidence.quotation_check import (
     find_other_speaker,
     find_wrong_quotations,
     list_checked_quotations,
-    split_quotation,
     strip_speaker_tag,
 )
 from lrwr.core.evidence.results import (
@@ -38,23 +36,20 @@ from lrwr.core.evidence.results import (
     ComparedPassage,
     StatementResult,
 )
+from lrwr.core.evidence.statement_search import (
+    StatementSearch,
+    list_subject_forms,
+    resolve_subject,
+)
 from lrwr.core.evidence.statements import DraftStatement, split_clauses
-from lrwr.core.model.chunks import ChunkId, ChunkKind, Passage
+from lrwr.core.model.chunks import ChunkKind, Passage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.retrieval.query_words import has_search_words
-from lrwr.core.retrieval.search_model import SearchRequest
-from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story import build_search_scope, is_within_scope
 
-PASSAGES = 10
-"""Passages that a statement is compared with."""
-
 SHOWN_PASSAGES = 8
-CLAUSE_PASSAGES = 4
-"""Passages that are shown for a statement, and that are searched for each clause."""
+"""Passages that are shown for a statement."""
 
-EXACT_PASSAGES = 5
 MIN_FOREIGN_SHARE = 0.6
 MIN_SHARED_WORDS = 2
 """Share of its content words, and their number, that a sentence of the text must have
@@ -69,7 +64,6 @@ RANK_OFFSET = 20
 SUBJECT_BONUS = 0.25
 """How much closer a passage counts that names whom a statement calls "she"."""
 
-_PRONOUN = re.compile(r"\W*(?:he|she|his|her|hers|him|they|their|them)\b", re.I)
 _AUTHOR = re.compile(r"\b(?:I|me|my|mine|we|us|our|you|your|readers?)\b")
 
 SAME_MARGIN = 0.1
@@ -92,26 +86,29 @@ class DraftChecker:
     """
 
     def __init__(
-        self, finder: PassageFinder, passages: PassageStore, split: SentenceSplitter
+        self, search: StatementSearch, passages: PassageStore, split: SentenceSplitter
     ) -> None:
-        self._finder, self._passages, self._split = finder, passages, split
+        self._search, self._passages, self._split = search, passages, split
 
     async def check(
-        self, statement: DraftStatement, story: CheckedStory, subject: str = ""
+        self,
+        statement: DraftStatement,
+        story: CheckedStory,
+        subject: str = "",
+        before: str = "",
     ) -> CheckedStatement:
         """Return the result of one statement.
 
         `subject` is the character whom the sentences before name last: "she" may mean
-        her.
+        her. `before` is the sentence before: "it" may mean something in it.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
         if _states_nothing(statement):
             return CheckedStatement(statement, StatementResult.NOTHING)
-        if not _PRONOUN.match(statement.text) or find_subject(statement, story):
-            subject = ""
-        candidates = await self._find(statement, story, subject)
+        subject = resolve_subject(statement, story, subject)
+        candidates = await self._find(statement, story, subject, before)
         checked = _decide(statement, story, candidates)
         if story.horizon is not None and checked.result in _COMPARED:
             later = await self._find_later_clause(statement, story, candidates)
@@ -170,31 +167,41 @@ class DraftChecker:
             return checked
         return _mark_different(checked, differences, is_repeated=False)
 
+    async def find_more(
+        self, checked: CheckedStatement, story: CheckedStory
+    ) -> tuple[ClosestPassage, ...]:
+        """Return passages that a deeper search finds for a statement, best first,
+        without those that it has.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        statement = checked.statement
+        known_ids = [closest.passage.chunk.id for closest in checked.passages]
+        passages = await self._search.find_more(
+            statement, story, checked.before, known_ids
+        )
+        compared = await self._compare_all(statement, story, passages)
+        return tuple(_show(c) for c in compared if c.is_visible)
+
     async def _find(
-        self, statement: DraftStatement, story: CheckedStory, subject: str
+        self,
+        statement: DraftStatement,
+        story: CheckedStory,
+        subject: str,
+        before: str,
     ) -> list[ComparedPassage]:
         """Return the passages that may tell of a statement, closest first.
 
         Its clauses are searched if the passages do not repeat the whole.
         """
-        whole = await self._search(_iter_requests(statement, story, subject), story)
+        whole = await self._search.find(statement, story, subject, before)
         candidates = await self._compare_all(statement, story, whole.values())
         if not any(c.compared.is_near for c in candidates):
-            clauses = _iter_clause_requests(statement, story, subject)
-            more = await self._search(clauses, story)
+            more = await self._search.find_for_clauses(statement, story, subject)
             new = [passage for id_, passage in more.items() if id_ not in whole]
             candidates += await self._compare_all(statement, story, new)
-        return _rank(candidates, _list_forms(subject, story))
-
-    async def _search(
-        self, requests: Iterable[SearchRequest], story: CheckedStory
-    ) -> dict[ChunkId, Passage]:
-        passages: dict[ChunkId, Passage] = {}
-        for request in requests:
-            result = await self._finder.find(request, story.order)
-            for passage in result.passages:
-                passages.setdefault(passage.chunk.id, passage)
-        return passages
+        return _rank(candidates, list_subject_forms(subject, story))
 
     async def _compare_all(
         self, statement: DraftStatement, story: CheckedStory, found: Iterable[Passage]
@@ -239,21 +246,6 @@ class DraftChecker:
         return compare_with_text(words, chunk.text, self._split, story.cast, around)
 
 
-def find_subject(statement: DraftStatement, story: CheckedStory) -> str:
-    """Return the character whom a statement names last; empty if it names none."""
-    named = list_named_characters(statement.text, story.cast)
-    if not named:
-        return ""
-    return next(
-        (
-            forms[0]
-            for forms in story.cast
-            if any(fold_words(form) in named[-1] for form in forms)
-        ),
-        "",
-    )
-
-
 def _iter_name_lines(statement: DraftStatement, story: CheckedStory) -> Iterator[str]:
     """Yield a line for each character that a statement names: its name, other names."""
     named = list_named_characters(statement.text, story.cast)
@@ -261,49 +253,6 @@ def _iter_name_lines(statement: DraftStatement, story: CheckedStory) -> Iterator
         folded = {fold_words(form) for form in forms}
         if any(folded & found for found in named):
             yield ", ".join(dict.fromkeys(forms))
-
-
-def _list_forms(name: str, story: CheckedStory) -> list[tuple[str, ...]]:
-    return [
-        fold_words(form)
-        for forms in story.cast
-        if name and name in forms
-        for form in forms
-    ]
-
-
-def _iter_requests(
-    statement: DraftStatement, story: CheckedStory, subject: str
-) -> Iterator[SearchRequest]:
-    """Yield the searches for a statement: as a whole, up to the horizon, and for each
-    unknown name and each quotation verbatim.
-    """
-    question = f"{subject} {statement.text}".strip()
-    whole = SearchRequest(question, story.pipeline, PASSAGES, rerank=False)
-    if has_search_words(statement.text):
-        yield whole
-        if story.horizon is not None:
-            yield replace(whole, horizon=story.horizon)
-    for name in list_unknown_names(statement, story):
-        yield replace(whole, question=name, exact=True, limit=EXACT_PASSAGES)
-    for quotation in statement.quotations:
-        for part in split_quotation(quotation.text):
-            yield replace(whole, question=part, exact=True, limit=EXACT_PASSAGES)
-
-
-def _iter_clause_requests(
-    statement: DraftStatement, story: CheckedStory, subject: str
-) -> Iterator[SearchRequest]:
-    """Yield a search up to the horizon for each clause of a statement."""
-    name = find_subject(statement, story) or subject
-    for clause in split_clauses(statement.own_text):
-        yield SearchRequest(
-            f"{name} {clause}".strip(),
-            story.pipeline,
-            CLAUSE_PASSAGES,
-            horizon=story.horizon,
-            rerank=False,
-        )
 
 
 def _states_nothing(statement: DraftStatement) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from lrwr.core.attribution.details import find_missing_numbers
 from lrwr.core.attribution.names import find_missing_names, fold_words
 from lrwr.core.attribution.quotations import occurs_in
-from lrwr.core.evidence.checker import DraftChecker, find_subject
+from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.comparison import DetailKind
 from lrwr.core.evidence.drafts import DraftSentence, PostDraft, map_sentences
 from lrwr.core.evidence.judge import (
@@ -24,6 +24,7 @@ from lrwr.core.evidence.results import (
     CheckedStory,
     StatementResult,
 )
+from lrwr.core.evidence.statement_search import find_subject
 from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.text import STOP_WORDS, LineIndex, SentenceSplitter
 from lrwr.core.ports.stores import DocumentText
@@ -152,7 +153,9 @@ async def _check_by_rules(
     results = []
     for statement in statements:
         results.append(
-            await parts.checker.check(statement, parts.story, progress.subject)
+            await parts.checker.check(
+                statement, parts.story, progress.subject, progress.before
+            )
         )
         progress.subject = find_subject(statement, parts.story) or progress.subject
     progress.names = tuple(dict.fromkeys(line for r in results for line in r.names))

@@ -54,9 +54,15 @@ _CLAUSE_START = re.compile(
     r"[;:—–]\s*|,\s+|\s+(?=(?:and|but|while|because|after|before|until|although|who"
     r"|which|where)\s)"
 )
+_PHRASE_START = re.compile(
+    r"[;:—–,]\s+|\s+(?=(?:and|but|while|because|after|before|until|although|who|which"
+    r"|where|that|when|to|for|from|in|on|at|of|with|as|into)\s)"
+)
 MIN_CLAUSE_STEMS = 3
 MAX_CLAUSES = 3
-"""Content words of a clause, at least, and clauses of a sentence that are searched."""
+MAX_PHRASES = 6
+"""Content words of a clause or phrase, at least, and how many of a sentence are
+searched."""
 
 MIN_LANGUAGE_WORDS = 20
 MIN_ENGLISH_SHARE = 0.15
@@ -103,6 +109,19 @@ def split_clauses(text: str) -> list[str]:
         else:
             clauses.append(part)
     return clauses[:MAX_CLAUSES] if len(clauses) > 1 else []
+
+
+def split_phrases(text: str) -> list[str]:
+    """Return the phrases of a sentence with `MIN_CLAUSE_STEMS` content words each, cut
+    before prepositions and conjunctions; none if there is one only.
+    """
+    phrases: list[str] = []
+    for part in _PHRASE_START.split(text):
+        if phrases and len(stem_words(phrases[-1])) < MIN_CLAUSE_STEMS:
+            phrases[-1] += f" {part}"
+        else:
+            phrases.append(part)
+    return phrases[:MAX_PHRASES] if len(phrases) > 1 else []
 
 
 def is_english(text: str) -> bool:

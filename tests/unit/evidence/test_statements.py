@@ -9,6 +9,7 @@ from lrwr.core.evidence.statements import (
     is_english,
     iter_statements,
     split_clauses,
+    split_phrases,
 )
 from lrwr.core.model.text import LineIndex
 from lrwr.core.ports.stores import DocumentText
@@ -125,3 +126,14 @@ def test_a_quotation_with_an_end_mark_ends_a_sentence_unless_its_speaker_follows
 def test_a_line_between_posts_belongs_to_no_sentence() -> None:
     found = [one.text for one in read("A gap lets in the water\n---\nThe cat sleeps.")]
     assert found == ["A gap lets in the water", "The cat sleeps."]
+
+
+def test_a_sentence_has_phrases_of_three_content_words_at_least() -> None:
+    sentence = (
+        "Nell carries twelve heavy cans up the ladder to the lamp room in the fog."
+    )
+    assert split_phrases(sentence) == [
+        "Nell carries twelve heavy cans up the ladder",
+        "to the lamp room in the fog.",
+    ]
+    assert split_phrases("Nell sings.") == []

@@ -1,0 +1,184 @@
+"""Finds the passages that may tell of a statement of a draft."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lrwr.core.attribution.names import fold_words, list_named_characters
+from lrwr.core.evidence.later_check import list_unknown_names
+from lrwr.core.evidence.quotation_check import split_quotation
+from lrwr.core.evidence.results import CheckedStory
+from lrwr.core.evidence.statements import DraftStatement, split_clauses, split_phrases
+from lrwr.core.model.chunks import ChunkId, Passage
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.retrieval.query_words import has_search_words
+from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.service import PassageFinder
+
+if TYPE_CHECKING:
+    from lrwr.core.ports.models import Reranker
+
+PASSAGES = 10
+CLAUSE_PASSAGES = 4
+CONTEXT_PASSAGES = 4
+EXACT_PASSAGES = 5
+"""Passages that are searched for a statement, for each of its clauses, for it together
+with the sentence before, and for exact words."""
+
+DEEP_PASSAGES = 15
+PHRASE_PASSAGES = 8
+MORE_PASSAGES = 6
+"""Passages that a second search finds for the whole and for each phrase, and how many of
+them, the best of the reranker, are used."""
+
+_PERSON = re.compile(r"\b(?:he|she|his|her|hers|him|they|their|them)\b", re.I)
+_THING = re.compile(
+    r"\W*(?:(?:and|but|then|so|yet)\s+)?(?:it|its|this|that|these|those|both)\b", re.I
+)
+
+
+def find_subject(statement: DraftStatement, story: CheckedStory) -> str:
+    """Return the character whom a statement names last; empty if it names none."""
+    named = list_named_characters(statement.text, story.cast)
+    if not named:
+        return ""
+    return next(
+        (
+            forms[0]
+            for forms in story.cast
+            if any(fold_words(form) in named[-1] for form in forms)
+        ),
+        "",
+    )
+
+
+class StatementSearch:
+    """Searches one library for statements. Read-only.
+
+    `reranker` chooses the passages of a second search; None for the order of the search.
+    """
+
+    def __init__(
+        self, finder: PassageFinder, reranker: "Reranker | None" = None
+    ) -> None:
+        self._finder, self._reranker = finder, reranker
+
+    async def find(
+        self, statement: DraftStatement, story: CheckedStory, subject: str, before: str
+    ) -> dict[ChunkId, Passage]:
+        """Return passages for a whole statement, best first, later ones included.
+
+        `subject` is whom its pronouns mean, `before` the sentence before it.
+        """
+        return await self._search(
+            _iter_requests(statement, story, subject, before), story
+        )
+
+    async def find_for_clauses(
+        self, statement: DraftStatement, story: CheckedStory, subject: str
+    ) -> dict[ChunkId, Passage]:
+        """Return passages up to the horizon for each clause of a statement."""
+        name = find_subject(statement, story) or subject
+        requests = (
+            _build_request(f"{name} {clause}".strip(), story, CLAUSE_PASSAGES)
+            for clause in split_clauses(statement.own_text)
+        )
+        return await self._search(requests, story)
+
+    async def find_more(
+        self,
+        statement: DraftStatement,
+        story: CheckedStory,
+        before: str,
+        known_passages: Iterable[ChunkId],
+    ) -> list[Passage]:
+        """Return further passages up to the horizon, best first: the search is deeper,
+        and for each phrase of the statement.
+        """
+        text = statement.text
+        question = f"{before} {text}".strip() if _THING.match(text) else text
+        requests = [_build_request(question, story, DEEP_PASSAGES)]
+        requests += [
+            _build_request(phrase, story, PHRASE_PASSAGES)
+            for phrase in split_phrases(text)
+        ]
+        passages = await self._search(requests, story)
+        for known_id in known_passages:
+            passages.pop(known_id, None)
+        return (await self._rerank(question, passages))[:MORE_PASSAGES]
+
+    async def _rerank(
+        self, question: str, passages: Mapping[ChunkId, Passage]
+    ) -> list[Passage]:
+        ranked = list(passages.values())
+        if self._reranker is None or not ranked:
+            return ranked
+        texts = [passage.chunk.text for passage in ranked]
+        hashes = [passage.chunk.text_hash for passage in ranked]
+        try:
+            scores = await self._reranker.rerank(question, texts, hashes)
+        except ServiceUnavailable:  # the order of the search remains
+            return ranked
+        order = sorted(range(len(ranked)), key=lambda at: -scores[at])
+        return [ranked[at] for at in order]
+
+    async def _search(
+        self, requests: Iterable[SearchRequest], story: CheckedStory
+    ) -> dict[ChunkId, Passage]:
+        passages: dict[ChunkId, Passage] = {}
+        for request in requests:
+            result = await self._finder.find(request, story.order)
+            for passage in result.passages:
+                passages.setdefault(passage.chunk.id, passage)
+        return passages
+
+
+def _build_request(question: str, story: CheckedStory, limit: int) -> SearchRequest:
+    return SearchRequest(
+        question, story.pipeline, limit, horizon=story.horizon, rerank=False
+    )
+
+
+def _iter_requests(
+    statement: DraftStatement, story: CheckedStory, subject: str, before: str
+) -> Iterator[SearchRequest]:
+    """Yield the searches for a statement: with the sentence before if it refers to a
+    thing there, as a whole, up to the horizon, and for each unknown name and each
+    quotation verbatim.
+    """
+    question = f"{subject} {statement.text}".strip()
+    whole = SearchRequest(question, story.pipeline, PASSAGES, rerank=False)
+    if has_search_words(statement.text):
+        if before and _THING.match(statement.text):
+            question = f"{before} {statement.text}"
+            yield _build_request(question, story, CONTEXT_PASSAGES)
+        yield whole
+        if story.horizon is not None:
+            yield replace(whole, horizon=story.horizon)
+    for name in list_unknown_names(statement, story):
+        yield replace(whole, question=name, exact=True, limit=EXACT_PASSAGES)
+    for quotation in statement.quotations:
+        for part in split_quotation(quotation.text):
+            yield replace(whole, question=part, exact=True, limit=EXACT_PASSAGES)
+
+
+def resolve_subject(
+    statement: DraftStatement, story: CheckedStory, subject: str
+) -> str:
+    """Return `subject`, whom the sentences before name last, if a pronoun of the
+    statement may mean this character; empty if it has none or names somebody itself.
+    """
+    if not _PERSON.search(statement.own_text) or find_subject(statement, story):
+        return ""
+    return subject
+
+
+def list_subject_forms(name: str, story: CheckedStory) -> Sequence[tuple[str, ...]]:
+    """Return the folded words of all forms of the name of a character."""
+    return [
+        fold_words(form)
+        for forms in story.cast
+        if name and name in forms
+        for form in forms
+    ]
