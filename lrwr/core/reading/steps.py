@@ -323,6 +323,15 @@ def _choose_passages(
                 continue
             characters -= len(passage.text)
             if characters < 0 and chosen:
-                return frozenset(chosen)
+                return _drop_covered(chosen)
             chosen.add(passage)
-    return frozenset(chosen)
+    return _drop_covered(chosen)
+
+
+def _drop_covered(passages: Collection[ReadingPassage]) -> frozenset[ReadingPassage]:
+    """Return the passages without those whose words are in longer ones."""
+    remaining = set(passages)
+    for passage in sorted(passages, key=lambda p: (p.end - p.start, p.start)):
+        if _find_covering(passage, remaining - {passage}):
+            remaining.remove(passage)
+    return frozenset(remaining)

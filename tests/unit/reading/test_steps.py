@@ -187,3 +187,18 @@ def test_words_that_another_passage_has_are_not_repeated() -> None:
     assert "passage 2" not in prompt
     assert "left out" not in prompt
     assert prompt.count("a" * 40) == prompt.count("c" * 40) == 1
+
+
+def test_a_passage_within_a_longer_one_of_a_later_rank_is_not_repeated() -> None:
+    inner = ReadingPassage(120, 140, "b" * 20, 1, 2)
+    other = ReadingPassage(400, 420, "c" * 20, 1, 5)
+    whole = ReadingPassage(100, 150, "a" * 20 + "b" * 20 + "a" * 10, 1, 1)
+    steps = [
+        ReadingStep(ToolCall(ReadingTool.SELECTION), ToolResult((inner,))),
+        ReadingStep(
+            ToolCall(ReadingTool.SEARCH, ("lamp",)), ToolResult((other, whole))
+        ),
+    ]
+    prompt = build_step_messages(QUESTION, steps, 8_000)[1].text
+    assert prompt.count("b" * 20) == 1
+    assert "Step 1: Reading around the passage. It returned the passages 3." in prompt
