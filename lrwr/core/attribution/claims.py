@@ -320,14 +320,16 @@ def _find_missing_negation(
     """
     if sentence.is_opinion or not has_negation(sentence.claim):
         return ()
+    if _is_evidenced(text, sentence, source):
+        return ()
     is_answered = any(
         has_denial(q.text) and len(q.text.split()) <= MAX_ANSWERING_WORDS
         for q in sentence.quotations
     )
     missing: tuple[str, ...] = ()
-    if not is_answered and not (
-        denies_existence(sentence.claim) and not sentence.numbers
-    ):
+    is_silence = sentence.is_abstention or denies_existence(sentence.claim)
+    is_settled = is_silence and not sentence.numbers
+    if not (is_answered or is_settled):
         missing = find_missing_negation(sentence.claim, source.sentences)
     for quotation in () if missing else sentence.quotations:
         other = stem_words(sentence.own_text).isdisjoint(stem_words(quotation.text))
@@ -341,6 +343,24 @@ def _find_missing_negation(
         if saying and not any(has_negation_near(s, quotation.text) for s in saying):
             return (negation,)
     return missing
+
+
+def _is_evidenced(text: str, sentence: AnswerSentence, source: CitedSource) -> bool:
+    """Return whether a negation is followed by a colon and what it is inferred from, as
+    in "He cannot tell: “I think I was out.”": a quotation in other words.
+    """
+    for quotation in sentence.quotations:
+        start, end = quotation.span.start, quotation.span.end
+        before = text[sentence.span.start : start].rstrip("“\"' ")
+        after = text[end : sentence.span.end]
+        is_inferred = before.endswith(":") and has_negation(before)
+        is_inferred = is_inferred and not has_negation(after)
+        if not is_inferred or denies_saying(text, quotation.span):
+            continue
+        in_other_words = stem_words(before).isdisjoint(stem_words(quotation.text))
+        if in_other_words and source.find_quoted(quotation.text):
+            return True
+    return False
 
 
 def _is_supported(

@@ -263,3 +263,13 @@ def test_a_reader_may_be_told_that_what_was_read_says_nothing() -> None:
         "What you have read does not say who did it.",
     ):
         assert lacking(silence) == []
+
+
+def test_a_negation_may_be_inferred_from_the_quotation_after_a_colon() -> None:
+    assert lacking("He is not ashamed of it: “He wore a blue coat” [2].") == []
+    assert lacking("He never wore it: “He wore a blue coat” [2].") != []
+
+
+def test_what_the_text_is_silent_about_may_be_denied_in_the_same_sentence() -> None:
+    answer = "What you have read so far does not say: no coat is stolen in it."
+    assert lacking(answer) == []
