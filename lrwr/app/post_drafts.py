@@ -317,8 +317,9 @@ async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
     writing, models = order.writing, dependencies.models
     candidates = await dependencies.find([writing.brief])
     sources = await choose_for_kind(writing, candidates, (), models)
+    covers_story = KIND_RULES[writing.kind].covers_story
     pack = order.stored or build_pack_by_rules(
-        writing.brief, sources, find_sentence_spans
+        writing.brief, sources, find_sentence_spans, covers_story=covers_story
     )
     texts = await workspace.passages.texts(dependencies.story.order.outlines)
     book = BookWords(text.text for text in texts.values())
@@ -327,7 +328,6 @@ async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
         ("collecting facts", build_pack_messages(writing, sources)),
         ("writing, with facts chosen by rules", build_writing_messages(writing, pack)),
     )
-    covers_story = KIND_RULES[writing.kind].covers_story
     topics = () if covers_story else (writing.brief,)
     return PostPlan(
         tuple(sources),

@@ -17,6 +17,7 @@ from lrwr.core.retrieval.anchors import find_most_similar_span, find_nearest_quo
 MAX_QUOTE_WORDS = 20
 MIN_QUOTE_WORDS = 3
 MAX_FACTS = 14
+MIN_FACTS = 5
 
 _CLAUSE_ENDS = ".,;:!?…—–”"
 _SENTENCE_ENDS = ".!?…”"
@@ -101,19 +102,43 @@ def build_pack(
 
 
 def build_pack_by_rules(
-    brief: str, sources: Sequence[EvidenceSource], split: SentenceSplitter
+    brief: str,
+    sources: Sequence[EvidenceSource],
+    split: SentenceSplitter,
+    *,
+    covers_story: bool = False,
 ) -> EvidencePack:
     """Return a pack with the sentence of each source that fits `brief` best, made
-    without a language model: the statement is the sentence itself.
+    without a language model: the statement is the sentence itself, without a quotation
+    mark that has no counterpart.
+
+    Sentences without a word of the brief are left out if `MIN_FACTS` others remain,
+    unless the text `covers_story`.
     """
     facts: list[EvidenceFact] = []
     for source in sources:
         sentence = _find_best_sentence(brief, source.text, split)
         quote = cut_quote(sentence, source.text, brief)
         if quote:
-            line = " ".join(sentence.split())
-            facts.append(EvidenceFact(len(facts) + 1, line, quote, source))
-    return EvidencePack(tuple(facts))
+            line = _strip_odd_marks(" ".join(sentence.split()))
+            facts.append(EvidenceFact(0, line, quote, source))
+    stems = stem_words(brief)
+    fitting = [f for f in facts if not stems.isdisjoint(stem_words(f.statement))]
+    if not covers_story and len(fitting) >= MIN_FACTS:
+        facts = fitting
+    return EvidencePack(tuple(replace(f, number=n) for n, f in enumerate(facts, 1)))
+
+
+def _strip_odd_marks(sentence: str) -> str:
+    """Return `sentence` without a quotation mark at its beginning or end whose
+    counterpart is in another sentence.
+    """
+    if sentence.count('"') % 2:
+        sentence = sentence.removeprefix('"').removesuffix('"')
+    opened, closed = sentence.count("“"), sentence.count("”")
+    if opened > closed:
+        return sentence.removeprefix("“")
+    return sentence.removesuffix("”") if closed > opened else sentence
 
 
 def _find_best_sentence(brief: str, text: str, split: SentenceSplitter) -> str:

@@ -289,7 +289,12 @@ async def _collect_facts(state: PostState, dependencies: PostDependencies) -> Po
     if "stored" in state:
         pack = state["stored"]
     elif writer is None:
-        pack = build_pack_by_rules(request.brief, state["sources"], dependencies.split)
+        pack = build_pack_by_rules(
+            request.brief,
+            state["sources"],
+            dependencies.split,
+            covers_story=KIND_RULES[request.kind].covers_story,
+        )
     else:
         dependencies.emit("Collecting facts")
         sources = state["sources"]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.evidence.pack import (
     EvidenceFact,
     FactCertainty,
@@ -14,6 +15,7 @@ from lrwr.core.evidence.pack import (
     QuoteState,
     anchor_facts,
     build_pack,
+    build_pack_by_rules,
     cut_quote,
     mark_cut,
 )
@@ -243,3 +245,21 @@ def test_a_prompt_has_the_part_of_a_long_source_that_is_about_the_brief() -> Non
     assert len(shown) <= SHOWN_SOURCE_CHARS + 4
     assert cut_source(filler, "The mule") == filler
     assert cut_source(text, "the").startswith("The fog")
+
+
+def test_an_outline_has_sentences_about_the_brief_without_odd_quotation_marks() -> None:
+    texts = [
+        f"“The lamp number {n} is lit. It burns well.” So he said." for n in "abcde"
+    ]
+    sources = [
+        own(text, n * 100) for n, text in enumerate([*texts, "Hob went home early."])
+    ]
+    pack = build_pack_by_rules("How a lamp is lit", sources, find_sentence_spans)
+    assert [fact.statement for fact in pack.facts] == [
+        f"The lamp number {n} is lit." for n in "abcde"
+    ]
+    assert [fact.number for fact in pack.facts] == [1, 2, 3, 4, 5]
+    whole = build_pack_by_rules(
+        "How a lamp is lit", sources, find_sentence_spans, covers_story=True
+    )
+    assert whole.facts[-1].statement == "Hob went home early."
