@@ -131,17 +131,19 @@ class WritingRoom(RoomApp, inherit_bindings=False):
         self.stylesheet.set_variables(self._parsed_colours)
 
     def on_mount(self) -> None:
-        """Show the chat screen, and warn about invalid settings."""
+        """Apply the settings of keys, and warn about invalid settings."""
         if self.settings.screen.keys:
             self._apply_keymap()
-        self.push_screen(self.create_first_screen())
         for problem in self._problems:
             self.notify(
                 problem, severity="warning", markup=False, timeout=PROBLEM_SECONDS
             )
 
-    def create_first_screen(self) -> Screen[None]:
-        """Return the screen to begin with: the chat."""
+    def get_default_screen(self) -> Screen[None]:
+        """Return the screen to begin with: the chat.
+
+        Over Textual's own empty screen it would be laid out twice before the first frame.
+        """
         return ChatScreen(self._options)
 
     def get_key_display(self, binding: Binding) -> str:

@@ -353,6 +353,6 @@ class BookApp(WritingRoom, inherit_bindings=False):
         super().__init__(service_thread, settings, ChatOptions(), report_crash)
         self._record = record
 
-    def create_first_screen(self) -> Screen[None]:
+    def get_default_screen(self) -> Screen[None]:
         """Return the book's reading screen."""
         return BookScreen(self, self._record)

@@ -9,6 +9,7 @@ from difflib import unified_diff
 from itertools import groupby
 from pathlib import Path
 
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.widgets import Input, TextArea
 
@@ -28,6 +29,8 @@ def picture(app: App[None]) -> str:
     """
     if isinstance(app.focused, Input | TextArea):
         app.focused.cursor_blink = False
+    # As Textual does before it draws: else a dialog would be drawn over nothing.
+    visible_screen_stack.set(app._background_screens)
     lines: list[str] = []
     styles: list[str] = []
     width = app.size.width

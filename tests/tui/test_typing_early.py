@@ -161,3 +161,8 @@ async def test_keys_for_the_sources_do_nothing_before_the_sources_are_shown(
         await screen.action_stop()
         assert screen.query_one(PromptInputArea).text == "Who"
         assert screen.query_one(PromptInputArea).has_focus
+
+
+async def test_no_empty_screen_is_laid_out_before_the_chat(book: Path) -> None:
+    async with a_room(book, settled=False) as room:
+        assert room.app.screen_stack == [room.app.screen]
