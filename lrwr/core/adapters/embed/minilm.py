@@ -193,21 +193,20 @@ class MiniLM:
         content = encode_passage_states(own, list(starts.values()), sentences)
         return self._pool(states), content
 
+    @staticmethod
     def compare_stored(
-        self,
-        tokens: TokenizedText,
+        states: "TokenStates",
         weights: "NDArray[np.float32]",
         contents: Sequence[bytes],
         sentences: int,
     ) -> list[PassageComparison]:
-        """Compare the question with these `tokens` with passages, given their encoded
-        token states; a window has so many `sentences`.
+        """Compare the question with these token `states` with passages, given their
+        encoded token states; a window has so many `sentences`.
 
         Raises:
-            ServiceUnavailable: The model failed.
             ValueError: The states of a passage are damaged.
         """
-        question = project_states(self.unit_states(tokens))
+        question = project_states(states)
         return [
             compare_passage(
                 decode_passage_states(content), question, weights, sentences
@@ -215,17 +214,17 @@ class MiniLM:
             for content in contents
         ]
 
+    @staticmethod
     def rate_stored(
-        self, tokens: TokenizedText, weights: "NDArray[np.float32]", content: bytes
+        states: "TokenStates", weights: "NDArray[np.float32]", content: bytes
     ) -> list[SentenceRating]:
-        """Rate the sentences of a passage by the question with these `tokens`, given
-        the passage's encoded token states.
+        """Rate the sentences of a passage by the question with these token `states`,
+        given the passage's encoded token states.
 
         Raises:
-            ServiceUnavailable: The model failed.
             ValueError: The states are damaged.
         """
-        question = project_states(self.unit_states(tokens))
+        question = project_states(states)
         return rate_sentences(decode_passage_states(content), question, weights)
 
     def sketch(self, ids: Sequence[int]) -> "NDArray[np.float32]":

@@ -125,7 +125,7 @@ class LateInteractionReranker:
                     self._score_stored, question, passages, states, rarity
                 )
         windows = [self._window(passage, rarity, question) for passage in passages]
-        return await asyncio.to_thread(self._scores, question, windows, rarity)
+        return await asyncio.to_thread(self._read_windows, question, windows, rarity)
 
     async def rate_sentences(
         self, question: str, passages: Sequence[str], stored: Sequence[TextHash]
@@ -158,10 +158,9 @@ class LateInteractionReranker:
         rarity: Mapping[str, float],
     ) -> list[list[SentenceRating]]:
         model = self._embedder.loaded()
-        (tokens,) = model.tokens([question])
-        weights = _token_weights(model, question, tokens, rarity)
+        states, weights = self._encode_question(question, rarity)
         return [
-            model.rate_stored(tokens, weights, content) if content is not None else []
+            model.rate_stored(states, weights, content) if content is not None else []
             for content in contents
         ]
 
@@ -196,9 +195,8 @@ class LateInteractionReranker:
         rarity: Mapping[str, float],
     ) -> list[float]:
         model = self._embedder.loaded()
-        (tokens,) = model.tokens([question])
-        weights = _token_weights(model, question, tokens, rarity)
-        comparisons = model.compare_stored(tokens, weights, contents, WINDOW_SENTENCES)
+        states, weights = self._encode_question(question, rarity)
+        comparisons = model.compare_stored(states, weights, contents, WINDOW_SENTENCES)
         rarity_by_stem = _weigh_stems(question, rarity)
         coverages = [
             _cover_best_window(passage, comparison.ends, rarity_by_stem)
@@ -219,19 +217,37 @@ class LateInteractionReranker:
         chosen = _choose_passages_to_read(scores)
         cut = {n: _cut_best_window(passages[n], comparisons[n]) for n in chosen}
         windows = {n: window for n, window in cut.items() if window}
-        read = self._scores(question, list(windows.values()), rarity)
+        read = self._score_windows(states, weights, list(windows.values()))
         return _blend_read_scores(scores, dict(zip(windows, read, strict=True)))
 
-    def _scores(
+    def _read_windows(
         self, question: str, windows: Sequence[str], rarity: Mapping[str, float]
     ) -> list[float]:
+        states, weights = self._encode_question(question, rarity)
+        return self._score_windows(states, weights, windows)
+
+    def _encode_question(
+        self, question: str, rarity: Mapping[str, float]
+    ) -> "tuple[NDArray[np.float32], NDArray[np.float32]]":
+        """Return the states of the question's tokens, and the weight of each token."""
         model = self._embedder.loaded()
-        question_tokens, *window_tokens = model.tokens([question, *windows])
-        weights = _token_weights(model, question, question_tokens, rarity)
-        states = model.unit_states(question_tokens)
+        (tokens,) = model.tokens([question])
+        weights = _token_weights(model, question, tokens, rarity)
+        return model.unit_states(tokens), weights
+
+    def _score_windows(
+        self,
+        states: "NDArray[np.float32]",
+        weights: "NDArray[np.float32]",
+        windows: Sequence[str],
+    ) -> list[float]:
+        """Return the MaxSim of each window, which the model reads, with the question of
+        these token `states`.
+        """
+        model = self._embedder.loaded()
         best = self._embedder.side_by_side(
             lambda tokens: (states @ model.unit_states(tokens).T).max(axis=1),
-            window_tokens,
+            model.tokens(windows),
         )
         return [float(nearest @ weights) for nearest in best]
 
