@@ -64,12 +64,14 @@ class CheckedScene:
 
     `contradictions` are those that involve the draft or appear with it, without intended
     ones. `chapter` is its number in story order, None if it was read as a note.
+    `reviewed_by` is the language model that compared the draft with beats and brief.
     """
 
     name: str
     contradictions: tuple[Contradiction, ...]
     report: DraftReport
     chapter: int | None = None
+    reviewed_by: str = ""
 
     @property
     def needs_author(self) -> bool:

@@ -23,15 +23,14 @@ from lrwr.core.drafting.prompts import (
     USUAL_WORDS,
     PromptTexts,
     build_beat_prompt,
-    build_beats_prompt,
     build_revise_prompt,
     build_write_prompt,
 )
+from lrwr.core.drafting.review import build_review_prompt, review_draft
 from lrwr.core.drafting.revision import DraftIssue
 from lrwr.core.drafting.steps import (
     DraftingDependencies,
     DraftingResult,
-    find_unmet_beats,
 )
 from lrwr.core.model.drafts import DraftStep
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
@@ -103,15 +102,17 @@ class ProposalPlan:
 class SceneChecker:
     """Checks proposals for one scene, each in a folder of its own in `place`.
 
-    `last` is the last result, `remarks` say what could not be checked.
+    `brief` is that of the scene. `last` is the last result, `remarks` say what could not
+    be checked. `emit` receives a sentence if conflicts with the brief were dropped.
     """
 
     workspace: Workspace
     folder: DraftFolder
-    card: SceneCard
+    brief: Brief
     steps: ModelSteps
     texts: PromptTexts
     place: Path
+    emit: Callable[[str], None] = lambda _: None
     last: CheckedScene | None = None
     remarks: list[str] = field(default_factory=list)
     _count: int = 0
@@ -119,25 +120,32 @@ class SceneChecker:
     async def check(self, number: int | None) -> list[DraftIssue]:
         """Return what is wrong with a proposal; see `check_scene` for errors."""
         subject = await find_draft_subject(
-            self.workspace, self.folder, self.card.id, number
+            self.workspace, self.folder, self.brief.card.id, number
         )
         self._count += 1
         place = self.place / str(self._count)
         place.mkdir()
         checked = await check_scene(self.workspace, subject, place, lambda _: None)
         draft = subject.content.decode()
-        self.last = await self._add_beats(checked, draft)
+        self.last = await self._add_review(checked, draft)
         return list_issues(self.last)
 
-    async def _add_beats(self, checked: CheckedScene, draft: str) -> CheckedScene:
+    async def _add_review(self, checked: CheckedScene, draft: str) -> CheckedScene:
         try:
-            unmet = await find_unmet_beats(self.steps, self.texts, self.card, draft)
+            findings, dropped = await review_draft(
+                self.steps, self.texts, self.brief, draft
+            )
         except ServiceUnavailable as error:
-            self.remarks.append(f"The beats were not compared. {error.full_text}")
+            self.remarks.append(
+                f"The draft was not compared with beats and brief. {error.full_text}"
+            )
             return checked
+        if dropped:
+            count = f"{dropped} contradictions" if dropped > 1 else "A contradiction"
+            self.emit(f"{count} to the brief not shown: the quoted words do not exist")
         report = checked.report
-        report = replace(report, findings=(*report.findings, *unmet))
-        return replace(checked, report=report)
+        report = replace(report, findings=(*report.findings, *findings))
+        return replace(checked, report=report, reviewed_by=self.steps.name)
 
 
 def list_issues(checked: CheckedScene) -> list[DraftIssue]:
@@ -242,18 +250,20 @@ class ProposalWriter:
         self, scene: str, number: int | None, place: Path
     ) -> tuple[CheckedScene, tuple[str, ...]]:
         """Return the check of proposal `number` of a scene, the latest if None, in which
-        a language model compares the beats, and remarks on what it did not compare.
+        a language model compares it with beats and brief, and remarks on what it did not
+        compare.
 
         Nothing is written. See `write` for `place` and errors.
         """
-        board = await load_placed_board(self._workspace, self._folder)
-        card = board.cards[board.index(scene)]
+        card, brief = await self._load_brief(ProposalOrder(scene))
         if number is None:
             number = await DraftDesk(self._workspace, self._folder).find_latest(card.id)
         self._folder.read_proposal(card.id, number)
         _, steps = self._create_steps(card)
         texts = load_prompt_texts(self._folder)
-        checker = SceneChecker(self._workspace, self._folder, card, steps, texts, place)
+        checker = SceneChecker(
+            self._workspace, self._folder, brief, steps, texts, place, self._emit
+        )
         await checker.check(number)
         assert checker.last is not None, "it was checked"
         return checker.last, tuple(checker.remarks)
@@ -284,8 +294,7 @@ class ProposalWriter:
         keys = [prompt.build_key(parts.chat.name) for prompt in prompts[:1]]
         stored = [await self._journal.find_step(key) for key in keys]
         draft = draft or "word " * (card.words or USUAL_WORDS)
-        if card.beats:
-            prompts += [build_beats_prompt(texts, card, draft)] * (rounds + 1)
+        prompts += [build_review_prompt(texts, brief, draft)] * (rounds + 1)
         issues = [DraftIssue("card: a sentence about it", "words " * 8)] * _USUAL_ISSUES
         prompts += [build_revise_prompt(texts, brief, draft, issues)] * rounds
         planned = tuple((prompt.step, prompt.estimate()) for prompt in prompts)
@@ -304,7 +313,13 @@ class ProposalWriter:
     ) -> WrittenProposal:
         self._folder.clean()
         checker = SceneChecker(
-            self._workspace, self._folder, run.card, run.steps, run.texts, run.place
+            self._workspace,
+            self._folder,
+            run.brief,
+            run.steps,
+            run.texts,
+            run.place,
+            self._emit,
         )
         dependencies = DraftingDependencies(
             run.steps,

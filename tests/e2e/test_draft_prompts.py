@@ -29,7 +29,7 @@ def file_of(desk: Terminal, name: str) -> Path:
 def test_prompts_are_listed_and_shown(desk: Terminal) -> None:
     rows = desk.run("draft", "prompts", "--json").json
     assert [row["prompt"] for row in rows] == [
-        *("write", "beat", "revise", "beats", "plan")
+        *("write", "beat", "revise", "review", "plan")
     ]
     assert not any(row["is_changed"] for row in rows)
     shown = desk.run("draft", "prompts", "show", "write")

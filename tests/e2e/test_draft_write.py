@@ -64,7 +64,7 @@ def test_a_scene_is_written_checked_and_revised(
     before = manuscript(desk.folder)
     done = write(desk, "--json")
     assert done.code == 0, done
-    assert writer.shapes() == ["Scene", "Edits"]
+    assert writer.shapes() == ["Scene", "Review", "Edits", "Review"]
     assert done.json["files"] == [
         "drafts/scenes/new/1.md",
         "drafts/scenes/new/2.md",
@@ -105,9 +105,9 @@ def test_repeating_it_pays_for_nothing_and_writes_nothing(
     write(desk)
     before = proposals(desk)
     done = write(desk, "--json")
-    assert (done.json["calls"], done.json["stored"]) == (0, 2)
+    assert (done.json["calls"], done.json["stored"]) == (0, 4)
     assert proposals(desk) == before
-    assert len(writer.asked) == 2
+    assert len(writer.asked) == 4
 
 
 def test_again_asks_for_another_text(desk: Terminal, writer: SceneWriter) -> None:
@@ -129,7 +129,7 @@ def test_a_proposal_of_the_writer_is_revised(
     own = f"Nell Tallow met OchraMags at Half House.\n\n{SLIP}\n"
     (folder / "1.md").write_text(own, encoding="utf-8")
     done = desk.run("draft", "revise", "new", "--json")
-    assert writer.shapes() == ["Edits"]
+    assert writer.shapes() == ["Review", "Edits", "Review"]
     assert done.json["files"] == ["drafts/scenes/new/2.md"]
     assert proposals(desk) == {"1.md": own, "2.md": own.replace(SLIP, MENDED)}
 
@@ -197,7 +197,7 @@ def test_beats_without_words_are_findings(desk: Terminal, writer: SceneWriter) -
     checked = desk.run("draft", "check", "new", "--model", "--json")
     assert [row["text"] for row in checked.json["findings"]] == cards
     assert f"{MODEL} found no words for beat 1, “Nell comes in”" in cards
-    assert writer.shapes() == ["Scene", "Beats"]
+    assert writer.shapes() == ["Scene", "Review"]
 
 
 def test_a_quotation_that_is_not_in_the_draft_proves_no_beat(
@@ -208,9 +208,42 @@ def test_a_quotation_that_is_not_in_the_draft_proves_no_beat(
     board.write_text(text.replace("a stranger.\n", f"a stranger.\n{BEATS}", 1))
     writer.proof = "words that nobody wrote"
     done = write(desk, "--rounds", "0", "--json")
-    assert writer.shapes() == ["Scene", "Beats", "Beats"]
-    assert "The beats were not compared" in done.json["remarks"][0]
+    assert writer.shapes() == ["Scene", "Review", "Review"]
+    assert "The draft was not compared" in done.json["remarks"][0]
     assert "beat" not in str(done.json["check"]["findings"])
+
+
+def test_what_contradicts_the_brief_is_a_finding_with_both_wordings(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    intent = desk.folder / "drafts" / "intent.md"
+    intent.write_text("# Never\n\n- OchraMags owns no kettle.\n", encoding="utf-8")
+    writer.conflicts = (("had the kettle on", "OchraMags owns no kettle"),)
+    mended = "OchraMags had a fire on, and said so. “You are late,” said OchraMags."
+    old = "OchraMags had the kettle on"
+    new = "OchraMags had a fire on"
+    done = write(desk, "--rounds", "0", "--json")
+    (row,) = (row for row in done.json["check"]["findings"] if row["kind"] == "brief")
+    assert row["text"] == f"{MODEL} sees a contradiction to “OchraMags owns no kettle”"
+    assert (row["quote"], row["lines"]) == ("had the kettle on", [7, 7])
+    assert row["place"] == "drafts/intent.md:3"
+    assert done.json["check"]["reviewed_by"] == MODEL
+    writer.edits = ({"finding": 2, "find": old, "replace": new},)
+    revised = write(desk, "--json")
+    assert mended in proposals(desk)["2.md"]
+    assert "brief" not in {row["kind"] for row in revised.json["check"]["findings"]}
+
+
+def test_a_contradiction_with_other_words_is_not_shown(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    writer.answer_review = lambda: {
+        "beats": [],
+        "conflicts": [{"draft": "a cold kettle", "entry": 1, "brief": "no kettle"}],
+    }
+    done = write(desk, "--rounds", "0")
+    assert "A contradiction to the brief not shown" in done.err
+    assert "sees a contradiction" not in done.out
 
 
 def test_a_beat_can_be_written_at_a_time(desk: Terminal, writer: SceneWriter) -> None:
@@ -219,7 +252,7 @@ def test_a_beat_can_be_written_at_a_time(desk: Terminal, writer: SceneWriter) ->
     board.write_text(text.replace("a stranger.\n", f"a stranger.\n{BEATS}", 1))
     done = write(desk, "--stride", "beat", "--rounds", "0", "--json")
     assert done.code in (0, ExitCode.CONTRADICTIONS), done
-    assert writer.shapes() == ["Scene", "Scene", "Beats"]
+    assert writer.shapes() == ["Scene", "Scene", "Review"]
     assert PROSE[0] in writer.asked[1].texts[1]
 
 
@@ -236,7 +269,7 @@ def test_a_scene_of_1000_words_takes_few_calls_and_tokens(
     done = write(desk, "--json")
     assert len(done.json["files"]) == 2
     assert 950 <= len(proposals(desk)["2.md"].split()) <= 1_050
-    assert writer.shapes() == ["Scene", "Beats", "Edits", "Beats"]
+    assert writer.shapes() == ["Scene", "Review", "Edits", "Review"]
     assert done.json["calls"] == 4
     assert done.json["prompt_tokens"] + done.json["completion_tokens"] <= 20_000
 
@@ -245,13 +278,15 @@ def test_a_dry_run_shows_the_cost_and_sends_nothing(
     desk: Terminal, writer: SceneWriter
 ) -> None:
     plan = write(desk, "--dry-run", "--json", **PRICES).json
-    assert [row["step"] for row in plan["steps"]] == ["write", "revise"]
-    assert plan["calls"] == 2
+    assert [row["step"] for row in plan["steps"]] == [
+        *("write", "review", "review", "revise")
+    ]
+    assert plan["calls"] == 4
     assert plan["cost"] == pytest.approx(
         (plan["prompt_tokens"] + plan["completion_tokens"]) / 1_000
     )
     shown = write(desk, "--dry-run", **PRICES).out
-    assert "at most 2 calls" in shown
+    assert "at most 4 calls" in shown
     prompt = write(desk, "--show-prompt").out
     assert "You write a scene of a novel" in prompt
     assert "Half House" in prompt

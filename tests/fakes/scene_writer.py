@@ -1,4 +1,4 @@
-"""A language model that writes scenes, edits them and finds their beats.
+"""A language model that writes scenes, edits and reviews them.
 
     writer = SceneWriter()
     server.answering(writer.answer)
@@ -8,6 +8,7 @@ Its scenes have a slip, which its edits correct; other findings it leaves as the
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,11 +41,15 @@ def with_writer(terminal: Terminal, server: ModelServer, home: Path) -> Terminal
 
 @dataclass
 class SceneWriter:
-    """The model. `proof` is what it quotes for a beat; `edits` replace its own."""
+    """The model. `proof` is what it quotes for a beat; `conflicts` are words of the draft
+    and of the brief that it quotes, while it has the former; `edits` replace its own.
+    """
 
     paragraphs: tuple[str, ...] = PROSE
     edits: tuple[dict[str, object], ...] | None = None
     proof: str = "came into Half House"
+    conflicts: tuple[tuple[str, str], ...] = ()
+    answer_review: Callable[[], object] | None = None
     asked: list[Asked] = field(default_factory=list)
 
     def answer(self, asked: Asked) -> str:
@@ -55,8 +60,11 @@ class SceneWriter:
                 return json.dumps({"paragraphs": list(self.paragraphs)})
             case "Edits":
                 return json.dumps(self._revise(asked))
-            case "Beats":
-                return json.dumps({"beats": self._prove(asked)})
+            case "Review":
+                if self.answer_review is not None:
+                    return json.dumps(self.answer_review())
+                beats, conflicts = self._prove(asked), self._contradict(asked)
+                return json.dumps({"beats": beats, "conflicts": conflicts})
         return json.dumps(made_up(asked.schema))
 
     def shapes(self) -> list[str]:
@@ -82,5 +90,16 @@ class SceneWriter:
         return {"edits": edits, "refused": refused}
 
     def _prove(self, asked: Asked) -> list[dict[str, object]]:
-        beats = re.findall(r"^(\d+)\. ", blocks(asked, "beats")[0], re.M)
+        beats = re.findall(r"^(\d+)\. ", "".join(blocks(asked, "beats")), re.M)
         return [{"beat": int(number), "quote": self.proof} for number in beats]
+
+    def _contradict(self, asked: Asked) -> list[dict[str, object]]:
+        rows = re.findall(r"^\[(\d+)\] (.*)$", blocks(asked, "brief")[0], re.M)
+        draft = blocks(asked, "draft")[0]
+        return [
+            {"draft": own, "entry": int(number), "brief": words}
+            for own, words in self.conflicts
+            if own in draft
+            for number, text in rows
+            if words in text
+        ][:1]

@@ -202,9 +202,14 @@ def describe_compared(checked: CheckedScene) -> str:
     not.
     """
     numbers = format_count(checked.report.compared_counts, "number")
+    rest = (
+        f"{checked.reviewed_by} compared it with the brief, not with the whole story."
+        if checked.reviewed_by
+        else "What else the draft says of the story was not."
+    )
     return (
         f"Compared with the story: names, facts that lrwr recognizes, and {numbers} of"
-        " things that it has, too. What else the draft says of the story was not."
+        f" things that it has, too. {rest}"
     )
 
 
@@ -254,6 +259,7 @@ def checked_scene_as_json(checked: CheckedScene) -> dict[str, object]:
             for fact in checked.report.new_facts
         ],
         "compared_numbers": checked.report.compared_counts,
+        "reviewed_by": checked.reviewed_by or None,
         "voice": {
             "distance": voice.distance,
             "farther": voice.farther,

@@ -211,7 +211,8 @@ def draft_check_command(
     model: Annotated[
         bool,
         typer.Option(
-            "--model", help="Let the language model find the beats of the card, too."
+            "--model",
+            help="Let the language model compare it with the card's beats and the brief.",
         ),
     ] = False,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
@@ -234,7 +235,7 @@ def draft_check_command(
     with TemporaryDirectory(prefix="lrwr-draft-", ignore_cleanup_errors=True) as name:
         place = Path(name)
         checked = run_with_cleanup(
-            draft_proposals.check_beats(settings, output, scene, number, place)
+            draft_proposals.check_with_model(settings, output, scene, number, place)
             if model
             else _check_draft(settings, output, scene, number, to, place)
         )

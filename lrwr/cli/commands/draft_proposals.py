@@ -67,7 +67,7 @@ PROMPTS_EPILOG = (
     " edit write · lrwr draft prompts reset write"
 )
 SHOW_EPILOG = (
-    "Examples: lrwr draft prompts show write · lrwr draft prompts show beats --json"
+    "Examples: lrwr draft prompts show write · lrwr draft prompts show review --json"
 )
 EDIT_EPILOG = "Example: lrwr draft prompts edit write"
 RESET_EPILOG = "Example: lrwr draft prompts reset write"
@@ -233,10 +233,12 @@ async def _run(
         return await writer.write(task.order, place)
 
 
-async def check_beats(
+async def check_with_model(
     settings: Settings, output: Output, scene: str, number: int | None, place: Path
 ) -> CheckedScene:
-    """Return the check of a proposal, in which a language model compares the beats."""
+    """Return the check of a proposal, in which a language model compares it with beats and
+    brief.
+    """
     async with open_story_services(settings, output) as workspace:
         prompt_for_consent(workspace, output, *MODEL_SERVICES, as_json=output.as_json)
         announce_first_use(workspace, output, *MODEL_SERVICES)

@@ -42,6 +42,8 @@ class FindingKind(StrEnum):
     """The card asks for something that the draft lacks."""
     NUMBER = "number"
     """The story has the same things with another number."""
+    BRIEF = "brief"
+    """A language model says that it contradicts an entry of the brief."""
     REPETITION = "repetition"
     RELATION = "abrupt relation"
     """Two people become friends or enemies from one scene to the next."""

@@ -8,7 +8,6 @@ from enum import StrEnum
 from functools import cache
 from string import Template
 
-from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief import Brief, render_brief
 from lrwr.core.drafting.folder import PROMPTS_FOLDER
 from lrwr.core.drafting.model_steps import StepPrompt
@@ -26,15 +25,13 @@ from lrwr.core.model.language_model import (
     extract_json_object,
     flatten_reply_text,
 )
-from lrwr.core.model.text import normalize_word
 from lrwr.core.ports.models import ReplyShape
 
 TOKENS_PER_WORD = 1.4
 USUAL_WORDS = 1_000
 """Planned length of a scene whose card names none, for estimates."""
 EDIT_TOKENS = 120
-BEAT_TOKENS = 50
-"""Usual tokens of an edit, and of what is said about a beat."""
+"""Usual tokens of an edit."""
 MAX_ISSUES = 12
 """Findings that a language model gets in one round."""
 MAX_REASON_CHARS = 300
@@ -49,7 +46,7 @@ class PromptName(StrEnum):
     WRITE = "write"
     BEAT = "beat"
     REVISE = "revise"
-    BEATS = "beats"
+    REVIEW = "review"
     PLAN = "plan"
 
 
@@ -105,11 +102,21 @@ number, kinship, look or past.
 refused: findings that you do not correct, because they are no fault, or because an edit \
 would spoil the scene; why: a short reason for the author.
 """,
-    PromptName.BEATS: """\
-You compare a draft of a scene with its planned beats. For each of the $beats beats \
-copy the words of the draft that show it happen, 4 to 30 of them, letter by letter. \
-If it does not happen in the draft, or only something like it, leave quote empty. Judge \
-nothing else.
+    PromptName.REVIEW: """\
+You compare a draft of a scene of a novel, for its author, with its planned beats and \
+with a brief of numbered entries: what the story says before the scene, and the author's \
+rules. Judge neither style nor quality.
+beats: for each of the $beats beats copy the words of the draft that show it happen, 4 to \
+30 of them, letter by letter. If it does not happen in the draft, or only something like \
+it, leave quote empty.
+conflicts: what the draft tells as a fact while an entry says something else: another \
+number, age, time, kinship, name, colour, place or owner; somebody else who did it; \
+somebody who is dead or cannot know; a rule that is broken. draft: the words of the draft, \
+2 to 30, letter by letter. entry: the number of the entry. brief: its words that say \
+otherwise, letter by letter.
+No conflicts are: new things; what has changed in the draft itself; lies, guesses and \
+mistakes of characters; what “plan:” or “planned” entries intend for later. If you are \
+not sure, leave it out. Most drafts have none.
 """,
     PromptName.PLAN: """\
 You help a novelist plan a novel; the author decides about everything. You get the plan \
@@ -130,7 +137,7 @@ _NAMES: Mapping[PromptName, tuple[str, ...]] = {
     PromptName.WRITE: ("length",),
     PromptName.BEAT: ("beat", "beats", "length"),
     PromptName.REVISE: ("findings",),
-    PromptName.BEATS: ("beats",),
+    PromptName.REVIEW: ("beats",),
     PromptName.PLAN: ("questions",),
 }
 """The names that each prompt may contain, such as `$length`."""
@@ -192,16 +199,6 @@ class PromptTexts:
         return Template(text).substitute(values)
 
 
-@dataclass(frozen=True, slots=True)
-class BeatProof:
-    """What a language model says about beat `number`, from 1: the words of the draft
-    that show it, empty if none do.
-    """
-
-    number: int
-    quote: str
-
-
 def build_write_prompt(texts: PromptTexts, brief: Brief, attempt: int) -> StepPrompt:
     """Return the prompt that asks for a whole scene."""
     words = brief.card.words or USUAL_WORDS
@@ -244,15 +241,6 @@ def build_revise_prompt(
     return StepPrompt("revise", task, tuple(blocks), _build_edit_shape(), tokens)
 
 
-def build_beats_prompt(texts: PromptTexts, card: SceneCard, draft: str) -> StepPrompt:
-    """Return the prompt that asks which words of a draft show the beats of its card."""
-    beats = "\n".join(f"{n}. {beat}" for n, beat in enumerate(card.beats, start=1))
-    task = texts.render(PromptName.BEATS, beats=len(card.beats))
-    blocks = (("beats", beats), ("draft", draft))
-    tokens = BEAT_TOKENS * len(card.beats)
-    return StepPrompt("beats", task, blocks, _build_beats_shape(), tokens)
-
-
 def parse_prose(reply: str) -> str:
     """Return the prose of a reply, its paragraphs with an empty line between them.
 
@@ -284,35 +272,6 @@ def parse_revision(reply: str, draft: str, issues: Sequence[DraftIssue]) -> Revi
         case _:
             raise MalformedReply("it is not an object of `edits` and `refused`")
     return Revision(apply_edits(draft, parsed), parsed, refused)
-
-
-def parse_beats(reply: str, card: SceneCard, draft: str) -> tuple[BeatProof, ...]:
-    """Return what a reply says about each beat of `card`, in their order.
-
-    Raises:
-        MalformedReply: The reply has another shape, leaves a beat out, or quotes words
-            that are not in `draft`.
-    """
-    match extract_json_object(reply):
-        case {"beats": [*rows], **more} if not more:
-            proofs = sorted(map(_parse_proof, rows), key=lambda proof: proof.number)
-        case _:
-            raise MalformedReply("it is not an object of `beats`")
-    if [proof.number for proof in proofs] != list(range(1, len(card.beats) + 1)):
-        raise MalformedReply(f"it must have each of the {len(card.beats)} beats once")
-    words = _list_words(draft)
-    for proof in proofs:
-        if proof.quote and _list_words(proof.quote) not in words:
-            raise MalformedReply(
-                f"the quote of beat {proof.number} is not in the draft"
-            )
-    return tuple(proofs)
-
-
-def _list_words(text: str) -> str:
-    """Return the words of `text`, each between spaces, however it is punctuated."""
-    words = (normalize_word(word) for word in re.findall(r"[\w’']+", text))
-    return f" {' '.join(words)} "
 
 
 def _clean_prose(row: object) -> str:
@@ -353,21 +312,17 @@ def _parse_refusal(row: object, count: int) -> RefusedIssue:
     raise MalformedReply("an entry of `refused` is not `finding` and `why`")
 
 
-def _parse_proof(row: object) -> BeatProof:
-    match row:
-        case {"beat": int(number), "quote": str(quote), **more} if not more:
-            return BeatProof(number, quote.strip(" “”\"'"))
-    raise MalformedReply("a beat is not `beat` and `quote`")
-
-
 def _spell_length(words: int) -> str:
     return f"about {words:,} words" if words else "as long as the scene needs"
 
 
-_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
+TEXT_FIELD, NUMBER_FIELD = {"type": "string"}, {"type": "integer"}
 
 
-def _build_shape(name: str, **lists: object) -> ReplyShape:
+def build_list_shape(name: str, **lists: object) -> ReplyShape:
+    """Return the shape of a reply with a list for each name in `lists`, of which it has
+    the schema of an entry.
+    """
     fields = {key: {"type": "array", "items": items} for key, items in lists.items()}
     schema = build_strict_schema(fields)
     return ReplyShape(name, json.dumps(schema, separators=(",", ":")))
@@ -375,21 +330,15 @@ def _build_shape(name: str, **lists: object) -> ReplyShape:
 
 @cache
 def _build_text_shape() -> ReplyShape:
-    return _build_shape("Scene", paragraphs=_TEXT)
+    return build_list_shape("Scene", paragraphs=TEXT_FIELD)
 
 
 @cache
 def _build_edit_shape() -> ReplyShape:
-    edit = {"finding": _NUMBER, "find": _TEXT, "replace": _TEXT}
-    refusal = {"finding": _NUMBER, "why": _TEXT}
-    return _build_shape(
+    edit = {"finding": NUMBER_FIELD, "find": TEXT_FIELD, "replace": TEXT_FIELD}
+    refusal = {"finding": NUMBER_FIELD, "why": TEXT_FIELD}
+    return build_list_shape(
         "Edits",
         edits=build_strict_schema(edit),
         refused=build_strict_schema(refusal),
     )
-
-
-@cache
-def _build_beats_shape() -> ReplyShape:
-    beat = {"beat": _NUMBER, "quote": _TEXT}
-    return _build_shape("Beats", beats=build_strict_schema(beat))

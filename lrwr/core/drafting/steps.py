@@ -5,18 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, TypedDict
 
-from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief import Brief
-from lrwr.core.drafting.findings import DraftFinding, FindingKind
 from lrwr.core.drafting.model_steps import ModelSteps
 from lrwr.core.drafting.prompts import (
     MAX_ISSUES,
     PromptTexts,
     build_beat_prompt,
-    build_beats_prompt,
     build_revise_prompt,
     build_write_prompt,
-    parse_beats,
     parse_prose,
     parse_revision,
 )
@@ -227,28 +223,3 @@ def build_result(state: DraftingState) -> DraftingResult:
         state["refused"],
         state["remarks"],
     )
-
-
-async def find_unmet_beats(
-    steps: ModelSteps, texts: PromptTexts, card: SceneCard, draft: str
-) -> list[DraftFinding]:
-    """Return a finding for each beat of `card` for which the language model has no words
-    of `draft` to quote.
-
-    Raises:
-        ServiceUnavailable: The model did not answer usably.
-        StoreProblem: A reply cannot be stored.
-    """
-    if not card.beats:
-        return []
-    prompt = build_beats_prompt(texts, card, draft)
-    proofs = await steps.request(prompt, partial(parse_beats, card=card, draft=draft))
-    return [
-        DraftFinding(
-            FindingKind.CARD,
-            f"{steps.name} found no words for beat {proof.number},"
-            f" “{card.beats[proof.number - 1]}”",
-        )
-        for proof in proofs
-        if not proof.quote
-    ]

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.findings import DraftFinding, FindingKind
 from lrwr.core.drafting.prompts import (
     PromptName,
@@ -13,7 +12,6 @@ from lrwr.core.drafting.prompts import (
     check_prompt,
     get_default_prompt,
     list_prompt_names,
-    parse_beats,
     parse_prose,
     parse_revision,
 )
@@ -23,7 +21,6 @@ from lrwr.core.model.language_model import MalformedReply
 
 DRAFT = "# Bell\n\nNell rang it twice. Hob heard it.\n\nHob heard nothing.\n"
 ISSUES = [DraftIssue("contradiction: bell"), DraftIssue("card: Hob")]
-CARD = SceneCard("bell", "Bell", beats=("Nell rings", "Hob hears"))
 
 
 def edit(finding: object, find: object, replace: object) -> dict[str, object]:
@@ -117,30 +114,6 @@ def test_prose_has_an_empty_line_between_its_paragraphs() -> None:
 def test_what_is_no_prose_is_malformed(reply: str) -> None:
     with pytest.raises(MalformedReply):
         parse_prose(reply)
-
-
-def beats(*quotes: str) -> str:
-    rows = [{"beat": n, "quote": quote} for n, quote in enumerate(quotes, start=1)]
-    return json.dumps({"beats": rows})
-
-
-def test_a_beat_is_shown_by_words_of_the_draft() -> None:
-    proofs = parse_beats(beats("“Nell rang it twice”", ""), CARD, DRAFT)
-    assert [proof.quote for proof in proofs] == ["Nell rang it twice", ""]
-
-
-@pytest.mark.parametrize(
-    ("reply", "problem"),
-    [
-        (beats("Nell rang it thrice", ""), "the quote of beat 1 is not in the draft"),
-        (beats("Nell rang"), "each of the 2 beats once"),
-        (beats("", "", ""), "each of the 2 beats once"),
-        ('{"beats": [{"beat": 1}]}', "a beat is not"),
-    ],
-)
-def test_other_words_show_no_beat(reply: str, problem: str) -> None:
-    with pytest.raises(MalformedReply, match=problem):
-        parse_beats(reply, CARD, DRAFT)
 
 
 @pytest.mark.parametrize("prompt", PromptName)

@@ -1,0 +1,232 @@
+"""The review of a draft by a language model: which words show its beats, and which
+contradict its brief. Words that are not in the draft and in the brief do not count.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+from lrwr.core.drafting.brief import Brief, BriefItem, BriefSection, render_brief
+from lrwr.core.drafting.findings import DraftFinding, FindingKind
+from lrwr.core.drafting.model_steps import ModelSteps, StepPrompt
+from lrwr.core.drafting.prompts import (
+    NUMBER_FIELD,
+    TEXT_FIELD,
+    PromptName,
+    PromptTexts,
+    build_list_shape,
+)
+from lrwr.core.model.language_model import (
+    CHARACTERS_PER_TOKEN,
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+)
+from lrwr.core.model.text import STOP_WORDS, LineRange, Span, normalize_word
+from lrwr.core.ports.models import ReplyShape
+
+COMPARED_TOKENS = 2_400
+"""Tokens of the entries of a brief that a draft is compared with, at most."""
+MAX_CONFLICTS = 8
+BEAT_TOKENS, CONFLICT_TOKENS = 50, 160
+"""Usual tokens of what is said about a beat, and about all conflicts."""
+
+_COMPARED = frozenset(
+    {
+        BriefSection.RULES,
+        BriefSection.PEOPLE,
+        BriefSection.PLACE,
+        BriefSection.ABOUT,
+        BriefSection.BEFORE,
+    }
+)
+_WORD = re.compile(r"[\w’']+")
+
+
+@dataclass(frozen=True, slots=True)
+class BeatProof:
+    """What a language model says about beat `number`, from 1: the words of the draft
+    that show it, empty if none do.
+    """
+
+    number: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class BriefConflict:
+    """Words at `span` of a draft that contradict `words` of the entry `item`."""
+
+    span: Span
+    item: BriefItem
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReview:
+    """A review. `dropped` conflicts were quoted wrongly, and are not among the others."""
+
+    proofs: tuple[BeatProof, ...] = ()
+    conflicts: tuple[BriefConflict, ...] = ()
+    dropped: int = 0
+
+
+def select_compared(brief: Brief) -> Brief:
+    """Return `brief` with only what a draft can contradict, the most important first."""
+    return reduce_brief(brief, _COMPARED)
+
+
+def reduce_brief(brief: Brief, sections: frozenset[BriefSection]) -> Brief:
+    """Return `brief` with the entries of `sections` only, in `COMPARED_TOKENS`."""
+    room = COMPARED_TOKENS * CHARACTERS_PER_TOKEN
+    chosen: list[BriefItem] = []
+    for item in sorted(brief.items, key=lambda item: item.rank):
+        size = len(item.text) + len(item.place) + 12
+        if item.section in sections and size <= room:
+            chosen.append(item)
+            room -= size
+    items = tuple(item for item in brief.items if item in chosen)
+    return replace(brief, items=items)
+
+
+def build_review_prompt(texts: PromptTexts, brief: Brief, draft: str) -> StepPrompt:
+    """Return the prompt that asks which words of a draft show the beats of the card, and
+    which contradict the brief.
+    """
+    beats = brief.card.beats
+    listed = "\n".join(f"{n}. {beat}" for n, beat in enumerate(beats, start=1))
+    task = texts.render(PromptName.REVIEW, beats=len(beats))
+    blocks = (
+        ("brief", render_brief(select_compared(brief))),
+        ("beats", listed),
+        ("draft", draft),
+    )
+    tokens = BEAT_TOKENS * len(beats) + CONFLICT_TOKENS
+    return StepPrompt("review", task, blocks, _build_review_shape(), tokens)
+
+
+def parse_review(reply: str, brief: Brief, draft: str) -> DraftReview:
+    """Return the review of `draft` in a reply.
+
+    A conflict counts only with words of the draft and of an entry of `brief`, as
+    `select_compared` returns it.
+
+    Raises:
+        MalformedReply: The reply has another shape, leaves a beat out, or quotes words
+            for a beat that are not in `draft`.
+    """
+    match extract_json_object(reply):
+        case {"beats": [*rows], "conflicts": [*others], **more} if not more:
+            proofs = sorted(map(_parse_proof, rows), key=lambda proof: proof.number)
+        case _:
+            raise MalformedReply("it is not an object of `beats` and `conflicts`")
+    count = len(brief.card.beats)
+    if [proof.number for proof in proofs] != list(range(1, count + 1)):
+        raise MalformedReply(f"it must have each of the {count} beats once")
+    for proof in proofs:
+        if proof.quote and find_words(draft, proof.quote) is None:
+            raise MalformedReply(
+                f"the quote of beat {proof.number} is not in the draft"
+            )
+    parsed = [_parse_conflict(row, brief.items, draft) for row in others]
+    conflicts = tuple(dict.fromkeys(filter(None, parsed)))
+    return DraftReview(tuple(proofs), conflicts[:MAX_CONFLICTS], parsed.count(None))
+
+
+def _parse_proof(row: object) -> BeatProof:
+    match row:
+        case {"beat": int(number), "quote": str(quote), **more} if not more:
+            return BeatProof(number, quote.strip(" “”\"'"))
+    raise MalformedReply("a beat is not `beat` and `quote`")
+
+
+def _parse_conflict(
+    row: object, items: Sequence[BriefItem], draft: str
+) -> BriefConflict | None:
+    """Return a conflict; None if its words are not in the draft and in the entry."""
+    match row:
+        case {"draft": str(own), "entry": int(number), "brief": str(words), **more}:
+            is_known = not more and 1 <= number <= len(items)
+        case _:
+            raise MalformedReply("a conflict is not `draft`, `entry` and `brief`")
+    if not is_known or not (_is_telling(own) and _is_telling(words)):
+        return None
+    item = items[number - 1]
+    span, other = find_words(draft, own), find_words(item.text, words)
+    if span is None or other is None:
+        return None
+    return BriefConflict(span, item, item.text[other.start : other.end])
+
+
+def _is_telling(quote: str) -> bool:
+    """Return whether a quotation has at least two words, and not only function words."""
+    words = [normalize_word(word) for word in _WORD.findall(quote)]
+    return len(words) > 1 and not STOP_WORDS.issuperset(words)
+
+
+def find_words(text: str, quote: str) -> Span | None:
+    """Return where the words of `quote` stand in `text` one after the other, however they
+    are punctuated; None if they do not.
+    """
+    places = list(_WORD.finditer(text))
+    words = [normalize_word(place[0]) for place in places]
+    sought = [normalize_word(word) for word in _WORD.findall(quote)]
+    for at in range(len(words) - len(sought) + 1):
+        if sought and words[at : at + len(sought)] == sought:
+            return Span(places[at].start(), places[at + len(sought) - 1].end())
+    return None
+
+
+async def review_draft(
+    steps: ModelSteps, texts: PromptTexts, brief: Brief, draft: str
+) -> tuple[list[DraftFinding], int]:
+    """Return a finding for each beat of the card for which the language model has no
+    words of `draft` to quote, and for each of its words that contradict the brief; and
+    how many conflicts were dropped, because they were quoted wrongly.
+
+    Raises:
+        ServiceUnavailable: The model did not answer usably.
+        StoreProblem: A reply cannot be stored.
+    """
+    compared = select_compared(brief)
+    if not brief.card.beats and not compared.items:
+        return [], 0
+    prompt = build_review_prompt(texts, brief, draft)
+    parse = partial(parse_review, brief=compared, draft=draft)
+    review = await steps.request(prompt, parse)
+    unmet = [
+        DraftFinding(
+            FindingKind.CARD,
+            f"{steps.name} found no words for beat {proof.number},"
+            f" “{brief.card.beats[proof.number - 1]}”",
+        )
+        for proof in review.proofs
+        if not proof.quote
+    ]
+    conflicts = [_describe_conflict(c, draft, steps.name) for c in review.conflicts]
+    return [*unmet, *conflicts], review.dropped
+
+
+def _describe_conflict(conflict: BriefConflict, draft: str, model: str) -> DraftFinding:
+    span = conflict.span
+    first = draft.count("\n", 0, span.start) + 1
+    lines = LineRange(first, first + draft.count("\n", span.start, span.end))
+    return DraftFinding(
+        FindingKind.BRIEF,
+        f"{model} sees a contradiction to “{conflict.words}”",
+        lines,
+        " ".join(draft[span.start : span.end].split()),
+        conflict.item.place,
+    )
+
+
+@cache
+def _build_review_shape() -> ReplyShape:
+    beat = {"beat": NUMBER_FIELD, "quote": TEXT_FIELD}
+    conflict = {"draft": TEXT_FIELD, "entry": NUMBER_FIELD, "brief": TEXT_FIELD}
+    return build_list_shape(
+        "Review",
+        beats=build_strict_schema(beat),
+        conflicts=build_strict_schema(conflict),
+    )
