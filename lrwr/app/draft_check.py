@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.continuity.statements import Contradiction, ContradictionSide
 from lrwr.core.drafting.board import Board, SceneCard
+from lrwr.core.drafting.brief import Brief
 from lrwr.core.drafting.findings import (
     DraftContext,
     DraftReport,
@@ -25,10 +26,14 @@ from lrwr.core.drafting.findings import (
     inspect_draft,
 )
 from lrwr.core.drafting.folder import DraftFolder
+from lrwr.core.drafting.model_steps import ModelSteps
+from lrwr.core.drafting.prompts import PromptTexts
+from lrwr.core.drafting.review import review_draft
+from lrwr.core.drafting.revision import DraftIssue
 from lrwr.core.drafting.story_places import StoryPlaces
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import NotFound, UnreadableDocument
+from lrwr.core.model.errors import NotFound, ServiceUnavailable, UnreadableDocument
 from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource, SourceListing
 
 if TYPE_CHECKING:
@@ -376,3 +381,79 @@ def _rename_document(
         canon=rename(contradiction.canon),
         found=rename(contradiction.found),
     )
+
+
+@dataclass(slots=True)
+class SceneChecker:
+    """Checks proposals for one scene, each in a folder of its own in `place`.
+
+    `brief` is that of the scene. `last` is the last result, `remarks` say what could not
+    be checked. `emit` receives a sentence if conflicts with the brief were dropped.
+    """
+
+    workspace: Workspace
+    folder: DraftFolder
+    brief: Brief
+    steps: ModelSteps
+    texts: PromptTexts
+    place: Path
+    emit: Callable[[str], None] = lambda _: None
+    last: CheckedScene | None = None
+    remarks: list[str] = field(default_factory=list)
+    _count: int = 0
+
+    async def check(self, number: int | None) -> list[DraftIssue]:
+        """Return what is wrong with a proposal; see `check_scene` for errors."""
+        subject = await find_draft_subject(
+            self.workspace, self.folder, self.brief.card.id, number
+        )
+        self._count += 1
+        place = self.place / str(self._count)
+        place.mkdir()
+        checked = await check_scene(self.workspace, subject, place, lambda _: None)
+        draft = subject.content.decode()
+        self.last = await self._add_review(checked, draft)
+        return list_issues(self.last)
+
+    async def _add_review(self, checked: CheckedScene, draft: str) -> CheckedScene:
+        try:
+            findings, dropped = await review_draft(
+                self.steps, self.texts, self.brief, draft
+            )
+        except ServiceUnavailable as error:
+            self.remarks.append(
+                f"The draft was not compared with beats and brief. {error.full_text}"
+            )
+            return checked
+        if dropped:
+            count = f"{dropped} contradictions" if dropped > 1 else "A contradiction"
+            self.emit(f"{count} to the brief not shown: the quoted words do not exist")
+        report = checked.report
+        report = replace(report, findings=(*report.findings, *findings))
+        return replace(checked, report=report, reviewed_by=self.steps.name)
+
+
+def list_issues(checked: CheckedScene) -> list[DraftIssue]:
+    """Return the contradictions and findings of a check, as a model gets them."""
+    contradictions = (
+        _describe_contradiction(contradiction, checked.name)
+        for contradiction in checked.contradictions
+    )
+    findings = checked.report.findings
+    return [*contradictions, *(DraftIssue.of(f, checked.name) for f in findings)]
+
+
+def _describe_contradiction(contradiction: Contradiction, name: str) -> DraftIssue:
+    sides = (contradiction.canon, contradiction.found)
+    own = [e for side in sides for e in side.evidence if e.document == name]
+    others = [e for side in sides for e in side.evidence if e.document != name]
+    values = " or ".join(_name_value(side) for side in sides)
+    return DraftIssue(
+        f"contradiction: {contradiction.about}, {contradiction.attribute}: {values}?",
+        own[0].text if own else "",
+        tuple(f"In chapter {e.chapter}: “{e.text}”" for e in others[:3]),
+    )
+
+
+def _name_value(side: ContradictionSide) -> str:
+    return f"“{side.value}”"

@@ -38,7 +38,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """A decision about a draft, and how much of the draft its file still has.
+    """A draft and what was decided about it, and how much of it its file still has.
 
     `standing` is between 0.0 and 1.0; None if it is no file now.
     """
@@ -194,13 +194,35 @@ class DraftDesk:
         return {entry.key: entry for entry in await self._journal.entries()}
 
     async def list_ledger(self) -> list[LedgerRow]:
-        """Return all decisions, with how much of each draft its file still has.
+        """Return all decisions, with how much of each draft its file still has, then the
+        drafts of scenes about which nothing was decided.
 
         Raises:
+            SettingsProblem: A draft cannot be read.
             StoreProblem: The library cannot be read.
         """
         entries = await self._journal.entries()
-        return [LedgerRow(entry, self._measure_standing(entry)) for entry in entries]
+        rows = [LedgerRow(entry, self._measure_standing(entry)) for entry in entries]
+        decided = {entry.key for entry in entries}
+        for scene in self._folder.list_scenes():
+            for number in self._folder.list_proposals(scene):
+                key = f"{scene}/{number}"
+                if key not in decided:
+                    rows.append(
+                        LedgerRow(await self._describe_undecided(scene, number))
+                    )
+        return rows
+
+    async def _describe_undecided(self, scene: str, number: int) -> DraftEntry:
+        key, file = f"{scene}/{number}", self._folder.read_proposal(scene, number)
+        step = await self._journal.find_step(key)
+        return DraftEntry(
+            key,
+            DraftDecision.UNDECIDED,
+            file.text,
+            step.at if step else 0.0,
+            model=step.model if step else "",
+        )
 
     async def compare(self, draft: Draft) -> list[str]:
         """Return the lines of a unified diff: from the file that `draft` became, else

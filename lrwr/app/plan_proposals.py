@@ -57,13 +57,15 @@ class PlanProposal:
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
     """The questions that a language model would get, the prompt, and its price in US
-    dollars, None if unknown. `prompt` is None if nothing is open.
+    dollars, None if unknown; `enough` is a budget with which it is not refused. `prompt`
+    is None if nothing is open.
     """
 
     questions: tuple[PlanQuestion, ...]
     prompt: StepPrompt | None
     model: str
     cost: float | None = None
+    enough: float | None = None
 
 
 async def plan_suggestions(
@@ -135,8 +137,14 @@ async def _build_request(
     for sheet in folder.read_all(SHEETS_FOLDER)[:MAX_PEOPLE]:
         plan[sheet.path] = sheet.text
     prompt = build_plan_prompt(texts, step, questions, plan)
-    cost = parts.budget.price(prompt.estimate())
-    return PlanRequest(tuple(questions), prompt, parts.chat.name, cost)
+    price = parts.budget.price
+    return PlanRequest(
+        tuple(questions),
+        prompt,
+        parts.chat.name,
+        price(prompt.estimate()),
+        price(prompt.bound()),
+    )
 
 
 def _excerpt_board(folder: DraftFolder, material: PlanMaterial) -> str:

@@ -1,20 +1,21 @@
 """Proposals for scenes by a language model: written, checked, revised and saved."""
 
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
 from lrwr.app.container import Workspace
-from lrwr.app.draft_check import CheckedScene, check_scene, find_draft_subject
+from lrwr.app.draft_check import CheckedScene, SceneChecker
 from lrwr.app.draft_decisions import DraftDesk
 from lrwr.app.draft_prompts import load_prompt_texts
 from lrwr.app.drafts import brief_card, load_placed_board
 from lrwr.app.judge_parts import JudgeParts, create_judge_parts
 from lrwr.core.adapters.storage.sqlite.draft_journal import SqliteDraftJournal
-from lrwr.core.continuity.statements import Contradiction, ContradictionSide
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief import DEFAULT_BRIEF_TOKENS, Brief
 from lrwr.core.drafting.folder import DraftFile, DraftFolder, proposal_path
@@ -26,20 +27,20 @@ from lrwr.core.drafting.prompts import (
     build_revise_prompt,
     build_write_prompt,
 )
-from lrwr.core.drafting.review import build_review_prompt, review_draft
+from lrwr.core.drafting.review import build_review_prompt
 from lrwr.core.drafting.revision import DraftIssue
 from lrwr.core.drafting.steps import (
     DraftingDependencies,
     DraftingResult,
 )
-from lrwr.core.model.drafts import DraftStep
-from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
+from lrwr.core.model.drafts import DraftDecision, DraftStep
+from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.chat_models import ModelRole
 from lrwr.core.settings.files import FileLock
 
 PROPOSAL_STEP = "proposal"
-_DONE_STEP = "done"
+_DONE_STEP, _REFUSED_STEP = "done", "refused"
 _LOCK = "writing.lock"
 _USUAL_ISSUES = 4
 """Findings of a draft, for estimates."""
@@ -82,7 +83,8 @@ class ProposalPlan:
 
     `steps` are the calls with their purpose and estimated usage; `stored` are calls
     whose reply is stored already. `prompts` are those that are known before the first
-    reply. `cost` is in US dollars, None if unknown.
+    reply. `cost` is in US dollars, None if unknown; `enough` is a budget with which none
+    of these calls is refused.
     """
 
     card: SceneCard
@@ -91,87 +93,12 @@ class ProposalPlan:
     stored: int
     prompts: tuple[StepPrompt, ...]
     cost: float | None = None
+    enough: float | None = None
 
     @property
     def usage(self) -> Usage:
         """The estimated usage of all calls."""
         return sum((usage for _, usage in self.steps), Usage())
-
-
-@dataclass(slots=True)
-class SceneChecker:
-    """Checks proposals for one scene, each in a folder of its own in `place`.
-
-    `brief` is that of the scene. `last` is the last result, `remarks` say what could not
-    be checked. `emit` receives a sentence if conflicts with the brief were dropped.
-    """
-
-    workspace: Workspace
-    folder: DraftFolder
-    brief: Brief
-    steps: ModelSteps
-    texts: PromptTexts
-    place: Path
-    emit: Callable[[str], None] = lambda _: None
-    last: CheckedScene | None = None
-    remarks: list[str] = field(default_factory=list)
-    _count: int = 0
-
-    async def check(self, number: int | None) -> list[DraftIssue]:
-        """Return what is wrong with a proposal; see `check_scene` for errors."""
-        subject = await find_draft_subject(
-            self.workspace, self.folder, self.brief.card.id, number
-        )
-        self._count += 1
-        place = self.place / str(self._count)
-        place.mkdir()
-        checked = await check_scene(self.workspace, subject, place, lambda _: None)
-        draft = subject.content.decode()
-        self.last = await self._add_review(checked, draft)
-        return list_issues(self.last)
-
-    async def _add_review(self, checked: CheckedScene, draft: str) -> CheckedScene:
-        try:
-            findings, dropped = await review_draft(
-                self.steps, self.texts, self.brief, draft
-            )
-        except ServiceUnavailable as error:
-            self.remarks.append(
-                f"The draft was not compared with beats and brief. {error.full_text}"
-            )
-            return checked
-        if dropped:
-            count = f"{dropped} contradictions" if dropped > 1 else "A contradiction"
-            self.emit(f"{count} to the brief not shown: the quoted words do not exist")
-        report = checked.report
-        report = replace(report, findings=(*report.findings, *findings))
-        return replace(checked, report=report, reviewed_by=self.steps.name)
-
-
-def list_issues(checked: CheckedScene) -> list[DraftIssue]:
-    """Return the contradictions and findings of a check, as a model gets them."""
-    contradictions = (
-        _describe_contradiction(contradiction, checked.name)
-        for contradiction in checked.contradictions
-    )
-    findings = checked.report.findings
-    return [*contradictions, *(DraftIssue.of(f, checked.name) for f in findings)]
-
-
-def _describe_contradiction(contradiction: Contradiction, name: str) -> DraftIssue:
-    sides = (contradiction.canon, contradiction.found)
-    own = [e for side in sides for e in side.evidence if e.document == name]
-    others = [e for side in sides for e in side.evidence if e.document != name]
-    values = " or ".join(_name_value(side) for side in sides)
-    return DraftIssue(
-        f"contradiction: {contradiction.about}, {contradiction.attribute}: {values}?",
-        own[0].text if own else "",
-        tuple(f"In chapter {e.chapter}: “{e.text}”" for e in others[:3]),
-    )
-
-
-def _name_value(side: ContradictionSide) -> str:
-    return f"“{side.value}”"
 
 
 class ProposalWriter:
@@ -210,14 +137,10 @@ class ProposalWriter:
             texts = load_prompt_texts(self._folder)
             parts, steps = self._create_steps(card)
             by_beats = self._is_by_beats(order, card)
-            attempt, key = 0, ""
-            while True:
-                first = _build_first_prompt(texts, brief, attempt, by_beats=by_beats)
-                key = f"{_DONE_STEP} {first.build_key(steps.name)}"
-                if not order.again or await self._journal.find_step(key) is None:
-                    break
-                attempt += 1
-            run = _ProposalRun(card, brief, parts, steps, texts, place)
+            start = _AttemptStart(texts, brief, steps.name, by_beats=by_beats)
+            attempt = await self._find_attempt(start, again=order.again)
+            key = start.build_done_key(attempt)
+            run = _ProposalRun(key, card, brief, parts, steps, texts, place)
             written = await self._run(run, order, attempt=attempt, by_beats=by_beats)
             if written.result.is_complete:
                 numbers = ", ".join(map(str, written.result.numbers))
@@ -242,7 +165,9 @@ class ProposalWriter:
             file = self._folder.read_proposal(card.id, number)
             texts = load_prompt_texts(self._folder)
             parts, steps = self._create_steps(card)
-            run = _ProposalRun(card, brief, parts, steps, texts, place, file)
+            digest = sha256(file.text.encode()).hexdigest()
+            key = f"revise {file.path} {digest}"
+            run = _ProposalRun(key, card, brief, parts, steps, texts, place, file)
             order = replace(order, rounds=max(1, self._count_rounds(order)))
             return await self._run(run, order)
 
@@ -286,10 +211,12 @@ class ProposalWriter:
         if revises:
             draft = self._folder.read_proposal(card.id, number).text
             rounds = max(1, rounds)
-        elif by_beats:
-            prompts = list(_iter_beat_prompts(texts, brief))
         else:
-            prompts = [build_write_prompt(texts, brief, 0)]
+            start = _AttemptStart(texts, brief, parts.chat.name, by_beats=by_beats)
+            attempt = await self._find_attempt(start, again=order.again)
+            prompts = list(
+                _iter_write_prompts(texts, brief, attempt, by_beats=by_beats)
+            )
         first = tuple(prompts[:1])
         keys = [prompt.build_key(parts.chat.name) for prompt in prompts[:1]]
         stored = [await self._journal.find_step(key) for key in keys]
@@ -300,8 +227,46 @@ class ProposalWriter:
         planned = tuple((prompt.step, prompt.estimate()) for prompt in prompts)
         total = sum((usage for _, usage in planned), Usage())
         count = sum(step is not None for step in stored)
-        cost = parts.budget.price(total)
-        return ProposalPlan(card, parts.chat.name, planned, count, first, cost)
+        most = sum((prompt.bound() for prompt in prompts), Usage())
+        price = parts.budget.price
+        return ProposalPlan(
+            card, parts.chat.name, planned, count, first, price(total), price(most)
+        )
+
+    async def _find_attempt(self, start: "_AttemptStart", *, again: bool) -> int:
+        """Return the number of the first attempt that is not finished, or whose last
+        proposal was not rejected; `again` skips all finished ones.
+        """
+        card, attempt = start.brief.card, 0
+        while True:
+            done = await self._journal.find_step(start.build_done_key(attempt))
+            if done is None:
+                return attempt
+            last = f"{card.id}/{done.reply.rpartition(', ')[2]}"
+            if not again and not await self._is_rejected(last):
+                return attempt
+            attempt += 1
+
+    async def _is_rejected(self, key: str) -> bool:
+        entries = await DraftDesk(self._workspace, self._folder).list_entries()
+        return key in entries and entries[key].decision is DraftDecision.REJECTED
+
+    async def _load_refusals(self, run: "_ProposalRun") -> dict[str, str]:
+        """Return, by the description of a finding, why the model left it as it is in
+        another run: this one must ask the same again if it is repeated.
+        """
+        steps = await self._journal.list_steps(_REFUSED_STEP)
+        rows = [
+            json.loads(step.reply)
+            for step in steps
+            if (step.scene, step.model) == (run.card.id, run.steps.name)
+        ]
+        return {row["finding"]: row["why"] for row in rows if row["run"] != run.key}
+
+    async def _save_refusal(self, run: "_ProposalRun", finding: str, why: str) -> None:
+        reply = json.dumps({"run": run.key, "finding": finding, "why": why})
+        key = f"{_REFUSED_STEP} {sha256(f'{run.key} {finding}'.encode()).hexdigest()}"
+        await self._save_step(key, run.card, _REFUSED_STEP, run.steps.name, reply)
 
     async def _run(
         self,
@@ -330,6 +295,8 @@ class ProposalWriter:
             self._count_rounds(order),
             by_beats,
             attempt,
+            await self._load_refusals(run),
+            partial(self._save_refusal, run),
             self._emit,
         )
         start = run.start
@@ -438,8 +405,12 @@ def hold_writing_lock(workspace: Workspace) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _ProposalRun:
-    """One run: the scene, its brief and model, and the proposal to start from."""
+    """One run: the scene, its brief and model, and the proposal to start from.
 
+    `key` is the same whenever the run is repeated.
+    """
+
+    key: str
     card: SceneCard
     brief: Brief
     parts: JudgeParts
@@ -449,19 +420,39 @@ class _ProposalRun:
     start: DraftFile | None = None
 
 
-def _build_first_prompt(
+@dataclass(frozen=True, slots=True)
+class _AttemptStart:
+    """What the attempts at a scene by the language model `model` start from."""
+
+    texts: PromptTexts
+    brief: Brief
+    model: str
+    by_beats: bool
+
+    def build_prompt(self, attempt: int) -> StepPrompt:
+        """Return the first prompt of an attempt, by its number from 0."""
+        if self.by_beats:
+            return build_beat_prompt(self.texts, self.brief, 1, "", attempt)
+        return build_write_prompt(self.texts, self.brief, attempt)
+
+    def build_done_key(self, attempt: int) -> str:
+        """Return the key of the step that says that an attempt is finished."""
+        return f"{_DONE_STEP} {self.build_prompt(attempt).build_key(self.model)}"
+
+
+def _iter_write_prompts(
     texts: PromptTexts, brief: Brief, attempt: int, *, by_beats: bool
-) -> StepPrompt:
-    if by_beats:
-        return build_beat_prompt(texts, brief, 1, "", attempt)
-    return build_write_prompt(texts, brief, attempt)
-
-
-def _iter_beat_prompts(texts: PromptTexts, brief: Brief) -> Iterator[StepPrompt]:
-    """Yield the prompts for all beats, with words in the place of what comes first."""
+) -> Iterator[StepPrompt]:
+    """Yield the prompt for a scene, or those for all its beats, with words in the place
+    of what comes first.
+    """
+    if not by_beats:
+        yield build_write_prompt(texts, brief, attempt)
+        return
     words = (brief.card.words or USUAL_WORDS) // len(brief.card.beats)
     for number in range(len(brief.card.beats)):
-        yield build_beat_prompt(texts, brief, number + 1, "word " * words * number, 0)
+        so_far = "word " * words * number
+        yield build_beat_prompt(texts, brief, number + 1, so_far, attempt)
 
 
 def _load_drafting_runner() -> Callable[..., Awaitable[DraftingResult]]:

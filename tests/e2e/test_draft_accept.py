@@ -29,8 +29,13 @@ def propose(desk: Terminal, number: int, text: str) -> None:
 
 
 def ledger(desk: Terminal) -> list[tuple[str, str]]:
-    rows = desk.run("draft", "ledger", "--json").json
-    return [(row["draft"], row["state"]) for row in rows]
+    """Return the decisions, without the drafts at the end that have none."""
+    rows = [
+        (r["draft"], r["state"]) for r in desk.run("draft", "ledger", "--json").json
+    ]
+    decided = [row for row in rows if row[1] != "undecided"]
+    assert decided == rows[: len(decided)]
+    return decided
 
 
 def test_an_accepted_draft_is_a_new_file_that_ingestion_reads(desk: Terminal) -> None:
@@ -88,7 +93,12 @@ def test_undo_removes_the_file_unless_it_was_changed(desk: Terminal) -> None:
     assert desk.run("draft", "accept", "bell", "--to", TARGET).code == 0
     (desk.folder / TARGET).write_text(f"{TEXT}And thrice.\n", encoding="utf-8")
     check_refusal(desk.run("draft", "undo"), ExitCode.SETTINGS, "was changed")
-    (standing,) = desk.run("draft", "ledger", "--json").json
+    standing, other = desk.run("draft", "ledger", "--json").json
+    assert (other["draft"], other["state"], other["at"]) == (
+        "bell/1",
+        "undecided",
+        None,
+    )
     assert standing["standing"] == 1.0
     (desk.folder / TARGET).write_text(TEXT, encoding="utf-8")
     assert desk.run("draft", "undo", "bell").code == 0

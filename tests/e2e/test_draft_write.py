@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.drafting.model_steps import spell_dollars
 from lrwr.core.model.errors import ExitCode
 from tests.e2e.test_draft import add_plan, manuscript
 from tests.fakes.model_server import MODEL, ModelServer, Refuse, Say
@@ -146,7 +147,34 @@ def test_findings_that_are_left_give_exit_code_9(
 
 def test_no_rounds_means_no_revision(desk: Terminal, writer: SceneWriter) -> None:
     assert write(desk, "--rounds", "0").code == ExitCode.CONTRADICTIONS
-    assert writer.shapes() == ["Scene"]
+    assert writer.shapes() == ["Scene", "Review"]
+
+
+def test_after_a_rejection_another_text_is_written(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    write(desk)
+    assert desk.run("draft", "reject", "new").code == 0
+    assert write(desk, "--dry-run", "--json").json["stored"] == 0
+    writer.paragraphs = ("Nell Tallow came late to Half House.", PROSE[2])
+    assert write(desk, "--json").json["files"] == ["drafts/scenes/new/3.md"]
+    assert write(desk, "--json").json["calls"] == 0
+    assert write(desk, "--dry-run", "--json").json["stored"] == 1
+    states = [row["state"] for row in desk.run("draft", "ledger", "--json").json]
+    assert states == ["rejected", "undecided", "undecided"]
+
+
+def test_a_finding_that_the_model_refused_is_not_sent_again(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    writer.paragraphs = (PROSE[0], PROSE[1])
+    first = write(desk, "--json")
+    assert [row["why"] for row in first.json["refused"]] == ["It is meant so."]
+    assert writer.shapes() == ["Scene", "Review", "Edits", "Review"]
+    assert write(desk, "--json").json["calls"] == 0
+    again = desk.run("draft", "revise", "new", "--json")
+    assert again.json["refused"] == first.json["refused"]
+    assert (again.json["calls"], again.json["files"]) == (0, [])
 
 
 def test_length_and_a_place_not_named_are_left_to_the_writer(
@@ -161,7 +189,7 @@ def test_length_and_a_place_not_named_are_left_to_the_writer(
     done = write(desk)
     assert "Mill Street is not named" in done.out
     assert "the card plans 900" in done.out
-    assert writer.shapes() == ["Scene"]
+    assert writer.shapes() == ["Scene", "Review"]
 
 
 def test_a_bad_edit_is_named_and_no_edit_is_used(
@@ -172,7 +200,7 @@ def test_a_bad_edit_is_named_and_no_edit_is_used(
     done = write(desk, "--json")
     problem = "“not in it” stands not in the draft, not once"
     assert problem in done.err
-    assert writer.shapes() == ["Scene", "Edits", "Edits"]
+    assert writer.shapes() == ["Scene", "Review", "Edits", "Edits"]
     assert list(proposals(desk)) == ["1.md"]
     assert problem in done.json["remarks"][0]
     assert done.code == ExitCode.CONTRADICTIONS
@@ -295,24 +323,41 @@ def test_a_dry_run_shows_the_cost_and_sends_nothing(
 
 
 def test_a_small_budget_sends_nothing(desk: Terminal, writer: SceneWriter) -> None:
+    plan = write(desk, "--dry-run", "--json", **PRICES).json
+    usage = plan["steps"][0]
+    about = spell_dollars(
+        sum(usage[f"{k}_tokens"] for k in ("prompt", "completion")) / 1_000
+    )
     done = write(desk, "--budget", "0.01", **PRICES)
     assert done.code == ExitCode.SERVICE
-    assert "budget" in done.err
+    assert f"it costs about {about}, may cost $" in done.err
+    assert "$0.0100 of the budget of $0.0100 is left" in done.err
     assert writer.asked == []
+
+
+def test_the_budget_that_a_dry_run_names_is_enough(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    enough = write(desk, "--dry-run", "--json", **PRICES).json["enough"]
+    shown = spell_dollars(enough).removeprefix("$")
+    assert f"`--budget {shown}` is enough" in write(desk, "--dry-run", **PRICES).out
+    done = write(desk, "--budget", shown, "--json", **PRICES)
+    assert (done.code, done.json["remarks"], done.json["calls"]) == (0, [], 4)
+    assert done.json["cost"] <= enough
 
 
 def test_a_budget_that_ends_after_writing_leaves_the_proposal(
     desk: Terminal, writer: SceneWriter
 ) -> None:
     plan = write(desk, "--dry-run", "--json", **PRICES).json
-    (first, _) = plan["steps"]
+    first = plan["steps"][0]
     dollars = (first["prompt_tokens"] * 4 + first["completion_tokens"]) / 1_000 + 1
     done = write(desk, "--budget", f"{dollars:.4f}", "--json", **PRICES)
-    assert writer.shapes() == ["Scene"]
+    assert writer.shapes() == ["Scene", "Review"]
     assert "It was not revised" in done.json["remarks"][0]
     assert list(proposals(desk)) == ["1.md"]
     assert done.json["cost"] <= dollars
-    assert write(desk, "--json").json["stored"] == 1
+    assert write(desk, "--json").json["stored"] == 2
 
 
 def test_without_a_model_it_is_said_what_to_do(desk: Terminal) -> None:
@@ -331,11 +376,14 @@ def test_a_failing_server_or_a_reply_that_is_cut_off_writes_nothing(
 
 
 def test_the_ledger_names_the_model(desk: Terminal, writer: SceneWriter) -> None:
+    assert "There are no drafts" in desk.run("draft", "ledger").err
     write(desk)
-    assert "No draft has been accepted" in desk.run("draft", "ledger").err
+    rows = desk.run("draft", "ledger", "--json").json
+    drafts = [(row["draft"], row["state"], row["model"]) for row in rows]
+    assert drafts == [(f"new/{n}", "undecided", MODEL) for n in (1, 2)]
     target = "chapters/11-new.md"
     assert desk.run("draft", "accept", "new", "--to", target).code == 0
-    (row,) = desk.run("draft", "ledger", "--json").json
+    row, _ = desk.run("draft", "ledger", "--json").json
     assert row["model"] == MODEL
     assert (row["draft"], row["standing"]) == ("new/2", 1.0)
     text = (desk.folder / target).read_text("utf-8")

@@ -271,7 +271,7 @@ def checked_scene_as_json(checked: CheckedScene) -> dict[str, object]:
 
 
 def render_ledger(rows: Sequence[LedgerRow]) -> Iterator[StyledTable]:
-    """Yield a table with a row for each decision about a draft."""
+    """Yield a table with a row for each draft."""
     table: list[list[LinePiece]] = [
         [
             row.entry.key,
@@ -287,15 +287,15 @@ def render_ledger(rows: Sequence[LedgerRow]) -> Iterator[StyledTable]:
 
 
 def ledger_row_as_json(row: LedgerRow) -> dict[str, object]:
-    """Return a decision about a draft as JSON; `standing` is the share of its words that
-    its file still has, None if it is no file now.
+    """Return a draft of the ledger as JSON; `standing` is the share of its words that its
+    file still has, None if it is no file now. `at` is None if the time is unknown.
     """
     return {
         "draft": row.entry.key,
         "state": row.entry.decision,
         "file": row.entry.file or None,
         "model": row.entry.model or None,
-        "at": row.entry.at,
+        "at": row.entry.at or None,
         "standing": row.standing,
     }
 

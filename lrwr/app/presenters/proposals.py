@@ -17,7 +17,7 @@ from lrwr.app.presenters.text import (
     styled_line,
 )
 from lrwr.app.proposals import ProposalPlan, WrittenProposal
-from lrwr.core.drafting.model_steps import StepPrompt
+from lrwr.core.drafting.model_steps import StepPrompt, spell_dollars
 from lrwr.core.model.language_model import Usage
 
 
@@ -88,8 +88,19 @@ def render_proposal_plan(plan: ProposalPlan) -> Iterator[StyledLine | StyledTabl
     cost = format_tokens_and_price(plan.usage, plan.cost, about=True)
     calls = format_count(plan.usage.calls, "call")
     yield styled_line(f"{plan.model}, at most {calls}: {cost}.")
+    if plan.enough:
+        yield styled_line(describe_enough(plan.enough))
     if plan.stored:
         yield styled_line("The first reply is stored: repeating it costs nothing.")
+
+
+def describe_enough(dollars: float) -> str:
+    """Return a sentence about a budget that is enough, in US dollars."""
+    budget = spell_dollars(dollars).removeprefix("$")
+    return (
+        f"`--budget {budget}` is enough however the model counts tokens, unless replies"
+        " cannot be used."
+    )
 
 
 def proposal_plan_as_json(
@@ -104,6 +115,7 @@ def proposal_plan_as_json(
         "prompt_tokens": plan.usage.prompt_tokens,
         "completion_tokens": plan.usage.completion_tokens,
         "cost": plan.cost,
+        "enough": plan.enough,
         "steps": [
             {
                 "step": step,
@@ -193,6 +205,7 @@ def plan_request_as_json(
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cost": request.cost,
+        "enough": request.enough,
     }
     if shows_prompt and request.prompt:
         value["prompts"] = [_step_prompt_as_json(request.prompt)]

@@ -340,14 +340,17 @@ def draft_ledger_command(
     context: typer.Context,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
-    """List what became of each draft, who wrote it, and how much of it still stands."""
+    """List what became of each draft, who wrote it, and how much of it still stands.
+
+    Drafts of scenes about which you have not decided are at the end.
+    """
     settings, output = start_session(context)
     rows = run_async(_list_ledger(settings, output))
     if output.as_json:
         output.json([ledger_row_as_json(row) for row in rows])
         return
     if not rows:
-        output.info("No draft has been accepted or rejected.")
+        output.info("There are no drafts.")
         return
     with output.paged():
         output.show(render_ledger(rows))

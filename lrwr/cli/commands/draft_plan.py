@@ -14,6 +14,7 @@ from lrwr.app.plan_proposals import (
 )
 from lrwr.app.presenters.drafts import render_plan_questions
 from lrwr.app.presenters.proposals import (
+    describe_enough,
     plan_proposal_as_json,
     plan_request_as_json,
     render_plan_proposal,
@@ -101,6 +102,8 @@ def _show_request(request: PlanRequest, output: Output, *, shows_prompt: bool) -
         usage = request.prompt.estimate()
         cost = format_tokens_and_price(usage, request.cost, about=True)
         output.answer(f"{request.model}, one call about {count}: {cost}.")
+        if request.enough:
+            output.answer(describe_enough(request.enough))
 
 
 def _show_proposal(proposal: PlanProposal, output: Output) -> None:

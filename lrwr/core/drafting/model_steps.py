@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import ceil
 from typing import Protocol, TypeVar
 
 from lrwr.core.batch_judge import JudgeBudget, build_repair_messages
@@ -66,6 +67,11 @@ class StepPrompt:
         sent = sum(estimate_tokens(message.text) for message in self.build_messages())
         return Usage(1, sent + estimate_tokens(self.shape.schema), self.reply_tokens)
 
+    def bound(self) -> Usage:
+        """Return the usage of the request at most, however the model counts tokens."""
+        sent = _bound_tokens(self.build_messages(), self.shape)
+        return Usage(1, sent, 2 * self.reply_tokens + _REPLY_RESERVE)
+
 
 class StepJournal(Protocol):
     """Stores replies; implemented by `SqliteDraftJournal`."""
@@ -84,7 +90,22 @@ class StepJournal(Protocol):
 
 
 class StepBudget(JudgeBudget, Protocol):
-    """Spending limit of a run; implemented by `ModelBudget` of the pipeline."""
+    """Spending limit of a run; implemented by `ModelBudget` of the pipeline.
+
+    `budget` is the limit in US dollars, 0 for none; prices are None if unknown.
+    """
+
+    budget: float
+
+    @property
+    def price(self) -> Callable[[Usage], float | None]:
+        """Returns the price of a usage."""
+        ...
+
+    @property
+    def spent(self) -> float | None:
+        """What was spent of it."""
+        ...
 
     def limit_reply(self, prompt_tokens: int, most: int) -> int:
         """Return how many tokens the reply to a prompt may have, at most `most`."""
@@ -169,7 +190,7 @@ class ModelSteps:
         most = max(most, expected)  # what is less than expected would be cut off
         reserved = self._budget.reserve(Usage(1, sent, most))
         if reserved is None:
-            raise _build_budget_error(self._budget.stopped)
+            raise _build_budget_error(self._budget, prompt, Usage(1, sent, expected))
         usage = Usage(calls=1)
         try:
             reply = await self._chat.fill(
@@ -200,6 +221,25 @@ def _bound_tokens(messages: Sequence[ChatMessage], shape: ReplyShape) -> int:
     return size + _TOKENS_PER_MESSAGE * (len(messages) + 1)
 
 
-def _build_budget_error(stopped: str) -> ServiceUnavailable:
-    message, _, hint = stopped.partition(". ")
-    return ServiceUnavailable(message.rstrip("."), hint=hint)
+def _build_budget_error(
+    budget: StepBudget, prompt: StepPrompt, least: Usage
+) -> ServiceUnavailable:
+    """Return the error of a request that was not sent because it might exceed the
+    budget; `least` is the usage that must be within it.
+    """
+    price, most = budget.price(prompt.estimate()), budget.price(least)
+    if not budget.budget or price is None or most is None:
+        message, _, hint = budget.stopped.partition(". ")
+        return ServiceUnavailable(message.rstrip("."), hint=hint)
+    left = max(0.0, budget.budget - (budget.spent or 0.0))
+    return ServiceUnavailable(
+        f"“{prompt.step}” was not sent: it costs about {spell_dollars(price)}, may cost"
+        f" {spell_dollars(most)}, and {spell_dollars(left)} of the budget of"
+        f" {spell_dollars(budget.budget)} is left",
+        hint="Raise `--budget` or `model.budget`; `--dry-run` names one that is enough.",
+    )
+
+
+def spell_dollars(dollars: float) -> str:
+    """Return an amount, rounded up to a hundredth of a cent: "$0.0213"."""
+    return f"${ceil(dollars * 10_000 - 1e-6) / 10_000:.4f}"

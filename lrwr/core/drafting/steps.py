@@ -1,7 +1,7 @@
 """The steps that draft a scene with a language model, and what they read and write."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias, TypedDict
 
@@ -29,7 +29,9 @@ class DraftingDependencies:
     `brief` is that of the scene. `check` returns what is wrong with a text
     that `save` made a proposal, of which that returns the number. At most `rounds`
     revisions follow. `by_beats` asks for one beat at a time, and `attempt` numbers
-    further drafts from the same brief. `emit` receives a sentence about each step.
+    further drafts from the same brief. `refusals` has, by the description of a finding,
+    why the model left it as it is before; `remember` stores another one. `emit` receives
+    a sentence about each step.
     """
 
     steps: ModelSteps
@@ -40,6 +42,8 @@ class DraftingDependencies:
     rounds: int = 1
     by_beats: bool = False
     attempt: int = 0
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    remember: Callable[[str, str], Awaitable[None]] | None = None
     emit: Callable[[str], None] = lambda _: None
 
 
@@ -159,9 +163,19 @@ async def check_proposal(
     """Check the latest proposal, at its place in the story."""
     dependencies.emit("Checking")
     issues = tuple(await dependencies.check(state["number"]))
-    revisable = _list_revisable(issues, state["refused"])
+    refused = list(state["refused"])
+    known = {entry.issue.describe() for entry in refused}
+    for issue in issues:
+        why = dependencies.refusals.get(issue.describe())
+        if why is not None and issue.describe() not in known:
+            refused.append(RefusedFinding(issue, why))
+    revisable = _list_revisable(issues, refused)
     is_due = bool(revisable) and state["round"] < dependencies.rounds
-    return {"issues": issues, "is_revision_due": is_due}
+    return {
+        "issues": issues,
+        "refused": tuple(refused),
+        "is_revision_due": is_due,
+    }
 
 
 async def revise_proposal(
@@ -182,10 +196,13 @@ async def revise_proposal(
     except ServiceUnavailable as error:
         remark = f"It was not revised. {error.full_text}"
         return {"is_stopped": True, "remarks": (*state["remarks"], remark)}
-    refused = (
+    refused = [
         RefusedFinding(issues[entry.finding - 1], entry.why)
         for entry in revision.refused
-    )
+    ]
+    for entry in refused:
+        if dependencies.remember is not None:
+            await dependencies.remember(entry.issue.describe(), entry.why)
     update: DraftingState = {
         "round": state["round"] + 1,
         "refused": (*state["refused"], *refused),
@@ -209,8 +226,8 @@ def _list_revisable(
     """Return the findings that a revision is asked for: no remarks, and not those
     `refused` before.
     """
-    texts = {entry.issue.text for entry in refused}
-    revisable = [i for i in issues if not i.is_remark and i.text not in texts]
+    texts = {entry.issue.describe() for entry in refused}
+    revisable = [i for i in issues if not i.is_remark and i.describe() not in texts]
     return revisable[:MAX_ISSUES]
 
 

@@ -13,6 +13,8 @@ class DraftDecision(StrEnum):
     REJECTED = "rejected"
     UNDONE = "undone"
     """It was accepted, and its file removed again."""
+    UNDECIDED = "undecided"
+    """Nothing was decided. Not stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,18 +19,19 @@ class Server:
         self.well = False
         self.refused = ServiceCallError("It failed", hint="Later.", retryable=True)
         self.calls = 0
-        self.slept = 0.0
+        self.slept = self.seconds = 0.0
         self.notices: list[tuple[float, str]] = []
 
     async def answer(self) -> str:
         self.calls += 1
+        self.slept += self.seconds
         if not self.well:
             raise self.refused
         return "well"
 
-    def rate_limiter(self) -> RateLimiter:
+    def rate_limiter(self, patience: float = 120.0) -> RateLimiter:
         clock = Clock(now=lambda: self.slept, sleep=self._sleep, chance=lambda: 1.0)
-        return RateLimiter(RateLimit(4, patience=120.0), clock, self._notify)
+        return RateLimiter(RateLimit(4, patience=patience), clock, self._notify)
 
     def _notify(self, notice: str) -> None:
         self.notices.append((self.slept, notice))
@@ -71,6 +72,20 @@ async def test_the_rest_of_a_question_does_not_wait_in_vain_once_more() -> None:
     assert await kept(server, rate_limiter, None) > 0
     server.slept += NO_RETRY_SECONDS
     assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) > 0
+
+
+@pytest.mark.parametrize(("is_response", "calls"), [(True, 2), (False, 1)])
+async def test_an_error_that_a_slow_server_answers_is_retried_and_a_time_out_is_not(
+    is_response: bool, calls: int
+) -> None:
+    server = Server()
+    server.seconds = 30.0
+    server.refused = ServiceCallError(
+        "It failed (HTTP 500)", hint="Later.", retryable=True, is_response=is_response
+    )
+    with pytest.raises(ServiceCallError, match="HTTP 500"):
+        await server.rate_limiter(2.0).call_with_retries(server.answer)
+    assert server.calls == calls
 
 
 async def test_a_server_that_answers_again_is_waited_for_again() -> None:

@@ -40,14 +40,22 @@ class ServiceCallError(ServiceUnavailable):
     """A call of a service failed.
 
     `retryable` says that a later call may succeed. `after` is the delay that the server
-    asks for, in seconds; None if it names none.
+    asks for, in seconds; None if it names none. `is_response` says that the server
+    answered, with an error.
     """
 
     def __init__(
-        self, message: str, *, hint: str, retryable: bool, after: float | None = None
+        self,
+        message: str,
+        *,
+        hint: str,
+        retryable: bool,
+        after: float | None = None,
+        is_response: bool = False,
     ) -> None:
         super().__init__(message, hint=hint, retryable=retryable)
         self.after = after
+        self.is_response = is_response
 
 
 class AnswerCutOff(ServiceCallError):
@@ -201,6 +209,7 @@ def translate_http_status(
             hint=hints.overload if status == 429 else later,
             retryable=True,
             after=parse_retry_after(response.headers, now=now),
+            is_response=True,
         )
     message, hint = _describe_permanent_status(status, text, request)
     return ServiceCallError(f"{message} (HTTP {status})", hint=hint, retryable=False)

@@ -36,7 +36,8 @@ class RateLimit:
 
     At most `concurrency` calls run at once, and `requests_per_minute` start in a
     minute; 0 requests per minute means any number. A failed call is not retried if the
-    next attempt would start more than `patience` seconds after the first.
+    next attempt would start more than `patience` seconds after the first, or if a server
+    answered with an error, after that answer: a slow server gets another attempt, too.
     """
 
     concurrency: int
@@ -121,6 +122,8 @@ class RateLimiter:
                 return await call()
             except ServiceCallError as error:
                 pause = self._compute_pause(failures, error.after)
+                if error.is_response and not failures:
+                    began = self._clock.now()
                 elapsed = self._clock.now() - began
                 if not error.retryable or elapsed + pause > patience:
                     raise
