@@ -231,10 +231,10 @@ def _build_budget_error(
     if not budget.budget or price is None or most is None:
         message, _, hint = budget.stopped.partition(". ")
         return ServiceUnavailable(message.rstrip("."), hint=hint)
-    left = max(0.0, budget.budget - (budget.spent or 0.0))
+    rest = max(0.0, budget.budget - (budget.spent or 0.0))
     return ServiceUnavailable(
         f"“{prompt.step}” was not sent: it costs about {spell_dollars(price)}, may cost"
-        f" {spell_dollars(most)}, and {spell_dollars(left)} of the budget of"
+        f" {spell_dollars(most)}, and {spell_dollars(rest)} of the budget of"
         f" {spell_dollars(budget.budget)} is left",
         hint="Raise `--budget` or `model.budget`; `--dry-run` names one that is enough.",
     )

@@ -171,10 +171,10 @@ def find_words(text: str, quote: str) -> Span | None:
     """
     places = list(_WORD.finditer(text))
     words = [normalize_word(place[0]) for place in places]
-    sought = [normalize_word(word) for word in _WORD.findall(quote)]
-    for at in range(len(words) - len(sought) + 1):
-        if sought and words[at : at + len(sought)] == sought:
-            return Span(places[at].start(), places[at + len(sought) - 1].end())
+    quoted = [normalize_word(word) for word in _WORD.findall(quote)]
+    for at in range(len(words) - len(quoted) + 1):
+        if quoted and words[at : at + len(quoted)] == quoted:
+            return Span(places[at].start(), places[at + len(quoted) - 1].end())
     return None
 
 

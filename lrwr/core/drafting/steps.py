@@ -164,10 +164,10 @@ async def check_proposal(
     dependencies.emit("Checking")
     issues = tuple(await dependencies.check(state["number"]))
     refused = list(state["refused"])
-    known = {entry.issue.describe() for entry in refused}
+    described = {entry.issue.describe() for entry in refused}
     for issue in issues:
         why = dependencies.refusals.get(issue.describe())
-        if why is not None and issue.describe() not in known:
+        if why is not None and issue.describe() not in described:
             refused.append(RefusedFinding(issue, why))
     revisable = _list_revisable(issues, refused)
     is_due = bool(revisable) and state["round"] < dependencies.rounds
