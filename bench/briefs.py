@@ -29,6 +29,8 @@ from lrwr.core.settings.loader import load_settings
 
 ABSENCE = 3
 """Chapters from one appearance to the next that make it a return: two lie between."""
+MOST_BEATS = 4
+"""Beats of a card: sentences of the chapter itself, whose words are searched before it."""
 EMBEDDING_OFF = {"embedding.model": "off"}
 
 
@@ -75,7 +77,10 @@ async def measure_novel(
         own = [scene for scene in scenes if scene.chapter == chapter]
         people = tuple(dict.fromkeys(name for s in own for name in s.present))
         at = ScenePlace(own[0].document, own[0].lines.first, own[0].lines.last)
-        card = SceneCard(id="next", title=f"Chapter {chapter}", people=people, at=at)
+        keys = [key.text for scene in own for key in scene.key_sentences[:1]]
+        beats = tuple(" ".join(key.split()) for key in keys[:MOST_BEATS])
+        title = f"Chapter {chapter}"
+        card = SceneCard(id="next", title=title, people=people, beats=beats, at=at)
         brief = await brief_card(workspace, folder, Board((card,)), 0, tokens)
         counts["briefs"] += 1
         counts["too long"] += count_brief_tokens(brief) > tokens

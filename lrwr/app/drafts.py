@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from lrwr.app.container import Workspace
 from lrwr.app.draft_decisions import DraftDesk, add_accepted_places
+from lrwr.core.adapters.embed.connection import is_embedding_remote
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.scenes import find_scene_place
@@ -33,10 +34,18 @@ from lrwr.core.drafting.plan_questions import (
     PlanStep,
     list_plan_questions,
 )
+from lrwr.core.drafting.related_passages import (
+    PASSAGES_PER_QUERY,
+    RelatedPassage,
+    join_related,
+    list_related_queries,
+)
 from lrwr.core.drafting.story_places import StoryPlaces
 from lrwr.core.drafting.tidiness import TidyHint, list_tidy_hints
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import format_chapter_title
+from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.settings.files import OWN_FOLDER_MARKER
 
@@ -237,9 +246,35 @@ async def _gather_material(
         intent=folder.read(INTENT_FILE),
         world=folder.read_all(WORLD_FOLDER),
         sheets=folder.read_all(SHEETS_FOLDER),
+        related=await _find_related(workspace, board.cards[index], order, horizon),
         board=folder.name_of(BOARD_FILE),
     )
     return _add_neighbours(material, folder, board, index, places)
+
+
+async def _find_related(
+    workspace: Workspace, card: SceneCard, order: StoryOrder, horizon: Horizon
+) -> tuple[RelatedPassage, ...]:
+    """Return the passages up to `horizon` that the words of `card` ask for.
+
+    Embeddings help if they are computed on this machine: nothing is sent.
+    """
+    queries = list_related_queries(card)
+    settings = workspace.settings
+    dense = settings.embedding.model != "off" and not is_embedding_remote(settings)
+    request = SearchRequest(
+        "",
+        settings.pipeline,
+        PASSAGES_PER_QUERY,
+        dense=dense,
+        rerank=False,
+        horizon=horizon,
+    )
+    rankings = []
+    for query in queries if order.outlines else ():
+        search = replace(request, question=query)
+        rankings.append((await workspace.finder().find(search, order)).passages)
+    return join_related(queries, rankings) if rankings else ()
 
 
 def _add_neighbours(

@@ -21,9 +21,9 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.folder import DraftFile
-from lrwr.core.drafting.related_passages import find_related_paragraphs, iter_paragraphs
+from lrwr.core.drafting.related_passages import RelatedPassage, iter_paragraphs
 from lrwr.core.drafting.story_places import spell_horizon
-from lrwr.core.model.documents import Horizon
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.language_model import CHARACTERS_PER_TOKEN, estimate_tokens
@@ -34,7 +34,7 @@ DEFAULT_BRIEF_TOKENS = 4_000
 LEAST_BRIEF_TOKENS = 100
 MAX_TAIL_CHARACTERS = 1_500
 """Characters of the end of the scene before."""
-MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS, MAX_RELATED = 4, 3, 12, 6
+MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS = 4, 3, 12
 VOICE_WORDS = (40, 160)
 """Length of a passage that shows the writer's voice, in words."""
 
@@ -97,7 +97,8 @@ class BriefMaterial:
     `bible` and `view` end at `horizon`. `before` and `after` are the neighbouring
     cards; of `after`, only one that is not written yet. `intent`, `world` and `sheets`
     are the writer's plans; `proposal` is the latest one for the scene before, if that
-    is not in the manuscript.
+    is not in the manuscript. `related` are passages for the words of the card, the best
+    first.
     """
 
     card: SceneCard
@@ -110,6 +111,7 @@ class BriefMaterial:
     world: Sequence[DraftFile] = ()
     sheets: Sequence[DraftFile] = ()
     proposal: DraftFile | None = None
+    related: Sequence[RelatedPassage] = ()
     board: str = "board.md"
 
 
@@ -355,7 +357,7 @@ def _iter_place(material: BriefMaterial) -> Iterator[BriefItem]:
         match = pattern.search(text, scene.span.start, scene.span.end)
         if match:
             evidence = _evidence_of(
-                _enclosing_line(text, match.start()), scene, material.view
+                _enclosing_line(text, match.start()), scene.document, material.view
             )
             if evidence is not None:
                 yield _from_text(BriefSection.PLACE, _quote(evidence), 4, evidence)
@@ -377,14 +379,12 @@ def _iter_element(
 
 
 def _iter_related(material: BriefMaterial) -> Iterator[BriefItem]:
-    """Yield the paragraphs that share the rarest words with the card."""
-    view, scenes = material.view, material.bible.scenes
-    paragraphs = find_related_paragraphs(material.card, scenes, view.texts, MAX_RELATED)
-    for number, (scene, span) in enumerate(paragraphs):
-        evidence = _evidence_of(span, scene, view)
+    """Yield the passages that were found for the words of the card."""
+    for number, passage in enumerate(material.related):
+        evidence = _evidence_of(passage.span, passage.document, material.view)
         if evidence is not None:
             item = _from_text(
-                BriefSection.ABOUT, _quote(evidence), 3 + number, evidence
+                BriefSection.ABOUT, _quote(evidence), 3 + number // 3, evidence
             )
             yield replace(item, cut="end")
 
@@ -425,7 +425,7 @@ def _tail_evidence(scene: SceneSummary, view: HorizonView) -> TextEvidence | Non
     paragraph = text.find("\n\n", start, end)
     if start > scene.span.start and paragraph >= 0:
         start = paragraph + 2
-    return _evidence_of(Span(start, end), scene, view)
+    return _evidence_of(Span(start, end), scene.document, view)
 
 
 def _iter_voice(material: BriefMaterial) -> Iterator[BriefItem]:
@@ -444,7 +444,7 @@ def _iter_voice(material: BriefMaterial) -> Iterator[BriefItem]:
         text = material.view.texts[scene.document].text
         spans = iter_paragraphs(text, scene.span, VOICE_WORDS)
         span = max(spans, key=len, default=None)
-        evidence = _evidence_of(span, scene, material.view) if span else None
+        evidence = _evidence_of(span, scene.document, material.view) if span else None
         if evidence is not None:
             yield _from_text(BriefSection.VOICE, _quote(evidence), 5 + number, evidence)
 
@@ -459,11 +459,11 @@ def _enclosing_line(text: str, at: int) -> Span:
 
 
 def _evidence_of(
-    span: Span, scene: SceneSummary, view: HorizonView
+    span: Span, document: DocumentId, view: HorizonView
 ) -> TextEvidence | None:
-    if not view.is_visible(scene.document, (span,)):
+    if not view.is_visible(document, (span,)):
         return None
-    return view.evidence(scene.document, (span,), RULES_KEEPER, Certainty.CONFIRMED)
+    return view.evidence(document, (span,), RULES_KEEPER, Certainty.CONFIRMED)
 
 
 def _from_claim(

@@ -1,74 +1,82 @@
-"""Paragraphs of the story that share rare words with the card of a scene."""
+"""Passages of the story that the words of a card ask for: what is searched, and which
+part of a passage is shown.
+"""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from math import log
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 
-from lrwr.core.bible.values import SceneSummary
+from lrwr.core.attribution.details import stem_words
 from lrwr.core.drafting.board import SceneCard
+from lrwr.core.model.chunks import ChunkId, Passage
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import STOP_WORDS, Span, normalize_word
-from lrwr.core.ports.stores import DocumentText
+from lrwr.core.model.text import Span
+from lrwr.core.retrieval.query_words import has_search_words
 
-LEAST_SHARED_WORDS = 2
-PARAGRAPH_WORDS = (1, 220)
-"""Length of a paragraph that is considered, in words."""
-_SATURATION, _LENGTH_WEIGHT = 1.2, 0.6
-"""Parameters k1 and b of Okapi BM25, which ranks the paragraphs."""
+PASSAGES_PER_QUERY, MAX_RELATED = 3, 9
+"""Passages for each beat of a card, and for all of them, at most."""
+
+MAX_PASSAGE_CHARS = 900
+"""Length of what is shown of a passage, in characters."""
 
 _PROSE = re.compile(r"[^\s>#|\-*+=`<\[][^\n]*(?:\n[^\n]*\S[^\n]*)*")
-_WORD = re.compile(r"[\w’']+")
+_NUMBERED = re.compile(
+    r"\W*(?:part|chapter|scene)\s+(?:\d+|[ivxlc]+)\W*$", re.IGNORECASE
+)
 
 
-def find_related_paragraphs(
-    card: SceneCard,
-    scenes: Sequence[SceneSummary],
-    texts: Mapping[DocumentId, DocumentText],
-    most: int,
-) -> list[tuple[SceneSummary, Span]]:
-    """Return at most `most` paragraphs of `scenes` that share the most telling words
-    with the title, summary and beats of `card`, the best first. The names of its people
-    do not count.
+@dataclass(frozen=True, slots=True)
+class RelatedPassage:
+    """The part of a passage that is closest to the words of a card."""
+
+    document: DocumentId
+    span: Span
+
+
+def list_related_queries(card: SceneCard) -> list[str]:
+    """Return what to search for: the beats of a card and its summary, else its title."""
+    queries = [*card.beats, card.summary]
+    if not any(map(has_search_words, queries)) and not _NUMBERED.match(card.title):
+        queries = [card.title]
+    return list(dict.fromkeys(query for query in queries if has_search_words(query)))
+
+
+def join_related(
+    queries: Sequence[str], rankings: Sequence[Sequence[Passage]]
+) -> tuple[RelatedPassage, ...]:
+    """Return the best passages of each query, without duplicates: first the best one of
+    each, then the second ones.
     """
-    names = _list_words(" ".join(card.cast))
-    card_words = _list_words(" ".join((card.title, card.summary, *card.beats)))
-    paragraphs = [
-        (
-            scene,
-            span,
-            Counter(_list_words(texts[scene.document].text[span.start : span.end])),
-        )
-        for scene in scenes
-        for span in iter_paragraphs(
-            texts[scene.document].text, scene.span, PARAGRAPH_WORDS
-        )
-    ]
-    if not paragraphs:
-        return []
-    spread = Counter(word for *_, counts in paragraphs for word in counts)
-    average = sum(sum(counts.values()) for *_, counts in paragraphs) / len(paragraphs)
-    rarity = {
-        word: log(1 + len(paragraphs) / spread[word])
-        for word in {*card_words} - {*names}
-        if spread[word]
-    }
+    related: dict[ChunkId, RelatedPassage] = {}
+    for row in zip_longest(*rankings):
+        for query, passage in zip(queries, row, strict=True):
+            if passage is not None and passage.chunk.id not in related:
+                chunk = passage.chunk
+                part = find_closest_part(chunk.text, query)
+                start = chunk.span.start
+                span = Span(start + part.start, start + part.end)
+                related[chunk.id] = RelatedPassage(chunk.document, span)
+    return tuple(related.values())[:MAX_RELATED]
 
-    def rate(counts: Counter[str]) -> float:
-        size = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * sum(counts.values()) / average
-        return sum(
-            rarity[word] * counts[word] / (counts[word] + _SATURATION * size)
-            for word in rarity
-            if word in counts
-        )
 
-    fitting = [
-        (rate(counts), number, scene, span)
-        for number, (scene, span, counts) in enumerate(paragraphs)
-        if len(rarity.keys() & counts.keys()) >= LEAST_SHARED_WORDS
-    ]
-    fitting.sort(key=lambda row: (-row[0], -row[1]))
-    return [(scene, span) for _, _, scene, span in fitting[:most]]
+def find_closest_part(text: str, query: str) -> Span:
+    """Return the paragraphs of `text`, in `MAX_PASSAGE_CHARS`, that have most words of
+    `query`; the first of equal ones. A longer paragraph is cut at its end.
+    """
+    paragraphs = list(iter_paragraphs(text, Span(0, len(text)), (1, len(text))))
+    stems = stem_words(query)
+    best, most = Span(0, min(len(text), MAX_PASSAGE_CHARS)), 0
+    for first, paragraph in enumerate(paragraphs):
+        start = paragraph.start
+        fitting = [
+            p.end for p in paragraphs[first:] if p.end <= start + MAX_PASSAGE_CHARS
+        ]
+        end = max(fitting, default=start + MAX_PASSAGE_CHARS)
+        shared = len(stems & stem_words(text[start:end]))
+        if shared > most:
+            best, most = Span(start, end), shared
+    return best
 
 
 def iter_paragraphs(text: str, within: Span, words: tuple[int, int]) -> Iterator[Span]:
@@ -81,15 +89,3 @@ def iter_paragraphs(text: str, within: Span, words: tuple[int, int]) -> Iterator
             continue  # the rest of a list, quotation or table
         if words[0] <= len(match[0].split()) <= words[1]:
             yield Span(within.start + match.start(), within.start + match.end())
-
-
-def _list_words(text: str) -> list[str]:
-    words = (_strip_ending(normalize_word(word)) for word in _WORD.findall(text))
-    return [word for word in words if len(word) > 1 and word not in STOP_WORDS]
-
-
-def _strip_ending(word: str) -> str:
-    """Return a word without a plural or possessive ending."""
-    plain = re.sub(r"[’']s?$", "", word)
-    is_plural = len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss")
-    return plain[:-1] if is_plural else plain
