@@ -277,15 +277,7 @@ class ProposalWriter:
         by_beats: bool = False,
     ) -> WrittenProposal:
         self._folder.clean()
-        checker = SceneChecker(
-            self._workspace,
-            self._folder,
-            run.brief,
-            run.steps,
-            run.texts,
-            run.place,
-            self._emit,
-        )
+        checker = self._create_checker(run)
         dependencies = DraftingDependencies(
             run.steps,
             run.texts,
@@ -318,6 +310,17 @@ class ProposalWriter:
             run.steps.name,
             usage,
             run.parts.budget.price(usage),
+        )
+
+    def _create_checker(self, run: "_ProposalRun") -> SceneChecker:
+        return SceneChecker(
+            self._workspace,
+            self._folder,
+            run.brief,
+            run.steps,
+            run.texts,
+            run.place,
+            self._emit,
         )
 
     async def _load_brief(self, order: ProposalOrder) -> tuple[SceneCard, Brief]:
