@@ -65,6 +65,9 @@ MAX_SHOWN_WORDS = 5
 MAX_ANSWERING_WORDS = 15
 """Words up to which a quotation with a negation supports one beside it."""
 
+INFERRED_WORDS = 3
+"""Words before a colon in which a negation is inferred from the quotation after it."""
+
 _COMMON_WORDS = (
     "before after under over again still out down off back away just also very more most"
     " all some other one two now once only even never said say says tell tells told ask"
@@ -353,7 +356,8 @@ def _is_evidenced(text: str, sentence: AnswerSentence, source: CitedSource) -> b
         start, end = quotation.span.start, quotation.span.end
         before = text[sentence.span.start : start].rstrip("“\"' ")
         after = text[end : sentence.span.end]
-        is_inferred = before.endswith(":") and has_negation(before)
+        last_words = " ".join(before.split()[-INFERRED_WORDS:])
+        is_inferred = before.endswith(":") and has_negation(last_words)
         is_inferred = is_inferred and not has_negation(after)
         if not is_inferred or denies_saying(text, quotation.span):
             continue

@@ -266,8 +266,9 @@ def test_a_reader_may_be_told_that_what_was_read_says_nothing() -> None:
 
 
 def test_a_negation_may_be_inferred_from_the_quotation_after_a_colon() -> None:
-    assert lacking("He is not ashamed of it: “He wore a blue coat” [2].") == []
+    assert lacking("He is not ashamed: “He wore a blue coat” [2].") == []
     assert lacking("He never wore it: “He wore a blue coat” [2].") != []
+    assert lacking("He is not ashamed of his coat: “for nine winters” [2].") != []
 
 
 def test_what_the_text_is_silent_about_may_be_denied_in_the_same_sentence() -> None:
