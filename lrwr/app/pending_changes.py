@@ -4,7 +4,7 @@ Imports nothing that processes documents, unless a language model or a decision 
 names needs it, so that `lrwr status` starts fast.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.facts import RULES_REVISION
+from lrwr.core.model.jobs import STOPPED_ERROR, JobState
 from lrwr.core.settings.consent import find_model_service
 from lrwr.core.settings.library import (
     MOVED_HINT,
@@ -31,6 +32,9 @@ from lrwr.pipeline.scan import (
     build_naive_recipe_name,
     find_identical_documents,
 )
+
+MAX_JOBS = 2_000
+"""Maximum number of jobs that are read to find failed ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,40 +80,69 @@ def select_targets(
 
 @dataclass(frozen=True, slots=True)
 class PendingCounts:
-    """Numbers of documents that the next ingestion would process or delete (`changed`)
-    and that have no file (`missing`); documents with git conflicts (`conflicted`).
+    """Numbers of documents by what the next ingestion would do with them.
 
-    `total` documents have a file; `unread` of them are new or have another content.
-    `stale` of the `changed` documents have the same content as before, but must be
-    analysed again because of other settings or another version of lrwr.
+    `total` documents have a file, and some text of `stored` of these is in the library.
+    `unread` of them are new or have another content; `unreadable` ones, too, but the
+    last attempt to read them failed. `stale` ones have the same content as before, but
+    must be analysed again because of other settings or another version of lrwr. `gone`
+    ones have no file and are deleted; `missing` ones are kept, because they are too
+    many. `conflicted` are those with git conflicts.
     """
 
-    changed: int = 0
-    missing: int = 0
-    conflicted: tuple[DocumentId, ...] = ()
     unread: int = 0
     stale: int = 0
+    gone: int = 0
+    unreadable: int = 0
+    missing: int = 0
+    conflicted: tuple[DocumentId, ...] = ()
     total: int = 0
+    stored: int = 0
+
+    @property
+    def changed(self) -> int:
+        """How many documents the next ingestion would process or delete."""
+        return self.unread + self.stale + self.gone
 
 
 async def count_pending(workspace: Workspace) -> PendingCounts:
-    """Count what the next ingestion would do; zeros if nothing was ingested yet.
-
-    Changed documents are new, changed or deleted, or were ingested with other settings.
-    """
+    """Count what the next ingestion would do; zeros if nothing was ingested yet."""
     folders = workspace.manuscript()
     if not workspace.is_ingested or not any(folder.exists() for folder in folders):
         return PendingCounts()
     changes = await create_scanner(workspace).compare()
-    changed = len(changes.changed) + len(changes.stale) + len(changes.gone)
+    pipeline = workspace.settings.pipeline
+    versions = await workspace.stores.knowledge.document_versions(pipeline)
     groups = changes.changed, changes.stale, changes.unchanged, changes.conflicted
+    files = {document for group in groups for document in group}
+    unreadable = await count_unreadable(workspace, changes.changed)
     return PendingCounts(
-        changed=changed,
+        unread=len(changes.changed) - unreadable,
+        stale=len(changes.stale),
+        gone=len(changes.gone),
+        unreadable=unreadable,
         missing=len(changes.missing),
         conflicted=changes.conflicted,
-        unread=len(changes.changed),
-        stale=len(changes.stale),
-        total=sum(map(len, groups)),
+        total=len(files),
+        stored=len(files.intersection(version.id for version in versions)),
+    )
+
+
+async def count_unreadable(workspace: Workspace, changed: Collection[DocumentId]) -> int:
+    """Return how many `changed` documents failed and were not saved since."""
+    if not changed:
+        return 0
+    jobs = await workspace.jobs.jobs(limit=MAX_JOBS, state=JobState.FAILED)
+    failed_at: dict[DocumentId, float] = {}
+    for job in jobs:  # newest first
+        if job.error != STOPPED_ERROR:
+            failed_at.setdefault(job.order.document, job.updated)
+    files = {document: workspace.library.resolve(document) for document in changed}
+    return sum(
+        document in failed_at
+        and file.exists()
+        and file.stat().st_mtime <= failed_at[document]
+        for document, file in files.items()
     )
 
 

@@ -26,7 +26,6 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
     WebPageCited,
 )
-from lrwr.core.ports.stores import LibraryCounts
 from lrwr.tui.actions.citations import copy_answer, open_cited_passage
 from lrwr.tui.actions.ingestion import start_ingestion, stop_ingestion
 from lrwr.tui.actions.scope import (
@@ -172,13 +171,15 @@ class ChatController:
         try:
             pending = await self._services.run(count_pending)
             if view is not None and pending.unread:
-                counts = await self._services.run(_load_counts)
-                await view.add_remark(_describe_unread(pending, counts))
+                await view.add_remark(_describe_unread(pending))
         except LrwrError:
             return  # reading the library reports the same problem
         freshness = "up to date"
         if pending.changed:
             freshness = f"{_describe_pending(pending)} (Ctrl+L)"
+        elif pending.unreadable:
+            files = format_count(pending.unreadable, "file")
+            freshness = f"{files} could not be read (Ctrl+L)"
         elif pending.missing:
             freshness = f"{format_count(pending.missing, 'file')} missing"
         self._screen.query_one(StatusLine).update_fields(index=freshness)
@@ -350,26 +351,23 @@ class ChatController:
         self._look_for_changes(view)
 
 
-async def _load_counts(workspace: "Workspace") -> LibraryCounts:
-    return await workspace.passages.counts(workspace.settings.pipeline)
-
-
 def _describe_pending(pending: PendingCounts) -> str:
-    """Return how many files changed, and how many unchanged ones are analysed again."""
-    files = pending.changed - pending.stale
+    """Return how many files are to be read, to be analysed again, and deleted."""
+    files = pending.unread
     parts = [f"{format_count(files, 'changed file')} to read"] if files else []
     if pending.stale:
         noun = "" if files else " document"
         plural = "s" if noun and pending.stale > 1 else ""
         parts.append(f"{pending.stale:,}{noun}{plural} to be analysed again")
+    if pending.gone:
+        parts.append(f"{format_count(pending.gone, 'file')} deleted")
     return ", ".join(parts)
 
 
-def _describe_unread(pending: PendingCounts, counts: LibraryCounts) -> str:
+def _describe_unread(pending: PendingCounts) -> str:
     """Return the remark on an answer that lacks new or changed files."""
-    read = counts.documents - counts.waiting
     return (
-        f"Answered from {read:,} of {format_count(pending.total, 'file')}, as they were"
+        f"Answered from {pending.stored:,} of {format_count(pending.total, 'file')}, as they were"
         f" read; {pending.unread:,} new or changed. Alt+L reads what is missing."
     )
 

@@ -41,7 +41,7 @@ def test_check_says_what_it_did_not_read(read_sample: Terminal) -> None:
     chapter = read_sample.folder / "chapters/08-the-line.md"
     chapter.write_text(f"{chapter.read_text(encoding='utf-8')}\nMore.\n", "utf-8")
     checked = read_sample.run("check").out
-    assert "Not checked: 1 document changed since the last ingest." in checked
+    assert "Not checked: 1 document new or changed since the last ingest." in checked
 
 
 def test_init_in_a_library_does_not_ask_for_a_folder(read_sample: Terminal) -> None:

@@ -1,10 +1,13 @@
 """What status, doctor and check say of files that the library does not match."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from lrwr.core.model.errors import ExitCode
+from lrwr.core.model.jobs import STOPPED_ERROR
 from tests.fakes.terminal import Terminal
 
 TEXTS = {
@@ -51,7 +54,7 @@ def test_files_that_were_copied_with_the_same_text_are_not_changed(
     assert changed == 1
     assert "To ingest: 1 document" in status
     assert "1 new or changed" in doctor
-    assert "Not checked: 1 document changed" in check
+    assert "Not checked: 1 document new or changed" in check
 
 
 @pytest.mark.parametrize("ingest_first", [False, True])
@@ -98,3 +101,53 @@ def test_a_resolved_conflict_is_no_failed_job(book: Terminal, resolved: str) -> 
     again = book.run("ingest", "--json").json
     assert (again["processed"], again["unchanged"]) == (0, 4)
     assert len(book.run("jobs", "--json").json) == 6
+
+
+def stop_before_last(book: Terminal) -> None:
+    """Leave the library as an ingestion does that was stopped with one document begun
+    and one waiting.
+    """
+    with closing(sqlite3.connect(book.folder / ".lrwr/library.db")) as library, library:
+        library.execute("PRAGMA foreign_keys = ON")
+        library.execute("delete from document where id in ('3.md', '4.md')")
+        library.execute("update job set state = 'pending' where document_id = '3.md'")
+        library.execute(
+            "update job set state = 'failed', error = ? where document_id = '4.md'",
+            (STOPPED_ERROR,),
+        )
+
+
+def test_after_a_stop_every_command_names_the_same_number_of_documents(
+    book: Terminal,
+) -> None:
+    stop_before_last(book)
+    changed, status, _, check = pending(book)
+    assert changed == 2
+    assert "To ingest: 2 documents" in status
+    assert "Not checked: 2 documents" in check
+    for words in (("ask", "Who lit it?"), ("search", "lamp"), ("characters",)):
+        assert "2 documents not ingested yet" in book.run(*words).err, words
+    book.run("ingest")
+    assert "not ingested yet" not in book.run("search", "lamp").err
+
+
+def test_a_file_that_was_deleted_after_a_stop_is_no_longer_waited_for(
+    book: Terminal,
+) -> None:
+    stop_before_last(book)
+    (book.folder / "3.md").unlink()
+    (book.folder / "4.md").unlink()
+    book.run("ingest")
+    assert "up to date" in book.run("status").out
+    assert "not ingested yet" not in book.run("search", "lamp").err
+
+
+def test_changed_deleted_and_unreadable_files_are_told_apart(book: Terminal) -> None:
+    (book.folder / "1.md").write_text("# Chapter 1\n\nNell slept.\n", encoding="utf-8")
+    (book.folder / "2.md").unlink()
+    (book.folder / "5.md").write_text("# Chapter 5\n\nNell sang.\n", encoding="utf-8")
+    _, status, _, check = pending(book)
+    assert "To ingest: 2 documents" in status
+    assert "It deletes 1 document" in status
+    assert "Not checked: 2 documents new or changed since the last ingest." in check
+    assert "Checked although deleted: 1 document without a file." in check

@@ -216,11 +216,15 @@ async def _warn_of_changes(settings: Settings, output: Output) -> None:
     ):
         if documents:
             output.answer(f"{label}: {describe_conflicted_documents(documents)}")
-    files = pending.changed - pending.stale
-    if files:
+    if pending.unread:
         output.answer(
-            f"Not checked: {format_count(files, 'document')} changed since the last"
-            " ingest. Run `lrwr ingest`, then check again."
+            f"Not checked: {format_count(pending.unread, 'document')} new or changed since"
+            " the last ingest. Run `lrwr ingest`, then check again."
+        )
+    if pending.gone:
+        output.answer(
+            f"Checked although deleted: {format_count(pending.gone, 'document')} without a"
+            " file. `lrwr ingest` deletes what is stored of it."
         )
     if pending.stale:
         output.answer(

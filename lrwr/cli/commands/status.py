@@ -1,7 +1,7 @@
 """`lrwr status`, `lrwr jobs`, and what `lrwr` prints without a command."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -14,6 +14,8 @@ from lrwr.app.maintenance.automatic_backup import (
 )
 from lrwr.app.maintenance.check_result import end_with_full_stop
 from lrwr.app.pending_changes import (
+    MAX_JOBS,
+    count_unreadable,
     create_scanner,
     has_pending_names,
     is_model_allowed,
@@ -30,10 +32,9 @@ from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.core.model.chunks import describe_missing_vectors
-from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout, list_reader_models
-from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
+from lrwr.core.model.jobs import Job, JobState
 from lrwr.core.ports.sources import SkipCause, SkippedFile
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
@@ -51,7 +52,6 @@ STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
 
 NOT_RECORDED = "The location of the manuscript folder is not recorded"
-_MAX_JOBS = 2_000
 _MAX_SKIPPED = 20
 
 app = typer.Typer()
@@ -168,7 +168,7 @@ async def collect_status(
             "chunks": counts.chunks,
             **await _collect_remarks(workspace, counts, order),
             **_changes_as_json(changes),
-            "unreadable": await _count_unreadable(workspace, changes.changed),
+            "unreadable": await count_unreadable(workspace, changes.changed),
             "skipped": [
                 {"path": file.path, "cause": file.cause, "reason": file.reason}
                 for file in skipped
@@ -232,26 +232,6 @@ async def _collect_remarks(
         "embedded": counts.spaces.get(space, 0),
         "remarks": [remark for remark in (*others, shared, missing) if remark],
     }
-
-
-async def _count_unreadable(
-    workspace: Workspace, changed: Collection[DocumentId]
-) -> int:
-    """Return how many `changed` documents failed and were not saved since."""
-    if not changed:
-        return 0
-    jobs = await workspace.jobs.jobs(limit=_MAX_JOBS, state=JobState.FAILED)
-    failed_at: dict[DocumentId, float] = {}
-    for job in jobs:  # newest first
-        if job.error != STOPPED_ERROR:
-            failed_at.setdefault(job.order.document, job.updated)
-    files = {document: workspace.library.resolve(document) for document in changed}
-    return sum(
-        document in failed_at
-        and file.exists()
-        and file.stat().st_mtime <= failed_at[document]
-        for document, file in files.items()
-    )
 
 
 def _count_readable_changes(facts: dict[str, object]) -> int:
@@ -378,7 +358,7 @@ def jobs_command(
     context: typer.Context,
     limit: Annotated[
         int,
-        declare_limit("jobs", most=_MAX_JOBS),
+        declare_limit("jobs", most=MAX_JOBS),
     ] = 20,
     state: Annotated[
         str | None,
@@ -396,7 +376,7 @@ def jobs_command(
     document was complete.
     """
     settings, output = start_session(context)
-    all_jobs = run_async(_load_jobs(settings, output, _MAX_JOBS, state))
+    all_jobs = run_async(_load_jobs(settings, output, MAX_JOBS, state))
     if as_json:
         output.json([_job_as_json(job) for job in all_jobs[:limit]])
         return

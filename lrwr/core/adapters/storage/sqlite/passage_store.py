@@ -22,6 +22,7 @@ from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import STATES_VERSION, Chunk, ChunkId, ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import DamagedDocument, NotFound
+from lrwr.core.model.jobs import STOPPED_ERROR
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.ports.stores import ChunkChange, DocumentText, LibraryCounts
 
@@ -60,6 +61,8 @@ select {fits_sql("token_state", "s")}, s.text_hash, s.states
 from json_each(?) asked join token_state s on s.text_hash = asked.value
 where s.space = ? and s.version = ?
 """
+# A stopped job counts until a later run completes one: by then, its document was read
+# again, or its file is gone.
 _COUNTS = """
 select
   (select count(*) from processed where pipeline = ?1),
@@ -72,8 +75,10 @@ select
      on d.id = p.document_id where p.pipeline = ?1),
   (select count(*) from (
      select id from document union
-     select document_id from job where kind = 'process'
-       and state in ('pending', 'running'))
+     select document_id from job where kind = 'process' and (
+       state in ('pending', 'running')
+       or state = 'failed' and error = ?2 and updated_at >=
+         (select coalesce(max(updated_at), 0) from job where state = 'complete')))
    where id not in (select document_id from processed))
 """
 
@@ -236,7 +241,9 @@ class SqlitePassageStore:
             lambda connection: self._cache.get(
                 connection,
                 pipeline,
-                lambda: connection.execute(_COUNTS, (pipeline.value,)).fetchone(),
+                lambda: connection.execute(
+                    _COUNTS, (pipeline.value, STOPPED_ERROR)
+                ).fetchone(),
             )
         )
         documents, words, chunks, spaces, newest, waiting = row
