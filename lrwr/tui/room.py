@@ -140,11 +140,14 @@ class RoomScreen(Screen[None]):
     """Base class of the chat screen, with what actions and other screens use of it.
 
     `scope` has the thread, character, mode and horizon of the next question,
-    `ingestion` the state of the ingestion in the background.
+    `ingestion` the state of the ingestion in the background. `library_version` is
+    raised when an ingestion ends or a watched save was read, so that open screens load
+    their contents again.
     """
 
     scope: reactive[ChatScope] = reactive(ChatScope)
     ingestion: reactive[IngestStatus] = reactive(IngestStatus)
+    library_version: reactive[int] = reactive(0)
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from textual.widgets import Static
+
 from lrwr.tui.scope import ChatOptions
+from lrwr.tui.widgets.lists import RowList
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.room import Room, a_room
 
@@ -78,3 +81,34 @@ async def test_watching_is_begun_and_ended_by_a_command(book: Path) -> None:
         while any(one.group == "watch" for one in room.app.workers):
             await room.pilot.pause(0.02)
         assert room.screen.query_one(StatusLine).status.index == ""
+
+
+async def test_an_open_list_shows_what_a_save_brought(book: Path) -> None:
+    async with a_room(book, opening=ChatOptions(watch=True)) as room:
+        await until_index(room, "up to date")
+        await room.press("f6")
+        rows = room.app.screen.query_one(RowList)
+        before = rows.option_count
+        await room.press("down")
+        highlighted = rows.row
+        new = book / "chapters" / "11-new.md"
+        new.write_text("# Eleven\n\nNell slept. TODO: where does she sleep?\n")
+        await until_index(room, "read ")
+        await room.settle()
+        assert rows.option_count == before + 1
+        assert rows.row == highlighted
+
+
+async def test_the_open_reader_shows_a_save_at_the_same_place(book: Path) -> None:
+    async with a_room(book, opening=ChatOptions(watch=True)) as room:
+        await until_index(room, "up to date")
+        room.screen.action_do("reader", "ch1")
+        await room.settle()
+        chapter = sorted((book / "chapters").glob("*.md"))[0]
+        text = chapter.read_text(encoding="utf-8")
+        chapter.write_text(f"{text}\n\nThe zeppelin slept.\n", encoding="utf-8")
+        await until_index(room, "read ")
+        await room.settle()
+        await room.press("slash", *"zeppelin", "enter")
+        status = room.app.screen.query_one("#reader-status", Static)
+        assert "“zeppelin”: 1 match here" in str(status.content)

@@ -94,6 +94,7 @@ def _end(screen: RoomScreen) -> None:
     status = screen.ingestion
     lines = status.lines or (f"Stopped reading. {status.stored} {CONTINUE_HINT}",)
     screen.ingestion = replace(status, is_running=False, lines=lines)
+    screen.library_version += 1
     if not screen.is_attached:
         return  # the room is closing
     screen.query_one(StatusLine).update_fields(index="")

@@ -208,6 +208,8 @@ async def _show_event(
         screen.ingest_notices.append(line)
         screen.notify(sanitize_text(line), markup=False, timeout=NOTICE_SECONDS)
         screen.query_one(SplitView).sources.reload_contexts()
+    if isinstance(event, SaveReport):
+        screen.library_version += 1
     status = screen.query_one(StatusLine)
     if short and isinstance(event, SaveReport):
         status.mark_fresh(short)

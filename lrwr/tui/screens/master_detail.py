@@ -112,6 +112,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self._words = words
         self._rows = SearchableRows(())
         self._is_loading = True
+        self._detailed: ListRow | None = None
         self.hint = "Type to search…"
         self.nothing = "The list is empty."
         self.loading_text = "Loading…"
@@ -168,6 +169,12 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.query_one(Input if focus_filter else RowList).focus()
         self.query_one(LineList).show([StyledLine((self.loading_text,))])
         self.fill()
+        self.watch(self.room, "library_version", self.reload, init=False)
+
+    def reload(self) -> None:
+        """Load the rows again, after the library has changed; the highlight stays."""
+        row = self.query_one(RowList).row
+        self.fill(at=self.key, name=row.name if row else "")
 
     @property
     def key(self) -> str:
@@ -175,10 +182,11 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         return self.query_one(RowList).key
 
     @work(exclusive=True, group="fill", exit_on_error=False)
-    async def fill(self, at: str = "") -> None:
+    async def fill(self, at: str = "", name: str = "") -> None:
         """Load all rows again, and highlight the one with the key `at`.
 
-        If `at` is empty, the row that `first` names is highlighted.
+        If `at` is empty, the row that `first` names is highlighted. With `name`, keys
+        may have changed: then it is the row of that name, if there is one.
         """
         try:
             self._rows = SearchableRows(await self.rows())
@@ -187,6 +195,9 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             return
         finally:
             self._is_loading = False
+        if name:
+            named = [row.key for row in self._rows.all if row.name == name]
+            at = at if at in named else next(iter(named), at)
         self.find(at=at or self.first())
 
     def first(self) -> str:
@@ -280,7 +291,10 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self.show_error(error)
             return
-        self.query_one(LineList).show(lines)
+        row = self.query_one(RowList).row
+        is_same = row is not None and self._detailed == row
+        self._detailed = row
+        self.query_one(LineList).show(lines, stay=is_same)
 
     def action_enter(self) -> None:
         """Do what Enter does in the focused widget, after keys pressed earlier."""

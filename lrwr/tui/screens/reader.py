@@ -215,10 +215,24 @@ class ReaderView(ModalScreen[None]):
         """Focus the text, and load the manuscript."""
         self.query_one(TextPane).focus()
         self._load()
+        self.watch(self.room, "library_version", self._reload, init=False)
+
+    def _reload(self) -> None:
+        """Load the manuscript again at the same position, after it has changed."""
+        state = self._state
+        if state is None or state.text is None:
+            self._load()
+            return
+        here = self.query_one(TextPane).offset_here
+        self._start = ReaderPosition(state.document, here)
+        self._load(state)
 
     @work(exclusive=True, group="read", exit_on_error=False)
-    async def _load(self) -> None:
-        """Show the text; names and findings follow, because they take longer."""
+    async def _load(self, before: ReaderState | None = None) -> None:
+        """Show the text; names and findings follow, because they take longer.
+
+        What is highlighted in `before` stays highlighted.
+        """
         start = self._start
         contents = await self._run(lambda w: load_reader_contents(w, start))
         if contents is None:
@@ -227,7 +241,10 @@ class ReaderView(ModalScreen[None]):
         self.query_one(ContentsTree).show(contents)
         number = contents.find_part(contents.position)
         await self._open(number, contents.position.offset)
-        await self._highlight_character(self.room.scope.character)
+        if before is None:
+            await self._highlight_character(self.room.scope.character)
+        else:
+            self._state.highlight(before.pattern, before.label)
         self._state.findings = await self._run(load_reader_findings) or {}
         self._mark()
 

@@ -68,6 +68,14 @@ class SearchScreen(MasterDetailScreen[None]):
         self._show_choice()
         return ()
 
+    def reload(self) -> None:
+        """Search again, after the library has changed."""
+        text = self.query_one(Input).value.strip()
+        if text and self._searched == text:
+            self._search_fully(text)
+        elif text:
+            self._search_extra()
+
     def typed(self) -> None:
         """Leave the earlier results until the new ones arrive."""
         self._searched = ""

@@ -54,7 +54,7 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import format_chapter_title
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
-from lrwr.tui.room import IngestStatus, RoomScreen
+from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_line
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList
 
@@ -105,14 +105,6 @@ class StoryScreen(MasterDetailScreen[None]):
         """Return the details of item `number`, from 0, of the list in `bible`."""
         del number, bible
         return ()
-
-    def on_mount(self) -> None:
-        """Load the rows again when an ingestion in the background ends."""
-        self.watch(self.room, "ingestion", self._watch_ingestion, init=False)
-
-    def _watch_ingestion(self, before: IngestStatus, after: IngestStatus) -> None:
-        if before.is_running and not after.is_running:
-            self.fill(at=self.key)
 
     async def rows(self) -> Sequence[ListRow]:
         """Load the story bible up to the horizon, and return its rows from `rows_of`.

@@ -249,8 +249,13 @@ class RowList(BrowseList):
     @property
     def key(self) -> str:
         """The key of the highlighted row; empty if no row is highlighted."""
+        return self.row.key if self.row else ""
+
+    @property
+    def row(self) -> ListRow | None:
+        """The highlighted row; None if no row is highlighted."""
         at = self.highlighted
-        return "" if at is None else self._shown[at].key
+        return None if at is None else self._shown[at]
 
     def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
         """Show `rows`, and highlight the one with the key `at`.
@@ -326,12 +331,16 @@ class LineList(BrowseList):
             return highlighted.evidence
         return next((line.evidence for line in self._shown if line.evidence), None)
 
-    def show(self, lines: Iterable[StyledLine]) -> None:
-        """Show `lines` and highlight the first."""
+    def show(self, lines: Iterable[StyledLine], *, stay: bool = False) -> None:
+        """Show `lines` and highlight the first, or with `stay` the same as before."""
+        at = (self.highlighted or 0) if stay else 0
         self._shown = list(lines)
-        self.set_options(Option(_line(line)) for line in self._shown[:BATCH])
-        self.highlighted = 0 if self._shown else None
-        self._add_options_from(BATCH)
+        at = min(at, len(self._shown) - 1)
+        first = BATCH + max(at, 0)
+        self.set_options(Option(_line(line)) for line in self._shown[:first])
+        self.highlighted = at if self._shown else None
+        self.call_after_refresh(self.scroll_to_highlight)
+        self._add_options_from(first)
 
     @work(exclusive=True, group="lines", exit_on_error=False)
     async def _add_options_from(self, first: int) -> None:
