@@ -1,13 +1,17 @@
 """Contradictions of the canon, found by rules and judged by a language model."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
 from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.canon.model import normalize_canon_path
+from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.contradictions import (
     ComparedFacts,
     count_compared_facts,
@@ -42,6 +46,25 @@ def create_pair_judge(
         workspace, ModelRole.ANALYST, may_ask=may_ask, calls=calls
     )
     return PairJudge(parts.chat, parts.store, parts.budget) if parts else None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """What `lrwr check` should check and show.
+
+    Only contradictions in the files `paths` are reported, if there are any paths; and
+    only the story up to the point `as_of` is used. Of these, only those first reported
+    at `since` or later are shown, in seconds since 1970; all if it is None.
+    """
+
+    paths: Sequence[str] = ()
+    as_of: str | None = None
+    since: float | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole story is checked."""
+        return not self.paths and self.as_of is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +131,34 @@ async def load_scope(workspace: Workspace, as_of: str = "") -> CheckScope:
     service = workspace.bible()
     horizon = await service.horizon(as_of) if as_of else None
     return CheckScope(await service.knowledge(horizon), horizon)
+
+
+async def load_check_scope(workspace: Workspace, request: CheckRequest) -> CheckScope:
+    """Return the story data to check, limited to the files and the point of `request`.
+
+    Raises:
+        NotFound: A file or the point does not exist.
+    """
+    service = workspace.bible()
+    horizon = None if request.as_of is None else await service.horizon(request.as_of)
+    knowledge = await service.knowledge(horizon)
+    spelled = {
+        normalize_canon_path(outline): outline for outline in knowledge.order.outlines
+    }
+    root, current_folder = workspace.library.root, Path.cwd()
+    document_ids = (
+        resolve_document(
+            path,
+            document_ids=list(spelled),
+            root=root,
+            working_directory=current_folder,
+        )
+        for path in request.paths
+    )
+    documents = tuple(
+        spelled.get(document_id, document_id) for document_id in document_ids
+    )
+    return CheckScope(knowledge, horizon, documents or None)
 
 
 async def list_findings(

@@ -128,7 +128,9 @@ async def count_pending(workspace: Workspace) -> PendingCounts:
     )
 
 
-async def count_unreadable(workspace: Workspace, changed: Collection[DocumentId]) -> int:
+async def count_unreadable(
+    workspace: Workspace, changed: Collection[DocumentId]
+) -> int:
     """Return how many `changed` documents failed and were not saved since."""
     if not changed:
         return 0

@@ -6,6 +6,7 @@ The witnessed filter restricts answers to passages in which the character is pre
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lrwr.app.presenters.text import format_horizon
 from lrwr.core.model.choices import AnswerMode
 
 if TYPE_CHECKING:
@@ -62,3 +63,15 @@ class ChatScope:
     def speaker(self) -> str:
         """The character who answers; empty if the analyst answers."""
         return self.character if self.mode is AnswerMode.IN_CHARACTER else ""
+
+
+def describe_scope(scope: ChatScope) -> list[str]:
+    """Return phrases for who answers, about whom, and how much of the story is used."""
+    parts = [f"{scope.speaker or 'the analyst'} answers"]
+    if scope.character and not scope.speaker:
+        parts.append(f"about {scope.character}")
+    if scope.as_of:
+        parts.append(f"up to {format_horizon(scope.as_of)}")
+    if scope.witnessed:
+        parts.append("witnessed only")
+    return parts

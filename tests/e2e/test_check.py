@@ -1,8 +1,11 @@
 """`lrwr check` on the sample, as the writer meets it."""
 
 import json
+import time
 import tomllib
 
+from lrwr.app.finding_log import FindingLog, LoggedFinding
+from lrwr.core.model.codec import decode_json, encode_json
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.read_books import EXAMPLE
 from tests.fakes.terminal import Terminal
@@ -62,3 +65,71 @@ def test_without_facts_to_compare_it_says_so(empty: Terminal) -> None:
     assert empty.run("ingest", "1.md", "2.md").code == 0
     shown = empty.run("check").out
     assert "No contradictions found among the 2 facts" in shown
+
+
+def test_findings_new_since_a_day_are_listed_and_marked(read_sample: Terminal) -> None:
+    first = read_sample.run("check", "--json").json
+    assert [finding["first_reported"] > time.time() - 600 for finding in first] == [
+        True
+    ] * len(first)
+    assert "first reported" not in read_sample.run("check").out
+    report_earlier(read_sample, first[0]["id"], days=9)
+    shown = read_sample.run("check").out
+    assert shown.count("first reported today") == len(first) - 1
+    new = read_sample.run("check", "--since", "yesterday", "--json")
+    assert new.code == ExitCode.CONTRADICTIONS
+    assert [finding["id"] for finding in new.json] == [f["id"] for f in first[1:]]
+    assert len(
+        read_sample.run("check", "--since", "2 weeks ago", "--json").json
+    ) == len(first)
+    for finding in first:
+        report_earlier(read_sample, finding["id"], days=9)
+    nothing = read_sample.run("check", "--since", "3 days ago")
+    assert nothing.code == 0
+    assert f"No new contradictions; {len(first)} contradictions" in nothing.out
+    refused = read_sample.run("check", "--since", "someday")
+    assert refused.code == ExitCode.SETTINGS
+    assert "someday" in refused.err
+
+
+def report_earlier(book: Terminal, id_: str, *, days: int) -> None:
+    """Let a contradiction have been reported some days earlier."""
+    file = book.folder / ".lrwr" / "findings.json"
+    log = decode_json(file.read_bytes(), FindingLog)
+    earlier = LoggedFinding(time.time() - days * 86_400)
+    findings = {**log.findings, id_: earlier}
+    file.write_text(encode_json(FindingLog(log.checked, findings)), encoding="utf-8")
+
+
+def test_a_contradiction_that_comes_back_is_new_again(read_sample: Terminal) -> None:
+    ids = [finding["id"] for finding in read_sample.run("check", "--json").json]
+    report_earlier(read_sample, ids[0], days=9)
+    report_earlier(read_sample, "gone", days=9)
+    read_sample.run("check", "--as-of", "ch2")
+    file = read_sample.folder / ".lrwr" / "findings.json"
+    assert "gone" in decode_json(file.read_bytes(), FindingLog).findings
+    read_sample.run("check")
+    log = decode_json(file.read_bytes(), FindingLog)
+    assert [*log.findings] == ids
+    assert log.findings[ids[0]].first < time.time() - 8 * 86_400
+
+
+def test_lrwr_alone_names_open_findings_changes_and_what_to_do_next(
+    read_sample: Terminal,
+) -> None:
+    shown = read_sample.run().out
+    assert "look for contradictions in what you wrote" in shown
+    read_sample.run("check")
+    shown = read_sample.run().out
+    assert "Last check" in shown
+    assert "2 open contradictions, 2 of them new since yesterday" in shown
+    assert "lrwr check --since yesterday" in shown
+    assert "lrwr diff" not in shown
+    read_sample.run("ask", "Who keeps the ledger?")
+    (read_sample.folder / "chapters" / "11-new.md").write_text(
+        "# Eleven\n\nNell slept."
+    )
+    shown = read_sample.run().out
+    assert "chapters/11-new.md" in shown
+    assert "lrwr diff" in shown
+    assert "go on with “Who keeps the ledger?”" in shown

@@ -108,7 +108,9 @@ class Room:
     def _is_busy(self) -> bool:
         groups = ENDING | {"load"} if self.on_top else ENDING  # it may ask for leave
         ending = (w for w in self.app.workers if w.group in groups)
-        if self.stage.waiting > 0 or any(not one.is_finished for one in ending):
+        if self.app._held or self.stage.waiting > 0:
+            return True
+        if any(not one.is_finished for one in ending):
             return True
         nodes = list(self.app._registry)
         return any(_is_due(timer) for node in nodes for timer in list(node._timers))

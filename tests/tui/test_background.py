@@ -251,3 +251,11 @@ async def test_keys_typed_before_the_folder_is_asked_for_are_not_lost(
             await breathe()
         await room.hit("c", "r", "y")
         assert room.app.screen.query_one("#folder", Input).value == "cry"
+
+
+async def test_tab_pressed_before_the_folder_is_asked_for_completes_the_path(
+    unread: Path,
+) -> None:
+    async with a_room(unread) as room:
+        await room.hit("ctrl+l", *"chap", "tab")
+        assert room.app.screen.query_one("#folder", Input).value == "chapters/"

@@ -226,3 +226,21 @@ async def test_the_list_looks_as_it_should(
     async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await room.press("f5")
         await check_picture(room.app, f"threads-{width}-{theme}")
+
+
+async def test_a_reopened_thread_has_the_horizon_chosen_last_and_says_so(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        room.screen.action_do("horizon", "ch2")
+        await room.settle()
+        await room.ask(LEDGER)
+        room.screen.action_do("horizon", "ch5")
+        await room.settle()
+        await room.press("ctrl+n")
+        room.screen.action_do("horizon", "all")
+        await room.settle()
+        await room.press("f5", "enter")
+        assert room.screen.scope.as_of == "ch5"
+        messages = [notification.message for notification in room.app._notifications]
+        assert any("up to chapter 5" in message for message in messages)

@@ -6,14 +6,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.cli.runtime.failures import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
 from lrwr.tui.scope import ChatOptions
+from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.service_thread import ServiceThread
+from lrwr.tui.widgets.lists import RowList
 from lrwr.tui.widgets.prompt import PromptInputArea
 from tests.fakes.room import WIDE, Room, a_room
 
@@ -145,6 +147,44 @@ async def test_a_list_that_is_opened_early_outlives_a_watch_that_begins(
         await room.type("Nell")
         await room.press("enter")
         assert room.screen.scope.character == "Nell Tallow"
+
+
+async def test_keys_pressed_right_after_a_list_is_opened_filter_it_and_choose(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.hit("f2", *"Nell", "enter")
+        assert room.on_top
+        assert room.screen.query_one(PromptInputArea).text == ""
+        assert room.screen.scope.character == "Nell Tallow"
+
+
+async def test_a_key_pressed_before_the_rows_are_loaded_acts_on_the_first_row(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.hit("f6", "enter", *"Green")
+        dialog = room.app.screen
+        assert isinstance(dialog, TextInputScreen)
+        assert dialog.query_one(Input).value == "Green"
+
+
+async def test_a_title_typed_right_after_its_key_runs_no_other_key(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        await room.press("f5")
+        await room.hit("r", "ctrl+u", *"udder", "enter")
+        rows = room.app.screen.query_one(RowList)
+        assert rows.row is not None
+        assert rows.row.name.endswith("udder")
+
+
+async def test_escape_right_after_a_key_leaves_nothing_typed(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.hit("f7", *"abc", "escape", "escape")
+        await room.press("escape")
+        assert room.on_top
+        assert room.screen.query_one(PromptInputArea).text == ""
 
 
 async def test_keys_for_the_sources_do_nothing_before_the_sources_are_shown(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from lrwr.app.finding_log import LOG_FILE_NAME
 from lrwr.core.adapters.storage.sqlite.maintenance import checkpoint_database
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.files import FileLock
@@ -38,6 +39,7 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the vector index", ("index",)),
     ("evaluations", ("evaluations", "evaluations.lock")),
     ("evaluation questions", ("questions.jsonl", "questions.jsonl.*")),
+    ("when contradictions were first reported", (LOG_FILE_NAME, f"{LOG_FILE_NAME}.*")),
     ("the confidence calibration", ("confidence.json", "confidence.json.*")),
     ("copies of your manuscript files", ("files",)),
     ("pending calls at Modal", ("calls",)),

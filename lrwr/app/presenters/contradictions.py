@@ -1,6 +1,7 @@
 """Contradictions as text and JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from lrwr.app.presenters.story_json import evidence_as_json
 from lrwr.app.presenters.text import (
@@ -22,11 +23,12 @@ from lrwr.core.continuity.statements import (
 
 def render_contradictions(
     contradictions: Sequence[Contradiction],
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[StyledLine]:
     """Yield the lines of each contradiction, in the order of `contradictions`.
 
-    They show its id and values, who found it, why it is intended if it is, and the
-    quotations of both sides; an empty line ends each.
+    They show its id and values, who found it, why it is intended if it is, its note in
+    `notes` by id, and the quotations of both sides; an empty line ends each.
     """
     for contradiction in contradictions:
         intended_note = ""
@@ -38,6 +40,8 @@ def render_contradictions(
             f"  {describe_contradiction(contradiction)}",
             StyledText(intended_note, "faint"),
         )
+        if note := notes.get(contradiction.id):
+            yield styled_line(StyledText(note, "faint"), indent=6)
         if contradiction.judge:
             reason = (
                 f": {sanitize_line(contradiction.why)}" if contradiction.why else ""

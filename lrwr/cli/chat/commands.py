@@ -351,7 +351,9 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
         "recap": PlainCommand(
             "[POINT]", "Print the story so far, scene by scene", handle_recap
         ),
-        "check": PlainCommand("", "List contradictions", handle_check),
+        "check": PlainCommand(
+            "[DAY]", "List contradictions, or those new since a day", handle_check
+        ),
         "diff": PlainCommand(
             "[REV]", "List changes since the last ingest or a revision", handle_diff
         ),

@@ -5,7 +5,9 @@ raise `LrwrError`, whose message the chat prints.
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 
+from lrwr.app.finding_log import describe_new_findings, parse_since
 from lrwr.app.presenters import story
 from lrwr.app.presenters.citations import describe_passage_chapter, format_place
 from lrwr.app.presenters.contradictions import render_contradictions
@@ -173,14 +175,17 @@ async def handle_recap(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_check(chat: PlainChatState, arguments: str) -> None:
-    """List contradictions that are not intended.
+    """List contradictions that are not intended; with a day as `arguments`, only those
+    first reported since then.
 
     Raises:
-        SettingsProblem: `arguments` is not empty.
+        SettingsProblem: `arguments` is no day.
     """
-    require_no_arguments("check", arguments)
-    findings = await load_findings(chat.workspace, chat.sitting.as_of)
-    chat.output.show(render_contradictions(findings.contradictions))
+    now = datetime.now().astimezone()
+    since = parse_since(arguments, now) if arguments else None
+    findings = await load_findings(chat.workspace, chat.sitting.as_of, since=since)
+    notes = describe_new_findings(findings.reported, now)
+    chat.output.show(render_contradictions(findings.contradictions, notes))
     if not findings.contradictions:
         chat.output.answer(findings.nothing)
 

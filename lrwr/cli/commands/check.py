@@ -1,19 +1,22 @@
 """`lrwr check`: contradictions that rules find, or a language model with `--model`."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.container import open_workspace
 from lrwr.app.continuity import (
-    CheckScope,
+    CheckRequest,
     create_pair_judge,
     find_known_contradictions,
+    load_check_scope,
 )
 from lrwr.app.egress import create_price_lookup
+from lrwr.app.finding_log import describe_new_findings, log_findings, parse_since
 from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
@@ -34,8 +37,6 @@ from lrwr.cli.runtime.services import (
 )
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended
-from lrwr.core.canon.model import normalize_canon_path
-from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.contradictions import (
     UNCHECKED_TOPICS,
     ComparedFacts,
@@ -49,12 +50,13 @@ from lrwr.core.continuity.verdicts import (
 )
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.model.language_model import Usage
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import describe_conflicted_documents
 
 EPILOG = (
     "Examples: lrwr check · lrwr check chapters/06-fog.md · lrwr check --as-of ch12 ·"
-    " lrwr check --model --dry-run ·"
+    " lrwr check --since yesterday · lrwr check --model --dry-run ·"
     ' lrwr check intend bdfk --because "she lies about it" · lrwr check undo'
 )
 _NO_PAIRS = (
@@ -66,21 +68,24 @@ INTEND_EPILOG = (
     " lrwr check undo"
 )
 
+_PathsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PATH]…", help="Show only contradictions that involve these files."
+    ),
+]
+_SinceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DAY",
+        help="Show only those first reported since then: today, yesterday, "
+        '"3 days ago", 2026-11-20.',
+    ),
+]
+
 app = typer.Typer(
     name="check", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """What `lrwr check` should check.
-
-    Only contradictions in the files `paths` are reported, if there are any paths; and
-    only the story up to the point `as_of` is used.
-    """
-
-    paths: Sequence[str] = ()
-    as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +111,12 @@ class ModelCheckResult:
 @app.callback()
 def check_command(
     context: typer.Context,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PATH]…", help="Show only contradictions that involve these files."
-        ),
-    ] = None,
+    paths: _PathsArgument = None,
     as_of: AsOfOption = None,
     every: Annotated[
         bool, typer.Option("--all", help="Show intended contradictions too.")
     ] = False,
+    since: _SinceOption = None,
     model: Annotated[
         bool,
         typer.Option(
@@ -143,7 +144,8 @@ def check_command(
             "`--dry-run` and `--budget` need `--model`", hint="Add `--model`."
         )
     settings, output = start_session(context, {"model.budget": budget})
-    request = CheckRequest(paths or (), as_of)
+    day = None if since is None else parse_since(since, datetime.now().astimezone())
+    request = CheckRequest(paths or (), as_of, day)
     if dry_run:
         estimate, name = run_async(estimate_model_check(settings, output, request))
         _show_estimate(estimate, name, settings, output)
@@ -184,14 +186,40 @@ app.command("undo")(canon_undo_command)
 def _check_by_rules(
     settings: Settings, output: Output, request: CheckRequest, *, every: bool
 ) -> Sequence[Contradiction]:
-    findings, facts = run_async(_compare_facts(settings, output, request))
-    _show_findings(
-        findings, output, every=every, nothing=describe_no_contradictions(facts)
-    )
+    all_findings, facts = run_async(_compare_facts(settings, output, request))
+    findings, reported = _select_reported(settings, request, all_findings)
+    nothing = describe_no_contradictions(facts)
+    if all_findings and not findings:
+        earlier = format_count(len(all_findings), "contradiction")
+        nothing = f"No new contradictions; {earlier} reported earlier."
+    _show_findings(findings, output, reported, every=every, nothing=nothing)
     if not output.as_json:
         run_async(_warn_of_changes(settings, output))
         _print_rules_only_note(settings, output)
     return findings
+
+
+def _select_reported(
+    settings: Settings,
+    request: CheckRequest,
+    findings: Sequence[Contradiction],
+    *,
+    with_model: bool = False,
+) -> tuple[Sequence[Contradiction], Mapping[str, float]]:
+    """Log `findings`; return those that `request` asks for, and when each was first
+    reported, in seconds since 1970, by id.
+    """
+    reported = log_findings(
+        resolve_library(settings),
+        findings,
+        time.time(),
+        is_whole=request.is_whole,
+        with_model=with_model or settings.model.use != "off",
+    )
+    since = request.since
+    if since is not None:
+        findings = [f for f in findings if reported[f.id] >= since]
+    return findings, reported
 
 
 async def _compare_facts(
@@ -238,9 +266,12 @@ def _check_with_model(
     settings: Settings, output: Output, request: CheckRequest, *, every: bool
 ) -> Sequence[Contradiction]:
     result = run_async(run_model_check(settings, output, request))
-    _show_findings(result.found, output, every=every)
+    findings, reported = _select_reported(
+        settings, request, result.found, with_model=True
+    )
+    _show_findings(findings, output, reported, every=every)
     print_model_check(result, settings, output)
-    return result.found
+    return findings
 
 
 async def run_rule_check(
@@ -298,34 +329,6 @@ async def estimate_model_check(
         return await judge.estimate(await scope.find_pairs()), judge.name
 
 
-async def load_check_scope(workspace: Workspace, request: CheckRequest) -> CheckScope:
-    """Return the story data to check, limited to the files and the point of `request`.
-
-    Raises:
-        NotFound: A file or the point does not exist.
-    """
-    service = workspace.bible()
-    horizon = None if request.as_of is None else await service.horizon(request.as_of)
-    knowledge = await service.knowledge(horizon)
-    spelled = {
-        normalize_canon_path(outline): outline for outline in knowledge.order.outlines
-    }
-    root, current_folder = workspace.library.root, Path.cwd()
-    document_ids = (
-        resolve_document(
-            path,
-            document_ids=list(spelled),
-            root=root,
-            working_directory=current_folder,
-        )
-        for path in request.paths
-    )
-    documents = tuple(
-        spelled.get(document_id, document_id) for document_id in document_ids
-    )
-    return CheckScope(knowledge, horizon, documents or None)
-
-
 def print_model_check(
     result: ModelCheckResult, settings: Settings, output: Output
 ) -> None:
@@ -361,6 +364,7 @@ def print_model_check(
 def _show_findings(
     findings: Sequence[Contradiction],
     output: Output,
+    reported: Mapping[str, float],
     *,
     every: bool,
     nothing: str = "No contradictions found.",
@@ -370,9 +374,17 @@ def _show_findings(
     ]
     shown = findings if every else unintended
     if output.as_json:
-        output.json([contradiction_as_json(contradiction) for contradiction in shown])
+        output.json(
+            [
+                {
+                    **contradiction_as_json(finding),
+                    "first_reported": reported[finding.id],
+                }
+                for finding in shown
+            ]
+        )
         return
-    output.show(render_contradictions(shown))
+    output.show(render_contradictions(shown, describe_new_findings(reported)))
     if unintended:
         output.answer(
             "Correct the text or the note and run `lrwr ingest`; or mark it as"

@@ -1,13 +1,14 @@
 """`lrwr status`, `lrwr jobs`, and what `lrwr` prints without a command."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.finding_log import FindingLog, load_finding_log, parse_since
 from lrwr.app.maintenance.automatic_backup import (
     describe_known_damage,
     load_newest_backup,
@@ -27,6 +28,7 @@ from lrwr.app.presenters.text import (
     StyledText,
     format_count,
     sanitize_line,
+    shorten_excerpt,
 )
 from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, declare_limit, parse_choice
@@ -53,6 +55,13 @@ JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 1
 
 NOT_RECORDED = "The location of the manuscript folder is not recorded"
 _MAX_SKIPPED = 20
+_SHOWN_CHANGES = 3
+"""Changed documents that are named."""
+_USUAL_STEPS = (
+    ('lrwr ask "…"', "answer a question, with citations"),
+    ('lrwr search "…"', "find passages by their words and meaning"),
+    ("lrwr --help", "list all commands"),
+)
 
 app = typer.Typer()
 
@@ -74,18 +83,34 @@ def show_overview(context: typer.Context) -> None:
         )
         return
     facts = run_async(collect_status(settings, output.info))
+    log = load_finding_log(library)
     print_status(facts, output)
-    has_changes = (
-        _count_readable_changes(facts) or facts["gone"] or facts["names_pending"]
-    )
-    ingest_step = [("lrwr ingest", "process what changed")] if has_changes else []
-    _show_next_steps(
-        output,
-        *ingest_step,
-        ('lrwr ask "…"', "answer a question, with citations"),
-        ('lrwr search "…"', "find passages by their words and meaning"),
-        ("lrwr --help", "list all commands"),
-    )
+    if log.checked:
+        output.answer(log.describe(datetime.now().astimezone()))
+    _show_next_steps(output, *_list_next_steps(facts, log), *_USUAL_STEPS)
+
+
+def _list_next_steps(
+    facts: dict[str, object], log: FindingLog
+) -> Iterator[tuple[str, str]]:
+    """Yield commands for what changed, for findings, and for the last thread."""
+    if _count_readable_changes(facts) or facts["gone"] or facts["names_pending"]:
+        yield "lrwr ingest", "process what changed"
+    if _number(facts, "changed") or facts["gone"]:
+        yield "lrwr diff", "see what the changes do to the story"
+    newest = facts["newest"]
+    new = log.list_since(parse_since("yesterday", datetime.now().astimezone()))
+    if facts["documents"] and log.checked < (newest if newest is not None else 0.0):
+        since = "what you wrote since" if log.checked else "what you wrote"
+        yield "lrwr check", f"look for contradictions in {since}"
+    elif new:
+        number = format_count(len(new), "contradiction")
+        yield "lrwr check --since yesterday", f"see the {number} new since yesterday"
+    elif log.open_ids:
+        number = format_count(len(log.open_ids), "open contradiction")
+        yield "lrwr check", f"see the {number}"
+    if title := facts["last_thread"]:
+        yield "lrwr chat --thread 1", f"go on with “{title}”"
 
 
 def _show_next_steps(output: Output, *steps: tuple[str, str]) -> None:
@@ -122,13 +147,15 @@ async def collect_status(
     """Return the contents of the library and the changes to ingest, as for `--json`.
 
     `changed` and `gone` count the documents that an ingestion would process or delete;
+    `changed_documents` lists those with a new content;
     `missing` lists those without a file that it would not delete, because they are too
     many. They are found by file times and sizes; documents whose time or size differs
     are read, and no service is contacted. `conflicted` lists documents with git
     conflict markers. `skipped` lists conflict
     copies, folders that lrwr created, and files marked `lrwr: ignore`. `names_pending`
     is whether a decision about names waits for an ingestion. `backup` is the day of the
-    newest automatic backup, as in 2026-11-23, or empty. `problem` is a sentence if the
+    newest automatic backup, as in 2026-11-23, or empty. `last_thread` is the title of
+    the thread used last, or empty. `problem` is a sentence if the
     manuscript cannot be found, else empty. `embedded` counts the passages that the
     configured embedding model has embedded, `remarks` has a sentence if some are not, one
     if documents have the same `order`, and one if stored data is known to be damaged.
@@ -168,6 +195,7 @@ async def collect_status(
             "chunks": counts.chunks,
             **await _collect_remarks(workspace, counts, order),
             **_changes_as_json(changes),
+            "last_thread": await _load_last_title(workspace),
             "unreadable": await count_unreadable(workspace, changes.changed),
             "skipped": [
                 {"path": file.path, "cause": file.cause, "reason": file.reason}
@@ -184,10 +212,17 @@ async def collect_status(
 def _changes_as_json(changes: DocumentChanges) -> dict[str, object]:
     return {
         "changed": len(changes.changed) + len(changes.stale),
+        "changed_documents": list(changes.changed),
         "gone": len(changes.gone),
         "missing": list(changes.missing),
         "conflicted": list(changes.conflicted),
     }
+
+
+async def _load_last_title(workspace: Workspace) -> str:
+    """Return the title of the thread used last; empty if there is none."""
+    threads = await workspace.threads.threads()
+    return shorten_excerpt(threads[0].title) if threads else ""
 
 
 async def _load_order(workspace: Workspace) -> StoryOrder:
@@ -316,12 +351,22 @@ def _print_changes(facts: dict[str, object], output: Output) -> None:
             " analysed with the current settings). Run `lrwr ingest`."
             f"{deletes if gone else ''}"
         )
+        _name_changed_documents(facts["changed_documents"], output)
     elif facts["names_pending"]:
         output.answer(
             "Your last decisions about names are not applied yet. Run `lrwr ingest`."
         )
     elif not (unreadable or missing or conflicted):
         output.answer("The library is up to date with the manuscript.")
+
+
+def _name_changed_documents(documents: object, output: Output) -> None:
+    names = list(map(str, documents)) if isinstance(documents, list) else []
+    if not names:
+        return
+    shown, more = names[:_SHOWN_CHANGES], len(names) - _SHOWN_CHANGES
+    rest = f" and {more:,} more" if more > 0 else ""
+    output.answer(sanitize_line(f"{', '.join(shown)}{rest}"), indent=2)
 
 
 def _count(facts: dict[str, object], key: str, noun: str) -> str:

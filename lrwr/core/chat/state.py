@@ -70,7 +70,8 @@ class SharedScenes:
     Of each person, `people` has the displayed name and all forms of it. `is_list` says that
     all scenes are asked for, not whether the people meet. `apart` is the first scene
     with each person; `exchange` are the first words that one of two says to the other
-    for certain, None without any.
+    for certain, None without any. With `absent_since`, it is asked who is in no scene
+    after that chapter: then `scenes` has the last scene of each of `people` before.
     """
 
     people: tuple[tuple[str, ...], ...]
@@ -78,6 +79,12 @@ class SharedScenes:
     is_list: bool = False
     apart: tuple[SceneSummary, ...] = ()
     exchange: AttributedQuote | None = None
+    absent_since: int | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the scenes answer the question, so that no passages need follow."""
+        return self.absent_since is not None or (self.is_list and bool(self.scenes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,10 @@ CHECK_ACTIONS: tuple[Action, ...] = (
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
+        "check.new", "n", "New", "Show only what is new since yesterday, or all again",
+        "show_new", is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
         "check.all", "s", "Show all", "Show intended contradictions too", "show_all",
         is_shown_in_footer=True, is_priority=False,
     ),

@@ -102,9 +102,8 @@ async def open_recap_screen(screen: RoomScreen, words: str) -> None:
 
 
 async def open_check_screen(screen: RoomScreen, words: str) -> None:
-    """Show contradictions with both passages; `words` is ignored."""
-    del words
-    await screen.app.push_screen_wait(CheckScreen(screen))
+    """Show contradictions with both passages, those since the day `words` if given."""
+    await screen.app.push_screen_wait(CheckScreen(screen, words.strip()))
 
 
 async def open_diff_screen(screen: RoomScreen, words: str) -> None:

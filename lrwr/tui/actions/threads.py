@@ -16,7 +16,7 @@ from lrwr.tui.queries.threads import (
     load_threads,
 )
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.scope import ChatScope
+from lrwr.tui.scope import ChatScope, describe_scope
 from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.threads import ThreadsScreen, export_thread_as
 from lrwr.tui.widgets.prompt import PromptInputArea
@@ -52,6 +52,7 @@ async def start_thread(screen: RoomScreen, words: str) -> None:
     """
     del words
     await _stop_answer(screen)
+    _remember_scope(screen)
     screen.scope = replace(screen.scope, thread=None, title="")
     await screen.query_one(SplitView).show_notice(
         ["This is a new thread. Ask a question."]
@@ -105,11 +106,29 @@ def _require_thread(screen: RoomScreen) -> ThreadId:
 
 
 async def _open(screen: RoomScreen, thread: Thread, turns: Sequence[Turn]) -> None:
-    """Show a thread and restore its character, mode and horizon."""
+    """Show a thread and restore its character, mode and horizon.
+
+    They are what the user chose for the thread last: since the start of lrwr, else with
+    its last question. A message names them unless they are those of the thread before.
+    """
     await _stop_answer(screen)
-    screen.scope = ChatScope.of_thread(thread)
+    _remember_scope(screen)
+    before, scope = screen.scope, ChatScope.of_thread(thread)
+    scope = replace(screen.left_scopes.get(thread.id, scope), title=scope.title)
+    screen.scope = scope
+    if describe_scope(scope) != describe_scope(before):
+        phrases = ", ".join(describe_scope(scope))
+        until = "" if scope.as_of else ", with the whole story"
+        message = f"This thread goes on as it was: {phrases}{until}. F3 changes that."
+        screen.notify(sanitize_text(message), markup=False)
     await screen.query_one(SplitView).show(turns)
     screen.query_one(PromptInputArea).focus()
+
+
+def _remember_scope(screen: RoomScreen) -> None:
+    """Remember the scope of the thread that is left."""
+    if screen.scope.thread is not None:
+        screen.left_scopes[screen.scope.thread] = screen.scope
 
 
 async def _stop_answer(screen: RoomScreen) -> None:

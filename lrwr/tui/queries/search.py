@@ -1,11 +1,14 @@
 """Searches passages for the search screen, and lists contradictions with their text."""
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lrwr.app.continuity import find_known_contradictions, load_scope
+from lrwr.app.finding_log import log_findings
 from lrwr.app.presenters.contradictions import describe_no_contradictions
+from lrwr.app.presenters.text import format_count
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.decision import Decision, SlipIntended
 from lrwr.core.continuity.statements import Contradiction
@@ -90,20 +93,27 @@ def passage_evidence(passage: Passage) -> TextEvidence:
 class FindingsWithTexts:
     """Contradictions, and the texts of all documents that they quote.
 
+    `reported` has the time when each was first reported, in seconds since 1970, by id.
     Without contradictions, `nothing` says how many facts were compared.
     """
 
     contradictions: tuple[Contradiction, ...]
     texts: Mapping[DocumentId, DocumentText]
     nothing: str = ""
+    reported: Mapping[str, float] = field(default_factory=dict)
 
 
 async def load_findings(
-    workspace: "Workspace", as_of: str, *, with_intended: bool = False
+    workspace: "Workspace",
+    as_of: str,
+    *,
+    with_intended: bool = False,
+    since: float | None = None,
 ) -> FindingsWithTexts:
     """Return what `lrwr check` reports up to `as_of`, empty for the whole story.
 
-    Intended contradictions are left out unless `with_intended`.
+    Intended contradictions are left out unless `with_intended`, and those first
+    reported before `since`, in seconds since 1970, unless it is None.
 
     Raises:
         NotFound: No manuscript was ingested, or the horizon does not exist.
@@ -112,12 +122,23 @@ async def load_findings(
     await workspace.require_text()
     scope = await load_scope(workspace, as_of)
     contradictions = await find_known_contradictions(workspace, scope)
-    shown = tuple(c for c in contradictions if with_intended or not c.intended)
+    reported = log_findings(
+        workspace.library,
+        contradictions,
+        time.time(),
+        is_whole=not as_of,
+        with_model=workspace.settings.model.use != "off",
+    )
+    visible = tuple(c for c in contradictions if with_intended or not c.intended)
+    shown = tuple(c for c in visible if since is None or reported[c.id] >= since)
     texts = await workspace.passages.texts(_list_documents(shown))
     nothing = ""
     if not shown:
         nothing = describe_no_contradictions(await scope.count_compared())
-    return FindingsWithTexts(shown, texts, nothing)
+        if visible:
+            earlier = format_count(len(visible), "contradiction")
+            nothing = f"No new contradictions; {earlier} reported earlier."
+    return FindingsWithTexts(shown, texts, nothing, reported)
 
 
 def _list_documents(contradictions: Sequence[Contradiction]) -> set[DocumentId]:

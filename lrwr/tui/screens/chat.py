@@ -57,6 +57,16 @@ JUMP_BINDINGS = tuple(
 )
 """Keys that show a passage, independent of the focus."""
 
+OPENS_SCREEN = frozenset(
+    {
+        "help", "palette", "characters", "horizon", "threads", "gaps", "people", "world",
+        "timeline", "search", "check", "diff", "posts", "drafts", "review", "relations",
+        "quotes", "recap", "reader", "read_passage", "library", "settings", "rename",
+        "export",
+    }
+)  # fmt: skip
+"""Actions that open a screen, for which the keys pressed after them are meant."""
+
 QUESTION_WAITS = "Your question is asked as soon as the library is open."
 
 
@@ -229,7 +239,9 @@ class ChatScreen(RoomScreen):
         """
         run: WorkType[None] = partial(self._run_action_handler, name, words)
         group = f"action {name}"
-        self.run_worker(run, group=group, exclusive=True, exit_on_error=False)
+        worker = self.run_worker(run, group=group, exclusive=True, exit_on_error=False)
+        if name in OPENS_SCREEN:
+            self.room.hold_keys(worker)
 
     async def _run_action_handler(self, name: str, words: str) -> None:
         controller = await self._get_controller()

@@ -1,6 +1,7 @@
 """The check screen: contradictions with both passages side by side."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import ClassVar
 
 from textual import work
@@ -8,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
+from lrwr.app.finding_log import describe_new_findings, parse_since
 from lrwr.app.presenters.contradictions import describe_contradiction
 from lrwr.app.presenters.text import (
     StyledLine,
@@ -35,7 +37,11 @@ from lrwr.tui.widgets.lists import LineList, ListRow, RowList
 
 
 class CheckScreen(MasterDetailScreen[None]):
-    """Lists the contradictions that `lrwr check` reports; both passages are below."""
+    """Lists the contradictions that `lrwr check` reports; both passages are below.
+
+    `since` is a day, such as "yesterday": then only those first reported since are
+    listed.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     CheckScreen {
@@ -55,7 +61,7 @@ class CheckScreen(MasterDetailScreen[None]):
         *(action.binding for action in (*CHECK_ACTIONS, FIND_ACTION)),
     ]
 
-    def __init__(self, room: RoomScreen) -> None:
+    def __init__(self, room: RoomScreen, since: str = "") -> None:
         as_of = room.scope.as_of
         until = f", up to {format_horizon(as_of)}" if as_of else ""
         super().__init__(room, f"Contradictions{until}")
@@ -65,6 +71,7 @@ class CheckScreen(MasterDetailScreen[None]):
         self._decided: list[Decision] = []
         self._has_message = False
         self._with_intended = False
+        self._since = since
 
     def compose_details(self) -> ComposeResult:
         """Lay out the passages of both sides beside each other."""
@@ -79,20 +86,26 @@ class CheckScreen(MasterDetailScreen[None]):
             NotFound: No manuscript was ingested, or the horizon does not exist.
         """
         as_of, with_intended = self.room.scope.as_of, self._with_intended
+        now = datetime.now().astimezone()
+        since = parse_since(self._since, now) if self._since else None
         self._findings = await self.room.room.service_thread.run(
             lambda workspace: load_findings(
-                workspace, as_of, with_intended=with_intended
+                workspace, as_of, with_intended=with_intended, since=since
             )
         )
         self.nothing = self._findings.nothing
         if not self._has_message:
             topics = f"Not analysed (needs a language model): {UNCHECKED_TOPICS}."
-            self.set_note(topics)
+            shown = f"New since {self._since}; n shows all. " if self._since else ""
+            self.set_note(f"{shown}{topics}")
+        notes = describe_new_findings(self._findings.reported, now)
         return [
             ListRow(
                 contradiction.id,
                 describe_contradiction(contradiction),
-                f"intended: {contradiction.because}" if contradiction.intended else "",
+                f"intended: {contradiction.because}"
+                if contradiction.intended
+                else notes.get(contradiction.id, ""),
             )
             for contradiction in self._findings.contradictions
         ]
@@ -122,6 +135,12 @@ class CheckScreen(MasterDetailScreen[None]):
     def _finding(self, key: str) -> Contradiction | None:
         found = self._findings.contradictions
         return next((one for one in found if one.id == key), None)
+
+    def action_show_new(self) -> None:
+        """Show only what was first reported since yesterday, or everything again."""
+        self._since = "" if self._since else "yesterday"
+        self._has_message = False
+        self.fill(at=self.key)
 
     def action_show_all(self) -> None:
         """Show intended contradictions too, or hide them again."""

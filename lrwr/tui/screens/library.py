@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -14,13 +14,12 @@ from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION, LIBRARY_ACTIONS
-from lrwr.tui.input.keymap import resolve_keys
 from lrwr.tui.queries.library import (
     LibraryOverview,
     complete_folder,
     load_library_overview,
 )
-from lrwr.tui.room import IngestStatus, RoomScreen
+from lrwr.tui.room import IngestStatus, LoadingScreen, RoomScreen
 from lrwr.tui.screens.dialogs import ModalSheet
 
 REFRESH_SECONDS = 2.0
@@ -32,7 +31,7 @@ FOLDER_HINT = (
 BACKGROUND_HINT = "Reading goes on when you close this; Ctrl+C twice stops it."
 
 
-class LibraryScreen(ModalSheet[None]):
+class LibraryScreen(ModalSheet[None], LoadingScreen[None]):
     """Shows the library and the ingestion in the background, and starts one.
 
     `room` is the chat screen below, in whose background the ingestion runs: closing
@@ -58,8 +57,6 @@ class LibraryScreen(ModalSheet[None]):
     def __init__(self, room: RoomScreen) -> None:
         super().__init__()
         self._room = room
-        self._early_keys = ""
-        self._is_loaded = False
         self._root = Path()
 
     def compose(self) -> ComposeResult:
@@ -89,7 +86,12 @@ class LibraryScreen(ModalSheet[None]):
     @work(exclusive=True, group="look", exit_on_error=False)
     async def _refresh(self) -> None:
         services = self._room.room.service_thread
-        overview = await services.run(load_library_overview)
+        try:
+            overview = await services.run(load_library_overview)
+        except LrwrError as error:
+            self._show_text("#error", error.full_text)
+            self.is_loading = False
+            return
         self.query_one("#counts", Static).update(
             sanitize_text(_describe_counts(overview))
         )
@@ -100,34 +102,9 @@ class LibraryScreen(ModalSheet[None]):
         if not overview.folders and not folder.display:
             folder.focus()
         folder.display = not overview.folders
-        self._is_loaded, self._root = True, overview.root
-        self._replay_early_keys()
+        self._root = overview.root
+        self.is_loading = False
         self._show_changes()
-
-    def on_key(self, event: events.Key) -> None:
-        """Handle a character that no widget received, because it was typed too early."""
-        is_read_key = self._is_loaded and not self.query_one("#folder").display
-        if event.is_printable and event.character and not is_read_key:
-            event.stop()
-            self._early_keys += event.character
-            self._replay_early_keys()
-
-    def _replay_early_keys(self) -> None:
-        """Type the early characters once it is known whether a folder is asked for."""
-        if not self._is_loaded:
-            return
-        typed, self._early_keys = self._early_keys, ""
-        folder = self.query_one("#folder", Input)
-        if folder.display and typed:
-            folder.insert_text_at_cursor(typed)
-        elif any(key in typed for key in self._read_keys):
-            self.action_ingest()
-
-    @property
-    def _read_keys(self) -> tuple[str, ...]:
-        """The configured keys that start an ingestion."""
-        action = next(a for a in LIBRARY_ACTIONS if a.id == "library.read")
-        return resolve_keys(action, self._room.room.keymap)
 
     def _show_changes(self) -> None:
         lines = [sanitize_line(line) for line in reversed(self._room.ingest_notices)]
@@ -143,10 +120,7 @@ class LibraryScreen(ModalSheet[None]):
 
     def action_ingest(self) -> None:
         """Ingest the files that were changed, added or deleted, in the background."""
-        if self._is_loaded:
-            self._room.action_do("ingest")
-        else:
-            self._early_keys += self._read_keys[0]
+        self._room.action_do("ingest")
 
     def action_complete(self) -> None:
         """Complete the path in the folder field; elsewhere, move the focus."""

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
+from textual.worker import Worker
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 from lrwr.core.bible.values import TextEvidence
@@ -20,7 +20,7 @@ from lrwr.core.model.text import LineRange, Span
 from lrwr.tui.actions.citations import open_document_at_line
 from lrwr.tui.actions.screen_keys import LIST_ACTIONS
 from lrwr.tui.queries.reader import ReaderPosition
-from lrwr.tui.room import RoomApp, RoomScreen
+from lrwr.tui.room import LoadingScreen, RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows
 
@@ -32,6 +32,9 @@ SEARCH_DELAY = 0.3
 
 _HIGHLIGHT_DELAY = 0.04
 """Seconds before a highlighted row's details load; longer than a key repeat."""
+
+DIALOG_GROUPS = frozenset({"keep", "decide", "choose"})
+"""Worker groups of actions that may open a dialog over the list."""
 
 CURRENT_MARK = "◆ "
 """Marks the row of what is chosen at present."""
@@ -81,7 +84,7 @@ MasterDetailScreen {
 """
 
 
-class MasterDetailScreen(ModalScreen[ResultT]):
+class MasterDetailScreen(LoadingScreen[ResultT]):
     """Shows a list of rows and, beside it, the details of the highlighted row.
 
     `room` is the chat screen below. `words` fill the filter. Subclasses override `rows`
@@ -111,7 +114,6 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self._title = title
         self._words = words
         self._rows = SearchableRows(())
-        self._is_loading = True
         self._detailed: ListRow | None = None
         self.hint = "Type to search…"
         self.nothing = "The list is empty."
@@ -176,6 +178,13 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         row = self.query_one(RowList).row
         self.fill(at=self.key, name=row.name if row else "")
 
+    def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
+        """Run a worker; keys wait while it opens a dialog, for which they are meant."""
+        worker = super().run_worker(*args, **options)
+        if worker.group in DIALOG_GROUPS:
+            cast("RoomApp", self.app).hold_keys(worker)
+        return worker
+
     @property
     def key(self) -> str:
         """The key of the highlighted row; empty if there is none."""
@@ -194,7 +203,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             self.show_error(error)
             return
         finally:
-            self._is_loading = False
+            self.is_loading = False
         if name:
             named = [row.key for row in self._rows.all if row.name == name]
             at = at if at in named else next(iter(named), at)
@@ -259,7 +268,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
         While the rows are loading, nothing happens: they are filtered when they arrive.
         """
-        if not self._is_loading:
+        if not self.is_loading:
             self.find()
 
     @work(exclusive=True, group="extra", exit_on_error=False)

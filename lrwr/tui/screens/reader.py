@@ -8,7 +8,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
@@ -33,7 +32,7 @@ from lrwr.tui.queries.reader import (
     match_spans,
 )
 from lrwr.tui.queries.story import extract_first_words
-from lrwr.tui.room import RoomScreen
+from lrwr.tui.room import LoadingScreen, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.screens.scope import CharactersScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
@@ -149,7 +148,7 @@ class ReaderState:
                     yield number, finding
 
 
-class ReaderView(ModalScreen[None]):
+class ReaderView(LoadingScreen[None]):
     """Shows the manuscript: chapters and scenes in a tree, and the text beside it.
 
     `room` is the chat screen below. `start` is where to begin: a position, or what the
@@ -236,11 +235,13 @@ class ReaderView(ModalScreen[None]):
         start = self._start
         contents = await self._run(lambda w: load_reader_contents(w, start))
         if contents is None:
+            self.is_loading = False
             return
         self._state = ReaderState(contents)
         self.query_one(ContentsTree).show(contents)
         number = contents.find_part(contents.position)
         await self._open(number, contents.position.offset)
+        self.is_loading = False
         if before is None:
             await self._highlight_character(self.room.scope.character)
         else:

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from lrwr.app.presenters.text import format_age, format_horizon, sanitize_text
-from lrwr.tui.scope import ChatScope
+from lrwr.app.presenters.text import format_age, sanitize_text
+from lrwr.tui.scope import ChatScope, describe_scope
 
 AGE_INTERVAL = 5.0
 """Seconds between two updates of how long ago something was ingested."""
@@ -113,21 +113,8 @@ class RoomHeader(Static):
         """Return the line for `width` columns; 0 if the width is not known yet."""
         scope = self._scope
         title = Content(" ".join(sanitize_text(scope.title).split()) or "New thread")
-        rest = Content(
-            SEPARATOR + sanitize_text(SEPARATOR.join(_describe_scope(scope)))
-        )
+        rest = Content(SEPARATOR + sanitize_text(SEPARATOR.join(describe_scope(scope))))
         if width:
             title_width = max(MIN_TITLE_WIDTH, width - rest.cell_length)
             title = title.truncate(title_width, ellipsis=True)
         return title + rest
-
-
-def _describe_scope(scope: ChatScope) -> list[str]:
-    parts = [f"{scope.speaker or 'the analyst'} answers"]
-    if scope.character and not scope.speaker:
-        parts.append(f"about {scope.character}")
-    if scope.as_of:
-        parts.append(f"up to {format_horizon(scope.as_of)}")
-    if scope.witnessed:
-        parts.append("witnessed only")
-    return parts

@@ -5,7 +5,7 @@ import pytest
 from lrwr.app.presenters.answers import is_answer_doubtful
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import gather_context
-from lrwr.core.chat.extractive.question_parts import SceneRequest, find_scene_request
+from lrwr.core.chat.extractive.shared_scenes import SceneRequest, find_scene_request
 from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.documents import Horizon
@@ -34,6 +34,12 @@ FORMS = ("Nell Tallow", "Nell", "Mags", "Corin Vale")
         ("List all scenes with Nell and Mags", SceneRequest.LIST),
         ("In which scenes are Nell and Mags together?", SceneRequest.LIST),
         ("How many scenes does Nell share with Mags?", SceneRequest.LIST),
+        ("Who has not appeared since chapter 4?", SceneRequest.ABSENCE),
+        ("Which characters never appear after chapter two?", SceneRequest.ABSENCE),
+        ("Who hasn't been seen since ch. 4?", SceneRequest.ABSENCE),
+        ("Who disappears from the story after chapter 1?", SceneRequest.ABSENCE),
+        ("Who has not lit a lamp since chapter 4?", None),
+        ("Who has appeared since chapter 4?", None),
         ("Did Nell tell Mags about the lamp?", None),
         ("Why did Nell never meet Mags on the marsh?", None),
         ("Which scenes show the fog?", None),
@@ -125,3 +131,19 @@ async def test_the_first_scene_is_one_whose_narration_names_both() -> None:
     said = await answered(stories, "Have Nell and Mags met?")
     assert said.text.startswith("First scene with Mags and Nell, chapter 2")
     assert said.citations[0].text == "Nell sat down. Mags came in with the lamp."
+
+
+async def test_who_is_absent_since_a_chapter_is_listed_with_the_last_scene(
+    story: Stories,
+) -> None:
+    said = await answered(story, "Who has not appeared since chapter 1?")
+    first, *people = said.text.split("\n\n")
+    assert first == "1 character is in no scene after chapter 1; their last scenes:"
+    assert [line.split(":")[0] for line in people] == ["Mags, chapter 1"]
+    assert [citation.document for citation in said.citations] == [ONE]
+
+
+async def test_that_nobody_is_absent_is_said(story: Stories) -> None:
+    story.appears(TWO, "said Nell", "Mags", AppearanceRole.PRESENT, 1)
+    said = await answered(story, "Who hasn't appeared since chapter 1?")
+    assert said.text == "Everybody who is in a scene is in one after chapter 1, too."

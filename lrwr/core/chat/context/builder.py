@@ -26,10 +26,14 @@ from lrwr.core.chat.context.items import SURE_CERTAINTIES
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.extractive.question_parts import (
     find_chapter_words,
-    find_scene_request,
     parse_chapter_numbers,
 )
-from lrwr.core.chat.extractive.shared_scenes import gather_shared_scenes
+from lrwr.core.chat.extractive.shared_scenes import (
+    find_absence_chapter,
+    find_scene_request,
+    gather_absent_people,
+    gather_shared_scenes,
+)
 from lrwr.core.chat.state import RetrievalResult, SharedScenes, TurnQuestion
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.facts import RULES_KEEPER
@@ -228,6 +232,8 @@ def _select_shared_scenes(
     request = find_scene_request(question.text, forms)
     if request is None or question.character:
         return None
+    if (chapter := find_absence_chapter(question.text)) is not None:
+        return gather_absent_people(chapter, bible)
     return gather_shared_scenes(request, matches, bible)
 
 

@@ -166,7 +166,8 @@ class _ExtractiveAnswer:
         async with aclosing(start) as events:
             async for event in events:
                 yield event
-        if not self.writer.lines:
+        shared = self.result.shared_scenes
+        if not self.writer.lines and not (shared and shared.is_answer):
             gap = self._question_gap
             if self._nothing_found_level is NotFoundLevel.SURE and gap is not None:
                 yield GapFound(gap)
@@ -185,7 +186,7 @@ class _ExtractiveAnswer:
         )
         for piece in scenes.write(self.writer):
             yield piece
-        if not (shared.is_list and shared.scenes):
+        if not shared.is_answer:
             async with aclosing(self._write_facts_and_passages([])) as events:
                 async for event in events:
                     yield event

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 
 from lrwr.core.bible.kin_terms import read_kin_term
@@ -282,6 +281,16 @@ def parse_chapter_numbers(text: str) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 
+def find_chapters_after(text: str) -> list[int]:
+    """Return the numbers of the chapters that follow "since" or "after" in `text`."""
+    numbers = (
+        parse_numeral(match["number"])
+        for match in _CHAPTER.finditer(text)
+        if (match["relation"] or "").lower() in ("since", "after") and match["number"]
+    )
+    return [number for number in numbers if number is not None]
+
+
 def find_chapter_words(text: str) -> list[str]:
     """Return the content words of phrases such as "chapter three" in `text`.
 
@@ -438,53 +447,3 @@ def _list_pronoun_referents(
     return [
         entity.name for entity in plan.entities if entity.name != question.character
     ]
-
-
-class SceneRequest(StrEnum):
-    """What a question asks of scenes: whether people meet, or a list of scenes."""
-
-    MEETING = "meeting"
-    LIST = "list"
-
-    @property
-    def min_people(self) -> int:
-        """How many people such a question names at least."""
-        return 2 if self is SceneRequest.MEETING else 1
-
-
-_MEETING_QUESTION = re.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:has|have|had|did|do|does|when|where|how|in|are|is|were"
-    r"|was)\b.*\b(?:met|meets?|face\s+to\s+face|see|seen|saw|speaks?|spoke|spoken|talk"
-    r"|talks|talked|encounter|encounters|encountered|together)\b",
-    re.IGNORECASE,
-)
-_LIST_QUESTION = re.compile(
-    r"^\W*(?:please\s+)?(?:list|show|find|give|which|what|in\s+(?:which|what)|all|every"
-    r"|how\s+many)\b.*\bscenes?\b",
-    re.IGNORECASE,
-)
-_SCENE_WORDS = frozenset(
-    {
-        "list", "show", "find", "give", "all", "every", "each", "any", "both", "scene",
-        "scenes", "chapter", "chapters", "together", "appear", "appears", "share",
-        "feature", "present", "meet", "meets", "met", "face", "see", "seen", "saw",
-        "speak", "speaks", "spoke", "spoken", "talk", "talks", "talked", "encounter",
-        "first", "time", "place", "come", "comes", "came", "end", "ever", "actually",
-        "yet", "already", "alone", "contain", "person", "directly", "other", "how", "many",
-    }
-)  # fmt: skip
-"""Words of a question about scenes that add nothing to what it asks."""
-
-
-def find_scene_request(question: str, forms: Iterable[str]) -> SceneRequest | None:
-    """Return whether `question` asks whether people meet or in which scenes they are,
-    and nothing else; `forms` are the names of the people it names.
-    """
-    name_words = {word for form in forms for word in extract_content_words(form)}
-    text = remove_chapter_references(strip_request_phrase(question))
-    words = set(extract_content_words(text)) - name_words
-    if not words <= _SCENE_WORDS:
-        return None
-    if _LIST_QUESTION.search(text):
-        return SceneRequest.LIST
-    return SceneRequest.MEETING if _MEETING_QUESTION.search(text) else None

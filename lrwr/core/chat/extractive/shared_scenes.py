@@ -1,8 +1,9 @@
 """Answers whether characters meet, and which scenes have them, from who is present."""
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise, product
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from itertools import islice, pairwise, product
 
 from lrwr.core.bible.name_lookup import EntityMatches
 from lrwr.core.bible.values import (
@@ -18,12 +19,16 @@ from lrwr.core.chat.context.items import (
     StoryFacet,
     is_sure,
 )
-from lrwr.core.chat.extractive.question_parts import SceneRequest
+from lrwr.core.chat.extractive.question_parts import (
+    find_chapters_after,
+    remove_chapter_references,
+    strip_request_phrase,
+)
 from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
 from lrwr.core.chat.state import SharedScenes
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
-from lrwr.core.model.text import SentenceSplitter, Span
+from lrwr.core.model.text import SentenceSplitter, Span, extract_content_words
 from lrwr.core.model.turns import NO_SCENE
 from lrwr.core.ports.stores import DocumentText
 
@@ -37,6 +42,99 @@ _SPEECH = re.compile(r"“[^”\n]*”?|\"[^\"\n]*\"?")
 
 MAX_WITNESS_SENTENCES = 2
 """Consecutive sentences at most that name everybody, and so show them together."""
+
+
+class SceneRequest(StrEnum):
+    """What a question asks of scenes: whether people meet, a list of scenes, or who is
+    in none of them after a chapter.
+    """
+
+    MEETING = "meeting"
+    LIST = "list"
+    ABSENCE = "absence"
+
+    @property
+    def min_people(self) -> int:
+        """How many people such a question names at least."""
+        return {SceneRequest.MEETING: 2, SceneRequest.LIST: 1}.get(self, 0)
+
+
+_MEETING_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:has|have|had|did|do|does|when|where|how|in|are|is|were"
+    r"|was)\b.*\b(?:met|meets?|face\s+to\s+face|see|seen|saw|speaks?|spoke|spoken|talk"
+    r"|talks|talked|encounter|encounters|encountered|together)\b",
+    re.IGNORECASE,
+)
+_LIST_QUESTION = re.compile(
+    r"^\W*(?:please\s+)?(?:list|show|find|give|which|what|in\s+(?:which|what)|all|every"
+    r"|how\s+many)\b.*\bscenes?\b",
+    re.IGNORECASE,
+)
+_SCENE_WORDS = frozenset(
+    {
+        "list", "show", "find", "give", "all", "every", "each", "any", "both", "scene",
+        "scenes", "chapter", "chapters", "together", "appear", "appears", "share",
+        "feature", "present", "meet", "meets", "met", "face", "see", "seen", "saw",
+        "speak", "speaks", "spoke", "spoken", "talk", "talks", "talked", "encounter",
+        "first", "time", "place", "come", "comes", "came", "end", "ever", "actually",
+        "yet", "already", "alone", "contain", "person", "directly", "other", "how", "many",
+    }
+)  # fmt: skip
+"""Words of a question about scenes that add nothing to what it asks."""
+
+
+def find_scene_request(question: str, forms: Iterable[str]) -> SceneRequest | None:
+    """Return whether `question` asks whether people meet or in which scenes they are,
+    and nothing else; `forms` are the names of the people it names.
+    """
+    name_words = {word for form in forms for word in extract_content_words(form)}
+    if find_absence_chapter(question) is not None:
+        return SceneRequest.ABSENCE
+    text = remove_chapter_references(strip_request_phrase(question))
+    words = set(extract_content_words(text)) - name_words
+    if not words <= _SCENE_WORDS:
+        return None
+    if _LIST_QUESTION.search(text):
+        return SceneRequest.LIST
+    return SceneRequest.MEETING if _MEETING_QUESTION.search(text) else None
+
+
+_ABSENCE_QUESTION = re.compile(
+    r"^\W*(?:please\s+)?(?:(?:list|show)\s+)?(?:me\s+)?(?:who|which|what|all|characters?"
+    r"|people)\b.*(?:\b(?:not|never|no\s+longer|absent|gone|missing|vanish\w*"
+    r"|disappear\w*|drop\w*)\b|n['’]t\b)",
+    re.IGNORECASE,
+)
+_ABSENCE_WORDS = frozenset(
+    {
+        "list", "show", "all", "characters", "character", "people", "never", "been",
+        "hasn't", "haven't", "doesn't", "don't", "didn't", "isn't", "wasn't", "again",
+        "appear", "appears", "appeared", "seen", "see", "shown", "present", "mentioned",
+        "turn", "turns", "turned", "act", "acts", "speak", "speaks", "spoken", "story",
+        "book", "longer", "absent", "gone", "missing", "vanish", "vanishes", "vanished",
+        "disappear", "disappears", "disappeared", "drop", "drops", "dropped", "anymore",
+        "scene", "scenes", "part", "active",
+    }
+)  # fmt: skip
+"""Words of a question about absence that add nothing to what it asks."""
+
+
+def find_absence_chapter(question: str) -> int | None:
+    """Return the chapter since or after which a question asks who is absent; None if it
+    asks something else.
+    """
+    bounds = find_chapters_after(question)
+    text = remove_chapter_references(question).replace("’", "'")
+    words = set(extract_content_words(text))
+    is_asked = _ABSENCE_QUESTION.search(question) and words <= _ABSENCE_WORDS
+    return bounds[0] if is_asked and len(bounds) == 1 else None
+
+
+def list_people_to_compare(question: str, bible: Bible) -> list[str]:
+    """Return the names of all characters if `question` asks who is absent, else none."""
+    if find_absence_chapter(question) is None:
+        return []
+    return [profile.name for profile in bible.characters]
 
 
 def gather_shared_scenes(
@@ -65,6 +163,27 @@ def gather_shared_scenes(
         is_list=request is SceneRequest.LIST,
         apart=tuple(scene for scene in firsts if scene is not None),
         exchange=_find_exchange(people, bible.quotes),
+    )
+
+
+def gather_absent_people(chapter: int, bible: Bible) -> SharedScenes:
+    """Return the last scene of each character who is in no scene after `chapter`.
+
+    Those whom the text names most come first; those who are in no scene are left out.
+    """
+    last = {name: scene for scene in bible.scenes for name in scene.present}
+    absent = [
+        (profile, last[profile.name])
+        for profile in bible.characters
+        if profile.name in last and last[profile.name].chapter <= chapter
+    ]
+    return SharedScenes(
+        people=tuple(
+            (profile.name, *(form.name for form in profile.aliases))
+            for profile, _ in absent
+        ),
+        scenes=tuple(scene for _, scene in absent),
+        absent_since=chapter,
     )
 
 
@@ -119,9 +238,12 @@ class SharedScenesWriter:
         """Yield all scenes if they are asked for, else the first one and the first words
         between two people.
 
-        Without a scene a line says so, and the first scene with each person follows.
+        Without a scene a line says so, and the first scene with each person follows. If
+        absent people are asked for, each is listed with their last scene.
         """
-        if not self._shared.scenes:
+        if self._shared.absent_since is not None:
+            yield from self._list_absent(writer, self._shared.absent_since)
+        elif not self._shared.scenes:
             yield from self._tell_apart(writer)
         elif self._shared.is_list:
             yield from self._list(writer)
@@ -143,6 +265,24 @@ class SharedScenesWriter:
         if len(scenes) > MAX_LISTED_SCENES:
             more = len(scenes) - MAX_LISTED_SCENES
             yield writer.say(f"{more} more; `lrwr timeline` lists all scenes.")
+
+    def _list_absent(self, writer: AnswerWriter, chapter: int) -> AnswerPieces:
+        people = self._shared.people
+        after = f"after chapter {chapter}{self._so_far}"
+        if not people:
+            yield writer.say(f"Everybody who is in a scene is in one {after}, too.")
+            return
+        number = (
+            f"{len(people)} {'character is' if len(people) == 1 else 'characters are'}"
+        )
+        yield writer.say(f"{number} in no scene {after}; their last scenes:")
+        last_scenes = zip(people, self._shared.scenes, strict=True)
+        for forms, scene in islice(last_scenes, MAX_LISTED_SCENES):
+            yield from writer.facts((self._build_item(scene, (forms,), forms[0]),))
+        if (more := len(people) - MAX_LISTED_SCENES) > 0:
+            yield writer.say(
+                f"{more} more; `lrwr characters --absent-since ch{chapter}` lists all."
+            )
 
     def _tell_meeting(self, writer: AnswerWriter) -> AnswerPieces:
         people = self._shared.people
@@ -236,4 +376,4 @@ def _build_line(evidence: TextEvidence, lead: str = "") -> ContextItem:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -18,9 +18,12 @@ from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
 from lrwr.core.chat.extractive.question_parts import (
-    find_scene_request,
     parse_chapter_numbers,
     remove_chapter_bound,
+)
+from lrwr.core.chat.extractive.shared_scenes import (
+    find_scene_request,
+    list_people_to_compare,
 )
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.planning.follow_up import rewrite_follow_up
@@ -425,10 +428,9 @@ def select_bible_parts(
     """
     matches = [match_entity(entity.name, names) for entity in plan.entities]
     people = {question.character} - {""}
-    people.update(form for match in matches for form in match.forms)
-    people.update(name for match in matches for name in match.names)
+    people.update(name for match in matches for name in (*match.forms, *match.names))
     element_names = {entity.name for entity in plan.entities}
-    element_names.update(e.name for match in matches for e in match.elements)
+    element_names |= {e.name for match in matches for e in match.elements}
     elements = [
         element
         for element in names.world
@@ -444,6 +446,7 @@ def select_bible_parts(
         for name in character.people
     )
     people.update(c.value for e in elements for c in e.connected_characters)
+    people.update(list_people_to_compare(question.text, names))
     keys = {normalize_element_name(element.name) for element in elements}
     return BibleParts(
         people=frozenset(people),
@@ -460,9 +463,7 @@ def select_bible_parts(
 def _needs_timeline(
     question: TurnQuestion, plan: QuestionPlan, matches: Sequence[EntityMatches]
 ) -> bool:
-    """Return whether scenes and events of the whole story are needed: to compare them
-    with the question, or to tell who meets and what a character witnessed.
-    """
+    """Return whether scenes and events of all chapters are needed, as for who meets."""
     forms = [form for match in matches for form in match.forms]
     return (
         AnswerSource.TIMELINE in plan.sources
