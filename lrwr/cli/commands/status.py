@@ -99,8 +99,9 @@ def _list_next_steps(
     if _number(facts, "changed") or facts["gone"]:
         yield "lrwr diff", "see what the changes do to the story"
     newest = facts["newest"]
+    written_at = newest if isinstance(newest, float) else 0.0
     new = log.list_since(parse_since("yesterday", datetime.now().astimezone()))
-    if facts["documents"] and log.checked < (newest if newest is not None else 0.0):
+    if facts["documents"] and log.checked < written_at:
         since = "what you wrote since" if log.checked else "what you wrote"
         yield "lrwr check", f"look for contradictions in {since}"
     elif new:
