@@ -84,7 +84,6 @@ from lrwr.tui.widgets.turn import TurnView
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from lrwr.app.container import Workspace
 
 ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
     {
