@@ -16,7 +16,13 @@ from lrwr.core.canon.model import (
     normalize_canon_text,
 )
 from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
-from lrwr.core.model.facts import PRESENT_FIELD, Certainty, FactAbout, LifeEventKind
+from lrwr.core.model.facts import (
+    PRESENT_FIELD,
+    WRITER_KEEPER,
+    Certainty,
+    FactAbout,
+    LifeEventKind,
+)
 from lrwr.core.model.text import LazyPattern, Span
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
@@ -179,14 +185,17 @@ def _points_of_view(
 def _count_presence(
     material: VisibleFacts, appearances: Iterable[Appearance]
 ) -> Mapping[SceneKey, Mapping[str, _Presence]]:
-    """Return for each scene how often each character appears in each role."""
+    """Return for each scene how often each character appears in each role, without those
+    who died before the story.
+    """
     horizon_view = material.view
+    dead = _find_dead_from_start(material)
     counts: dict[SceneKey, dict[str, _Presence]] = {}
     for appearance in appearances:
         if not horizon_view.is_visible(appearance.document, (appearance.span,)):
             continue
         name = material.cast.display_name(appearance.character)
-        if name:
+        if name and name not in dead:
             home = (
                 appearance.document,
                 *horizon_view.locate_scene(appearance.document, appearance.span),
@@ -245,6 +254,25 @@ def _find_deaths(material: VisibleFacts) -> dict[str, tuple[int, str, int]]:
             place = material.view.sort_key(evidence.document, evidence.spans[0].start)
             deaths[name] = min(place, deaths.get(name, place))
     return deaths
+
+
+_DEAD_FROM_START = re.compile(
+    r"\b(?:dead|died|dies|killed|drowned|murdered)\b[^.;]{0,40}\bbefore (?:the |this )?"
+    r"(?:book|story|novel|events?|action|first chapter|chapter (?:one|1))\b",
+    re.IGNORECASE,
+)
+
+
+def _find_dead_from_start(material: VisibleFacts) -> frozenset[str]:
+    """Return the characters of whom the author's notes say that they died before the
+    story: it only tells of them.
+    """
+    return frozenset(
+        material.cast.display_name(sourced_fact.fact.subject)
+        for sourced_fact in material.about(FactAbout.CHARACTER)
+        if sourced_fact.fact.keeper == WRITER_KEEPER
+        and _DEAD_FROM_START.search(sourced_fact.fact.value)
+    )
 
 
 def _is_title_page(text: str) -> bool:

@@ -4,10 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lrwr.core.bible.profiles import (
-    SourcedFact,
-    VisibleFacts,
-)
+from lrwr.core.bible.horizon import HorizonCast
+from lrwr.core.bible.profiles import SourcedFact, VisibleFacts
 from lrwr.core.bible.scenes import find_scene_place, find_time_phrase
 from lrwr.core.bible.values import (
     AttributedQuote,
@@ -21,12 +19,14 @@ from lrwr.core.bible.values import (
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
+    NARRATOR_DETAIL,
     RULES_KEEPER,
     WRITER_KEEPER,
     Certainty,
     CharacterField,
     Fact,
     FactAbout,
+    LifeEventKind,
     StoryGridTag,
 )
 from lrwr.core.ports.story_stores import DocumentQuotation
@@ -36,14 +36,23 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     """Return the events of `material`, the visible facts, in story order.
 
     Facts with the same description and location give one event. Names that are not
-    visible are left out.
+    visible are left out. An event that rules found and in which nobody known takes part
+    is left out, too, unless it is a death or the like.
     """
     events: dict[tuple[object, ...], NarrativeEvent] = {}
+    narrator = next(
+        (
+            v.character.name
+            for v in material.cast.visible.values()
+            if v.character.narrator
+        ),
+        "",
+    )
     for sourced_fact in _drop_replaced_events(material):
-        fact, horizon_cast = sourced_fact.fact, material.cast
-        involved = filter(
-            None, map(horizon_cast.display_name, fact.all_details("involved"))
-        )
+        fact = sourced_fact.fact
+        involved = _list_involved(fact, material.cast, narrator)
+        if _is_about_nobody(fact, involved):
+            continue
         tag = fact.detail("story_grid_tag")
         place = (
             sourced_fact.evidence.document,
@@ -52,7 +61,7 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
         )
         event = NarrativeEvent(
             description=fact.value or sourced_fact.evidence.text,
-            characters_involved=tuple(dict.fromkeys(involved)),
+            characters_involved=involved,
             emotional_weight=dict(_feelings(fact.all_details("feels"), material)),
             story_grid_tag="" if tag == StoryGridTag.NONE else tag,
             evidence=sourced_fact.evidence,
@@ -62,6 +71,33 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
         )
         events.setdefault(place, event)
     return tuple(events.values())
+
+
+_K = LifeEventKind
+_GRAVE = frozenset({_K.DIED, _K.ROBBED, _K.ARRESTED, _K.ELOPED})
+"""Kinds of events that matter whoever takes part."""
+_GRAVE_IF_NARRATED = frozenset({_K.WOUNDED, _K.ACCIDENT, _K.TAKEN})
+"""Kinds of which speech says too little if it names nobody."""
+
+
+def _list_involved(fact: Fact, cast: HorizonCast, narrator: str) -> tuple[str, ...]:
+    """Return the displayed names of those who take part in an event; `narrator` is one
+    who tells it of themselves.
+    """
+    names = list(filter(None, map(cast.display_name, fact.all_details("involved"))))
+    if narrator and NARRATOR_DETAIL in fact.details:
+        names.insert(0, narrator)
+    return tuple(dict.fromkeys(names))
+
+
+def _is_about_nobody(fact: Fact, involved: Collection[str]) -> bool:
+    """Return whether rules found an event of a life in which nobody known takes part,
+    and which is not grave by itself.
+    """
+    kind = fact.detail("kind")
+    if fact.keeper != RULES_KEEPER or involved or not kind or kind in _GRAVE:
+        return False
+    return bool(fact.detail("told")) or kind not in _GRAVE_IF_NARRATED
 
 
 def _drop_replaced_events(material: VisibleFacts) -> list[SourcedFact]:

@@ -258,8 +258,8 @@ _OWN_HAIR = re.compile(
 )
 # Words after a subject that name nobody else who may own "his father"
 _ONLY_SUBJECT = (
-    r"(?: (?!(?:and|whose|who|an?|the|another|every|each|one)\b)[a-z]+){0,3}?"
-    r"(?: an? (?:letter|note|visit|message|line|word|present))?(?: [a-z]+)?\s"
+    r"(?:,? and|(?: (?!(?:and|whose|who|an?|the|another|every|each|one)\b)[a-z]+){0,3}?"
+    r"(?: an? (?:letter|note|visit|message|line|word|present))?(?: [a-z]+)?)\s"
 )
 _PRONOUN_GENDER = MappingProxyType({"his": Gender.MALE, "her": Gender.FEMALE})
 

@@ -36,6 +36,8 @@ ALONE_DETAIL = ("alone", "yes")
 """Detail of a relation cue with a pronoun: its paragraph names only one before it."""
 FAR_DETAIL = ("far", "yes")
 """Detail of a relation cue whose pronoun means somebody of the paragraph before."""
+NARRATOR_DETAIL = ("first person", "yes")
+"""Detail of an event that the narrator tells of "I" or "we"."""
 RELATION_CUE_FIELD = "relation"
 """`Fact.field` of the cues to a relationship."""
 PRESENT_FIELD = "present"

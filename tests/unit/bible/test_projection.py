@@ -23,6 +23,7 @@ from lrwr.core.model.facts import (
     Certainty,
     CharacterField,
     FactAbout,
+    LifeEventKind,
     WorldField,
 )
 from lrwr.core.model.text import Span
@@ -250,6 +251,28 @@ def test_events_know_whom_they_concern() -> None:
     assert (event.evidence.text, event.evidence.chapter) == ("Corin Vale drowned", 2)
 
 
+@pytest.mark.parametrize(
+    ("kind", "involved", "is_listed"),
+    [
+        (LifeEventKind.MARRIED, (), False),
+        (LifeEventKind.MARRIED, ("Corin Vale",), True),
+        (LifeEventKind.DIED, (), True),
+    ],
+)
+def test_an_event_without_anybody_known_is_listed_only_if_it_is_grave(
+    kind: LifeEventKind, involved: tuple[str, ...], is_listed: bool
+) -> None:
+    stories = Stories(
+        Book({"chapters/01.md": "# One\n\nCorin Vale came. It was done."})
+    )
+    stories.name("Corin Vale", gender=Gender.MALE)
+    stories.fact(
+        "chapters/01.md", "It was done.", FactAbout.EVENT, "event", "It was done.",
+        details=(("kind", kind), *(("involved", name) for name in involved)),
+    )  # fmt: skip
+    assert bool(project_bible(stories.knowledge()).events) is is_listed
+
+
 def test_the_timeline_has_scenes_and_under_them_their_events() -> None:
     told = [(m.kind, m.text, m.characters) for m in bible().timeline]
     assert told == [
@@ -406,6 +429,28 @@ def test_the_dead_are_present_only_if_they_speak(
         stories.appears("chapters/01.md", words, "Corin Vale", part, 1)
     *_, last = project_bible(stories.knowledge()).scenes
     assert last.present == present
+
+
+@pytest.mark.parametrize(
+    ("words", "present"),
+    [("Dead before the book begins.", ()), ("Dead tired.", ("Corin Vale",))],
+)
+def test_who_died_before_the_story_by_the_notes_is_never_present(
+    words: str, present: tuple[str, ...]
+) -> None:
+    text = "# One\n\nCorin Vale lay in the church."
+    stories = Stories(Book({"chapters/01.md": text}))
+    stories.name("Corin Vale", gender=Gender.MALE)
+    stories.fact(
+        "chapters/01.md", "Corin Vale", FactAbout.CHARACTER, CharacterField.ATTRIBUTE,
+        words, "Corin Vale", keeper=WRITER_KEEPER, certainty=Certainty.CONFIRMED,
+        details=(("attribute", "description"),),
+    )  # fmt: skip
+    for role in (AppearanceRole.PRESENT, AppearanceRole.SPEAKS):
+        place = "Corin Vale lay in the church."
+        stories.appears("chapters/01.md", place, "Corin Vale", role, 1)
+    (scene,) = project_bible(stories.knowledge()).scenes
+    assert scene.present == present
 
 
 def test_a_title_page_is_no_scene() -> None:

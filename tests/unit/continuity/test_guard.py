@@ -334,6 +334,9 @@ def test_a_death_that_is_not_told_kills_nobody(text: str) -> None:
     "text",
     [
         "Nell Tallow had a letter from her father, Bram Ottley.",
+        "Bram Ottley and his daughter Nell Tallow came late.",
+        "Bram Ottley had a daughter, Nell Tallow.",
+        "Bram Ottley, whose daughter was Nell Tallow, sat by the mill.",
         "Nell Tallow kissed her father Bram Ottley at the gate.",
         "Bram Ottley was proud of his daughter Nell Tallow.",
         "Nell Tallow's father was Bram Ottley.",

@@ -37,6 +37,10 @@ def claims(text: str, narrator: str = "") -> list[tuple[str, str, str, Certainty
         ("Then Nell and Mags were sisters.", "Nell", "sister", "Mags"),
         ("It was Nell's uncle, called Hob.", "Nell", "uncle", "Hob"),
         ("The late Mr. Vale’s clerk Toby ran.", "Mr. Vale", "clerk", "Toby"),
+        ("Hob Vale had a daughter, Nell.", "Hob Vale", "daughter", "Nell"),
+        ("Then Hob Vale had an only son called Toby.", "Hob Vale", "son", "Toby"),
+        ("Hob Vale, whose son was Toby, sat by the mill.", "Hob Vale", "son", "Toby"),
+        ("Nell was born to Annis Vale.", "Annis Vale", "child", "Nell"),
     ],
 )  # fmt: skip
 def test_a_tie_between_two_names_is_verified(
@@ -110,3 +114,10 @@ def test_a_child_of_two_has_both_as_parents() -> None:
         ("Mr. Vale", "daughter", "Mags", VERIFIED),
         ("Lady Anne", "daughter", "Mags", VERIFIED),
     ]
+
+
+def test_who_has_a_daughter_is_a_person_though_the_text_says_nothing_else() -> None:
+    text = "Then Hob came.\n\nJane sat beside her mother, Mags Ottley."
+    facts = told(text, known=("Hob",))
+    assert [(f.subject, f.detail("target")) for f in facts] == [("Jane", "Mags Ottley")]
+    assert told("In Thole her mother, Mags Ottley, sat.", known=("Hob",)) == []

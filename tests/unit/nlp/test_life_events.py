@@ -1,7 +1,7 @@
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.model.facts import Fact, LifeEventKind
+from lrwr.core.model.facts import NARRATOR_DETAIL, Fact, LifeEventKind
 from lrwr.core.nlp.facts.life_events import find_life_event_facts
 from lrwr.core.nlp.text.prose import annotate_prose
 
@@ -79,6 +79,12 @@ def test_each_kind_of_life_event_is_found_verbatim(text: str, kind: str) -> None
         "Hob, born in 1760, married in 1784.",
         "Then Nell fainted.",
         "Nell met Hob on the stairs.",
+        "Nell met Hob within a few yards of the house.",
+        "Nell made a proposal to Hob, that he should wash the dog.",
+        "Nell confessed that she had surprised them.",
+        "At last Nell arrived in Tallow Street, near the mill.",
+        "The contrast between Nell's coat and Hob's, struck her.",
+        "Corin, who had married a daughter to Hob, sat down.",
         "“When her third husband died, her hair turned grey,” said Nell.",
         "“I am going away myself,” said Nell.",
         "Hob was received by Nell with kindness.",
@@ -144,6 +150,26 @@ def test_a_proposal_in_speech_involves_those_who_talk() -> None:
     (event,) = events("Nell turned to Corin. “Will you marry me?” said Corin.")
     assert event.detail("kind") == LifeEventKind.PROPOSED
     assert list(event.all_details("involved")) == ["Corin", "Nell"]
+
+
+def test_an_engagement_in_speech_is_that_of_the_speaker_and_of_who_is_named() -> None:
+    (event,) = events("Nell turned to Hob. “I am engaged to Corin,” said Nell.")
+    assert list(event.all_details("involved")) == ["Nell", "Corin"]
+
+
+def test_nobody_is_guessed_who_is_arrested() -> None:
+    (event,) = events("Nell turned to Hob. “They have arrested him,” said Nell.")
+    assert list(event.all_details("involved")) == []
+
+
+def test_an_event_of_the_narrator_says_so() -> None:
+    (event,) = events("I received a letter.")
+    assert NARRATOR_DETAIL in event.details
+
+
+def test_a_subject_far_before_its_verb_is_none() -> None:
+    text = "Nell said that she was fixed, " + "and the mud lay still, " * 9
+    assert kinds(text + "and had expired.") == []
 
 
 def test_a_long_sentence_gives_the_part_that_tells_it() -> None:

@@ -57,6 +57,10 @@ def test_who_acts_or_speaks_is_present(text: str) -> None:
         "Hob wondered. If Nell recovered, it would all be well again.\n",
         "Hob sat. Nell away and Mags away, he had the house. He looked for Nell.\n",
         "Hob sat by the grave of Nell. It was quiet. Hob saw Nell's stone.\n",
+        "Hob sat. Two years had passed since Nell's death. Nell kept his house then.\n",
+        "Hob sat down. He made an enquiry after Nell, and wrote a letter to Nell.\n",
+        "Hob sat down. He looked for Nell. Nell came not, and he thought of Nell.\n",
+        "Hob read it:\n\n> Nell opened the door.\n> Then Nell laughed.\n\nHob sat.\n",
     ],
 )
 def test_who_is_only_thought_or_spoken_of_is_absent(text: str) -> None:

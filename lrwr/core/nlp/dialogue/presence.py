@@ -65,6 +65,16 @@ _COMPANION_BEFORE = LazyPattern(
     r"\b(?:to|with|at|by|beside|near|upon|on|towards?|before|behind|between|after|past|"
     rf"round){_KIND_WORDS} $"
 )
+# What is said, written, felt or asked of somebody: "an enquiry after Nell"
+_REGARD_BEFORE = LazyPattern(
+    r"\b(?:regards?|respects?|enquir\w+|inquir\w+|ask(?:ed|ing)? after|wonder\w*|surprise|"
+    r"letters?|notes?|wr(?:o|i)te|writing|written|correspond\w*|attach\w*|alluded?|"
+    r"allusions?|alluding|refer(?:red|ring|ence|ences)?|indifferen\w*|gratitude|grateful|"
+    r"unjust|just|justice|superior\w*|inferior\w*|engaged|engagement|betrothed|marri\w+|"
+    r"resemblance|likeness|conversations?|acquaint\w*|quarrel\w*|angry|in love|"
+    r"compar\w+|belong\w*|due|owed?|owing|superseded?)(?: \w+)? (?:to|at|after|with|on|upon)"
+    rf"{_KIND_WORDS} $"
+)
 # Thought, memory and report in the same clause
 _REPORT_BEFORE = LazyPattern(
     r"\b(?:thought|think|thinking|knew|known|wish\w*|hop\w+|fear\w*|remember\w*|suppos\w+|"
@@ -80,6 +90,12 @@ _ABSENT_AFTER = LazyPattern(
 _LATE_BEFORE = LazyPattern(
     r"\b(?:the late|memory of|death of|grave of|picture of|news of) $"
 )
+_DEATH_AFTER = LazyPattern(r"['’]s (?:death|funeral|grave|tomb|burial|ghost|memory)\b")
+# "Not considering Nell entitled to it"
+_OBJECT_BEFORE = LazyPattern(
+    r"\b(?:[a-z]+ing|to [a-z]+|consider\w*|thought|found|saw|see|left|made|had)(?: the| his| her)? $"
+)
+_NOT_AFTER = LazyPattern(r" (?:not|never|no more|no longer)\b")
 # The tag of a quotation: "…," said Nell
 _TAG_BEFORE = LazyPattern(r"\x01\W{0,3} ?(?:said|spoke|[a-z]+ed) (?:the |old |poor )*$")
 _PARTICIPLE_AFTER = LazyPattern(
@@ -208,6 +224,8 @@ def _classify_mention(narration: str, span: Span) -> str:
     """Return the sign that a name at `span` of the narration gives."""
     after = narration[span.end : span.end + _REACH]
     before = narration[max(0, span.start - _REACH) : span.start]
+    if _DEATH_AFTER.match(after, 0):
+        return "absent"
     if after[:2] in ("'s", "’s") or _TOPIC_BEFORE.search(before):
         return "topic"
     if _ABSENT_AFTER.match(after, 0) or _LATE_BEFORE.search(before):
@@ -217,8 +235,10 @@ def _classify_mention(narration: str, span: Span) -> str:
     if _REPORT_BEFORE.search(before):
         return "reported"
     if _COMPANION_BEFORE.search(before):
-        return "beside"
+        return "topic" if _REGARD_BEFORE.search(before) else "beside"
     match = _VERB_AFTER.match(after, 0)
+    if match and _OBJECT_BEFORE.search(before):
+        return "object"
     return _classify_verb(match["verb"], after[match.end() :]) if match else "object"
 
 
@@ -227,17 +247,27 @@ def _classify_verb(verb: str, after: str) -> str:
         return "before"
     if verb in _STATES or verb in _MODALS:
         return "state"
+    if _NOT_AFTER.match(after, 0):
+        return "state"
     is_past = verb in _PAST or (
         verb.endswith("ed") and len(verb) > 3 and verb not in _NO_VERBS
     )
     return "acts" if is_past else "object"
 
 
+_BLOCK_QUOTE = LazyPattern(r"(?m)^ {0,3}>.*$")
+
+
 def _mask_quotations(text: str, quotations: Iterable[Quotation]) -> str:
-    """Return `text` with the words of quotations masked and line ends as spaces."""
+    """Return `text` with quotations, also whole lines of letters and documents (">"),
+    masked and line ends as spaces.
+    """
     parts: list[str] = []
     at = 0
-    for span in sorted(span for quotation in quotations for span in quotation.spans):
+    quoted = [span for quotation in quotations for span in quotation.spans]
+    if ">" in text:
+        quoted += [Span(*match.span()) for match in _BLOCK_QUOTE.finditer(text)]
+    for span in sorted(quoted):
         if span.start >= at:
             parts += [text[at : span.start], MASK_CHARACTER * len(span)]
             at = span.end

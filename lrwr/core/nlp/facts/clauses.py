@@ -258,7 +258,13 @@ _NAME = re.compile(rf"(?<![\w'])(?<!\w-){NAME_PATTERN}")
 
 
 def resolve_possessive(
-    prose: AnnotatedProse, place: int, words: str, at: int, pronoun: str
+    prose: AnnotatedProse,
+    place: int,
+    words: str,
+    at: int,
+    pronoun: str,
+    *,
+    of_kin: bool = False,
 ) -> str:
     """Return the name that the `pronoun` "his" or "her" at offset `at` refers to; "" if
     unclear.
@@ -266,11 +272,17 @@ def resolve_possessive(
     `words` are those of the sentence with index `place` in `prose`. The result is the
     only name before the pronoun, or, without a name there, the subject of the previous
     sentence if that names nobody else. A title must not contradict the pronoun.
+
+    With `of_kin`, the subject of the sentence is a person even if the text says nothing
+    else of it: who has a daughter is one.
     """
     names = find_prose_person_names(prose, words[:at])
     if not names:
         names = _subject_of_previous_sentence(prose, place)
-    if len(names) != 1 or not may_be_person(names[0], prose):
+    if len(names) != 1:
+        return ""
+    is_owner = of_kin and words.lstrip(MASK_CHARACTER + " \n").startswith(names[0])
+    if not is_owner and not may_be_person(names[0], prose):
         return ""
     gender = infer_title_possessive(names[0])
     return names[0] if gender in ("", pronoun) else ""

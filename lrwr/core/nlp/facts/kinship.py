@@ -112,6 +112,21 @@ _OF_BESIDE = LazyPattern(
     rf"\b[Tt]he {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}) of (?P<one>{NAME_PATTERN}), "
     rf"(?P<two>{NAME_PATTERN}){_CLOSED}"
 )
+# "Hob had a daughter, Nell"
+_HAD = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) (?:had|has) (?:an?|one|only one|but one) "
+    rf"{KINSHIP_ADJECTIVES}(?P<kin>{_KIN})(?:,|:|,? called|,? named) (?P<two>{NAME_PATTERN}){_CLOSED}"
+)
+# "Hob, whose daughter was Nell"
+_WHOSE = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}), whose {KINSHIP_ADJECTIVES}(?P<kin>{_KIN}) "
+    rf"(?:was|is|was called|is called) (?P<two>{NAME_PATTERN}){_CLOSED}"
+)
+# "Nell was born to Hob"
+_BORN_TO = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}) (?:was|had been) born to "
+    rf"(?P<one>{NAME_PATTERN}){_WHOLE}"
+)
 # "her sister Mags"
 _PRONOUN = LazyPattern(
     rf"\b(?P<whose>his|her|His|Her) {KINSHIP_ADJECTIVES}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME_PATTERN})"
@@ -162,12 +177,17 @@ _SIGNS = (
     (" of ", (_OF,)),
     (" to ", (_OF,)),
     (" and ", (_EACH_OTHER,)),
+    (" ha", (_HAD,)),
+    (", whose ", (_WHOSE,)),
+    (" born to ", (_BORN_TO,)),
 )
 """Substrings, and the patterns to try on sentences that contain them."""
 
 _PLURALS = "s ".join([*RELATIONSHIP_WORDS, ""]).split()
 _TRIGGERS = (
-    RELATIONSHIP_WORDS | {"married", "wed", "adopted", "mrs", "lady"} | set(_PLURALS)
+    RELATIONSHIP_WORDS
+    | {"married", "wed", "adopted", "mrs", "lady", "born"}
+    | set(_PLURALS)
 )
 
 
@@ -231,10 +251,10 @@ def _build_match(
 ) -> Iterator[_KinshipMatch]:
     first, second = clean_name(match["one"], prose), clean_name(match["two"], prose)
     called_out = is_spoken and bool(match.groupdict().get("comma"))
+    kin = match.groupdict().get("kin") or "child"
     if first and second and first != second and not called_out and not _is_list(match):
-        yield _KinshipMatch(
-            first, match["kin"], second, match, rate_rule_certainty(is_spoken)
-        )
+        certainty = rate_rule_certainty(is_spoken)
+        yield _KinshipMatch(first, kin, second, match, certainty)
 
 
 def _build_parents(
@@ -295,7 +315,12 @@ def _match_pronouns(
         if not two or _is_list(match) or " own " in match.group():
             continue
         possessive = resolve_possessive(
-            prose, place, unowned, match.start(), match["whose"].lower()
+            prose,
+            place,
+            unowned,
+            match.start(),
+            match["whose"].lower(),
+            of_kin=True,
         )
         if possessive and possessive != two:
             yield _KinshipMatch(

@@ -94,7 +94,7 @@ LIFE_EVENT_RULES = (
         _K.MARRIED,
         "married wedded",
         rf"(?:was|were|is|are|got|been) (?:\w+ly |lately |just |already )?married(?! (?:man|woman|men|women|life|state|people|couple|lad))|"
-        rf"(?:had|has|have) (?:\w+ly |just |already )?married(?: {_PERSON}|(?=[,.;!]))|married {_PERSON}|wedded {_PERSON}|"
+        rf"(?:had|has|have) (?:\w+ly |just |already )?married(?: {_PERSON}(?! to\b)|(?=[,.;!]))|married {_PERSON}(?! to\b)|wedded {_PERSON}|"
         rf"'s married {_PERSON}",
         spoken=True,
     ),
@@ -174,7 +174,7 @@ LIFE_EVENT_RULES = (
         _K.PROPOSED,
         "proposed marry wife hand proposals proposal love",
         rf"proposed (?:to {_PERSON}(?: [A-Z]\w+)?(?=[.,;!]| (?:again|in|at|on|last|yesterday)\b|$)|marriage)|"
-        r"(?:making|made) (?:violent |actual )?love to (?:her|him|[A-Z]\w+)|(?:made|renewed|repeated) (?:\w+ )?(?:an offer of (?:marriage|h\w+ hand)|(?:a )?proposals? (?:of marriage|to))|"
+        r"(?:making|made) (?:violent |actual )?love to (?:her|him|[A-Z]\w+)|(?:made|renewed|repeated) (?:\w+ )?(?:an offer of (?:marriage|h\w+ hand)|(?:a )?proposals? of marriage)|"
         rf"(?:asked|begged|implored|entreated|besought|urged|wanted) {_PERSON} to (?:marry|be h\w+ wife|become h\w+ wife)|"
         rf"asked (?:for )?(?:h\w+|[A-Z][\w.]+'s) hand(?! (?:in|and))|offered {_PERSON} (?:his|her) hand (?:in marriage|and (?:heart|fortune))",
     ),
@@ -407,7 +407,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.CONFESSED,
         "confessed confession avowed acknowledged owned guilt love forgave forgiveness",
-        r"confessed(?: (?:to (?:the|h\w+|having)|everything|all|(?:his|her) (?:love|guilt|crime|sin|fault|secret|passion)|the (?:whole|truth|crime|murder)|that (?:he|she) (?:had|loved|was)))|made (?:a|h\w+) (?:\w+ )?confession|"
+        r"confessed(?: (?:to (?:the|h\w+|having)|everything|all|(?:his|her) (?:love|guilt|crime|sin|fault|secret|passion)|the (?:whole|truth|crime|murder)|that (?:he|she) (?:loved|was (?:guilty|in love|engaged|married)|had (?:never )?(?:loved|killed|murdered|stolen|taken|married|lied|betrayed|deceived|written|done))))|made (?:a|h\w+) (?:\w+ )?confession|"
         r"(?:avowed|declared|acknowledged|told) (?:h\w+ )?(?:(?:that )?(?:he|she) loved|(?:his|her) (?:love|guilt|passion|attachment))|"
         r"pleaded guilty",
         spoken=True,

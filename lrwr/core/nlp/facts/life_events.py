@@ -4,7 +4,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from lrwr.core.model.facts import Certainty, Fact, FactAbout, LifeEventKind
+from lrwr.core.model.facts import (
+    NARRATOR_DETAIL,
+    Certainty,
+    Fact,
+    FactAbout,
+    LifeEventKind,
+)
 from lrwr.core.model.text import LazyPattern, Span
 from lrwr.core.nlp.facts.clauses import (
     ends_in_question,
@@ -100,17 +106,22 @@ _BUSY = re.compile(
     r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy|dance|dances|ball|(?:in|on|upon) which|quest|search|conversation)\b",
     re.I,
 )
+_SUBJECT_REACH = 140
+"""Characters before a predicate in which its subject is looked for."""
 _LONG = 200
 """Characters of a sentence above which only a part of it is quoted."""
 _NEAR = 48
 """Characters before a predicate in which a word of doubt refers to it."""
 _SHORT = 40
 """Characters of a sentence up to which the one before it is quoted, too."""
+_CONTRACTED = frozenset({"he", "she", "it", "who"})
 _K = LifeEventKind
 _MINOR = frozenset(
     {_K.MET, _K.ARRIVED, _K.LEFT, _K.MOVED, _K.LETTER, _K.LEARNED, _K.FOUGHT}
 )
 """Kinds that need a main clause and a known person, or they are everyday actions."""
+_OF_ONE = frozenset({_K.CONFESSED, _K.ENGAGED, _K.ARRESTED, _K.WOUNDED})
+"""Kinds that speech tells of one person, who may be neither speaker nor hearer."""
 _PERSONAL_SPEECH = frozenset({_K.MARRIED, _K.ARRESTED, _K.ELOPED, _K.ENGAGED})
 """Kinds that dialogue may state of somebody whom it only names by a pronoun."""
 
@@ -207,13 +218,32 @@ def _find_act(
             if _HYPOTHESIS.search(clause) or _is_busy(rule.kind, words):
                 continue
             span = _quoted_span(sentence, words, match.start(), match.end())
-            people = tracker.list_speakers(sentence)
-            if rule.kind is _K.CONFESSED:  # a culprit is not guessed
-                both = sentence.narration, words
-                people = [n for part in both for _, n in tracker.find_names(part)][:2]
+            people = _list_speech_people(rule.kind, sentence, match, tracker)
             details = [("kind", str(rule.kind)), *(("involved", n) for n in people)]
             return _make_event(prose, span, details)
     return None
+
+
+def _list_speech_people(
+    kind: LifeEventKind,
+    sentence: ProseSentence,
+    match: re.Match[str],
+    tracker: ParticipantTracker,
+) -> list[str]:
+    """Return whom an event concerns that speech brings about: mostly who speaks and who
+    is spoken to. A culprit is not guessed, nor who is arrested or shot, nor to whom the
+    speaker is engaged.
+    """
+    if kind not in _OF_ONE:
+        return tracker.list_speakers(sentence)
+    phrase = sentence.speech[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    named = [name for _, name in tracker.find_names(phrase)]
+    if kind in (_K.ENGAGED, _K.CONFESSED) and match.group().startswith(
+        ("I ", "I'", "We", "we")
+    ):
+        speakers = [name for _, name in tracker.find_names(sentence.narration)]
+        named = [*speakers[:1], *named]
+    return list(dict.fromkeys(named))[:2]
 
 
 def _is_busy(kind: LifeEventKind, words: str) -> bool:
@@ -230,6 +260,7 @@ class _Statement:
     end: int
     people: tuple[str, ...]
     spoken: bool
+    by_narrator: bool = False
 
 
 def _find_statement(
@@ -246,22 +277,27 @@ def _find_statement(
             or ends_in_question(words, match.end())
             or not _is_stated(clause, rule)
             or _is_busy(rule.kind, words)
+            or _is_everyday(rule.kind, words, match)
             or (
                 rule.kind is _K.ARRIVED
                 and _is_meeting_on_arrival(words, match.end(), tracker)
             )
         ):
             continue
-        who = _find_subject(clause, words, tracker)
+        who = _find_subject(clause, words, match.start(), tracker)
         if not who and not rule.impersonal:
             continue
         people = _list_people(words, match, who, spoken, tracker)
+        if spoken and who == "I":
+            speakers = (name for _, name in tracker.find_names(sentence.narration))
+            people = tuple(dict.fromkeys((*list(speakers)[:1], *people)))
         if rule.impersonal and rule.kind is _K.MARRIED and len(people) < _COUPLE:
             people = _list_couple(words, match.end(), tracker) or people
         if rule.kind is _K.DIED and who.lower() in ("he", "she"):
             # Who speaks afterwards is not dead: the pronoun means another person.
             people = tuple(n for n in people if not tracker.speaks_after(n, sentence))
-        statement = _Statement(words, *match.span(), people, spoken)
+        by_narrator = not spoken and who in ("I", "We", "we")
+        statement = _Statement(words, *match.span(), people, spoken, by_narrator)
         if _is_worth_telling(rule, who, people, spoken, _is_earlier(statement)):
             return statement
     return None
@@ -270,6 +306,27 @@ def _find_statement(
 def _is_future(clause: str, phrase: str) -> bool:
     """Return whether a clause in the present says when something will happen."""
     return phrase.startswith(("is ", "are ", "am ")) and bool(_WHEN.search(clause))
+
+
+_CASUALLY = re.compile(
+    r"\b(?:on (?:his|her|their|my|our|the) (?:entrance|stairs|staircase|landing)|within (?:a "
+    r"few|some|\w+) (?:yards|paces|steps)|(?:at|in|by|near) the (?:door|doorway|hall|passage|"
+    r"lobby|shrubbery|corridor|gate))\b",
+    re.I,
+)
+_IN_TOWN = re.compile(
+    r"[^,.;]{0,30}?\b(?:[A-Z]\w+'?s? )+(?:Street|Square|Row|Road|Lane|Buildings|Place|Inn|"
+    r"Terrace|Crescent|Gardens)\b"
+)
+
+
+def _is_everyday(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
+    """Return whether people who live together meet by a door, or somebody only goes to
+    another street.
+    """
+    if kind is _K.MET and match.group().startswith("met"):
+        return bool(_CASUALLY.search(words, match.start()))
+    return kind is _K.ARRIVED and bool(_IN_TOWN.match(words, match.start()))
 
 
 def _is_meeting_on_arrival(words: str, end: int, tracker: ParticipantTracker) -> bool:
@@ -355,8 +412,10 @@ def _is_worth_telling(
     return rule.kind not in _MINOR or is_narrator
 
 
-def _find_subject(clause: str, words: str, tracker: ParticipantTracker) -> str:
-    """Return the words of the subject before a predicate; "" if it is no person."""
+def _find_subject(clause: str, words: str, at: int, tracker: ParticipantTracker) -> str:
+    """Return the words of the subject of the predicate at offset `at`, which ends
+    `clause`; "" if it is no person.
+    """
     near = clause[-140:]
     match = _SUBJECT.search(near)
     if (
@@ -367,8 +426,17 @@ def _find_subject(clause: str, words: str, tracker: ParticipantTracker) -> str:
         return ""
     if match:
         who = match["who"].strip()
+        # "Nell's" owns the subject, "she's" is one.
+        if who[:1].isupper() and words.startswith(
+            ("'s", "’s"), at - len(near) + match.end("who")
+        ):
+            who = who if who.lower() in _CONTRACTED else ""
     elif _COORDINATED.search(clause) and not _ASIDE.search(clause):
-        subjects = (m["who"].strip() for m in _EARLIER_SUBJECT.finditer(words))
+        subjects = (
+            subject["who"].strip()
+            for subject in _EARLIER_SUBJECT.finditer(words)
+            if at - _SUBJECT_REACH <= subject.start() < at
+        )
         who = next(filter(tracker.is_actor, subjects), "")
     else:
         return ""
@@ -383,6 +451,8 @@ def _build(
 ) -> Fact:
     span = _quoted_span(sentence, statement.words, statement.start, statement.end)
     details = [("kind", str(kind)), *(("involved", name) for name in statement.people)]
+    if statement.by_narrator:
+        details.append(NARRATOR_DETAIL)
     if statement.spoken:
         details.append(("told", "yes"))
     if _is_earlier(statement):
