@@ -3,9 +3,9 @@ best sentence.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Chunk, Passage
@@ -45,16 +45,17 @@ PHRASE_BONUS = 2.0
 """Added to the rating of a sentence with a quoted phrase; other ratings are below 1.5."""
 
 
+FAVORED_BONUS = 0.5
+"""Added to the rating of a sentence that is likely to answer: as much as the best sentence
+of a passage rates above its average one."""
+
+
 @dataclass(frozen=True, slots=True)
 class PassageExcerpt:
-    """Consecutive sentences of a text at `span`; `best` is the one that fits best.
-
-    `rating` is how well that fits, from a reranker; None if words alone decided.
-    """
+    """Consecutive sentences of a text at `span`; `best` is the one that fits best."""
 
     span: Span
     best: Span
-    rating: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,7 @@ class PassageQuote:
     """Consecutive sentences of a passage, verbatim.
 
     `text` is the text of the passage's document at `span`, which is on `lines`; `best`
-    is the place in `text` of the sentence that fits the question best, `rating` that of
-    its excerpt.
+    is the place in `text` of the sentence that fits the question best.
     """
 
     text: str
@@ -71,7 +71,6 @@ class PassageQuote:
     best: Span
     lines: LineRange
     passage: Passage
-    rating: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +104,22 @@ async def weigh_question_words(
     return WordWeights.of(words, counts, total)
 
 
+def list_quotable_texts(passages: Sequence[Passage]) -> list[str]:
+    """Return the texts of the first `MAX_QUOTED_PASSAGES` of `passages`."""
+    return [passage.chunk.text for passage in passages[:MAX_QUOTED_PASSAGES]]
+
+
 async def select_passage_quotes(
     question: str,
     words: WordWeights,
     passages: Sequence[Passage],
     passage_source: PassageSource,
+    find_favored: Callable[[str], Sequence[Span]] = lambda _: (),
 ) -> list[PassageQuote]:
     """Return a quotation of each of the first `MAX_QUOTED_PASSAGES` of `passages`, in
     their order: the consecutive sentences that fit `question`, or its `words`, best.
 
-    Passages that the stored text no longer contains are left out.
+    `find_favored` returns the sentences of a text that are likely to answer. Passages that the stored text no longer contains are left out.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -127,6 +132,7 @@ async def select_passage_quotes(
         passage_source.sentences,
         passage_source.reranker,
         limit=MAX_QUOTE_CHARS,
+        find_favored=find_favored,
     )
     quotes = [
         await _quote(passage, excerpt, passage_source.store)
@@ -154,7 +160,7 @@ async def _quote(
         excerpt.best.start - excerpt.span.start, excerpt.best.end - excerpt.span.start
     )
     lines = document_text.lines.lines_of(span)
-    return PassageQuote(text, span, best, lines, passage, excerpt.rating)
+    return PassageQuote(text, span, best, lines, passage)
 
 
 async def select_excerpts(
@@ -166,6 +172,7 @@ async def select_excerpts(
     *,
     limit: int,
     closes_speech: bool = False,
+    find_favored: Callable[[str], Sequence[Span]] = lambda _: (),
 ) -> list[PassageExcerpt]:
     """Return the excerpt of each chunk that fits `question` best, in their order; spans
     are places in the chunk's text.
@@ -175,7 +182,8 @@ async def select_excerpts(
     others, that contain the best one end outside.
     Sentences are rated by `reranker` from what is stored for them, or by the share of
     `words`, the question's words with their weights, if that is not possible. A sentence
-    with a phrase that the question puts in quotation marks is better than any without.
+    with a phrase that the question puts in quotation marks is better than any without;
+    one that `find_favored` returns for the text is better than most others.
     """
     phrases = [_join_words(phrase) for phrase in extract_quoted_phrases(question)]
     ratings: list[list[SentenceRating]] = [[] for _ in chunks]
@@ -190,10 +198,12 @@ async def select_excerpts(
     excerpts = []
     for chunk, rated in zip(chunks, ratings, strict=True):
         scored = rated or _rate_by_words(chunk.text, words, sentences)
-        favored = _favor_phrases(chunk.text, scored, phrases)
-        excerpt = cut_excerpt(chunk.text, favored, limit, closes_speech=closes_speech)
-        best = max((rating.score for rating in favored), default=None)
-        excerpts.append(replace(excerpt, rating=best if rated else None))
+        favored = _favor_spans(
+            _favor_phrases(chunk.text, scored, phrases), find_favored(chunk.text)
+        )
+        excerpts.append(
+            cut_excerpt(chunk.text, favored, limit, closes_speech=closes_speech)
+        )
     return excerpts
 
 
@@ -384,6 +394,18 @@ def _favor_phrases(
         bonus = PHRASE_BONUS if any(phrase in sentence for phrase in phrases) else 0.0
         favored.append(SentenceRating(rating.span, rating.score + bonus))
     return favored
+
+
+def _favor_spans(
+    ratings: Sequence[SentenceRating], spans: Sequence[Span]
+) -> list[SentenceRating]:
+    """Raise the rating of sentences that overlap `spans`."""
+    return [
+        SentenceRating(r.span, r.score + FAVORED_BONUS)
+        if any(s.start < r.span.end and r.span.start < s.end for s in spans)
+        else r
+        for r in ratings
+    ]
 
 
 def _join_words(text: str) -> str:

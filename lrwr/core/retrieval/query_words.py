@@ -1,13 +1,14 @@
-"""Words to search for besides those of a question: phrases, forms and related words.
+"""What to search for besides the words of a question: phrases, forms and related words.
 
-For English. The lists are small and hand-written: they hold irregular forms, kinship,
-and everyday words that writers use for one another ("wed" for "married").
+For English. The lists are hand-written: they hold irregular forms, kinship, everyday
+words that writers use for one another ("wed" for "married"), and today's words with
+those of older books ("dowry", "portion").
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from lrwr.core.model.text import (
     STOP_WORDS,
@@ -17,9 +18,10 @@ from lrwr.core.model.text import (
     extract_content_words,
     normalize_word,
     stem_lightly,
+    stem_word,
 )
 
-MAX_RELATED_WORDS = 40
+MAX_RELATED_WORDS = 60
 """Related words searched for at most, so that a long question stays fast."""
 
 MAX_PHRASES = 24
@@ -42,222 +44,217 @@ first last mr mrs miss ms dr
 """Words of a question about who says what that tell nothing about the topic."""
 
 _FORMS = """
-arise arose arisen
-awake awoke awoken
-bear bore borne born birth
-beat beaten
-become became
-begin began begun beginning
-bend bent
-bind bound
-bite bit bitten
-bleed bled blood
-blow blew blown
-break broke broken
-breed bred
-bring brought
-build built
-burn burnt
-buy bought
-catch caught
-choose chose chosen choice
-cling clung
-come came
-creep crept
-deal dealt
-dig dug
-draw drew drawn
-dream dreamt
-drink drank drunk
-drive drove driven
-eat ate eaten
-fall fell fallen
-feed fed food
-feel felt
-fight fought
-find found
-flee fled flight
-fling flung
-fly flew flown flight
-forbid forbade forbidden
-forget forgot forgotten
-forgive forgave forgiven
-freeze froze frozen
-give gave given gift
-go went gone
-grind ground
-grow grew grown
-hang hung
-hear heard
-hide hid hidden
-hold held
-keep kept
-kneel knelt
-know knew known knowledge
-lay laid
-lead led
-lean leant
-leap leapt
-learn learnt
-leave left
-lend lent loan
-lie lay lain
-light lit
-lose lost loss
-make made
-mean meant
-meet met meeting
-mistake mistook mistaken
-pay paid
-ride rode ridden
-ring rang rung
-rise rose risen
-run ran
-say said
-see saw seen
-seek sought
-sell sold sale
-send sent
-shake shook shaken
-shine shone
-shoot shot
-show shown
-shrink shrank shrunk
-sing sang sung song
-sink sank sunk
-sit sat
-sleep slept asleep
-slide slid
-sling slung
-smell smelt
-speak spoke spoken speech
-spend spent
-spin spun
-spit spat
-spring sprang sprung
-stand stood
-steal stole stolen theft thief
-stick stuck
-sting stung
-strike struck stricken
-strive strove
-swear swore sworn oath
-sweep swept
-swell swelled swollen
-swim swam swum
-swing swung
-take took taken
-teach taught teacher
-tear tore torn
-tell told
-think thought
-throw threw thrown
-understand understood
-wake woke woken
-wear wore worn
-weave wove woven
-weep wept tears
-win won
-wind wound
-write wrote written letter
-die died dies dead death dying
-kill killed murder slay slew slain
-foot feet
-man men
-woman women
-child children
-tooth teeth
-mouse mice
-wife wives
-knife knives
-life lives live
-person people
+arise arose arisen; awake awoke awoken; bear bore borne born birth; beat beaten; become became;
+begin began begun beginning; bend bent; bind bound; bite bit bitten; bleed bled blood;
+blow blew blown; break broke broken; breed bred; bring brought; build built; burn burnt; buy bought;
+catch caught; choose chose chosen choice; cling clung; come came; creep crept; deal dealt; dig dug;
+draw drew drawn; dream dreamt; drink drank drunk; drive drove driven; eat ate eaten;
+fall fell fallen; feed fed food; feel felt; fight fought; find found; flee fled flight; fling flung;
+fly flew flown flight; forbid forbade forbidden; forget forgot forgotten; forgive forgave forgiven;
+freeze froze frozen; give gave given gift; go went gone; grind ground; grow grew grown; hang hung;
+hear heard; hide hid hidden; hold held; keep kept; kneel knelt; know knew known knowledge; lay laid;
+lead led; lean leant; leap leapt; learn learnt; leave left; lend lent loan; lie lay lain; light lit;
+lose lost loss; make made; mean meant; meet met meeting; mistake mistook mistaken; pay paid;
+ride rode ridden; ring rang rung; rise rose risen; run ran; say said; see saw seen; seek sought;
+sell sold sale; send sent; shake shook shaken; shine shone; shoot shot; show shown;
+shrink shrank shrunk; sing sang sung song; sink sank sunk; sit sat; sleep slept asleep; slide slid;
+sling slung; smell smelt; speak spoke spoken speech; spend spent; spin spun; spit spat;
+spring sprang sprung; stand stood; steal stole stolen theft thief; stick stuck; sting stung;
+strike struck stricken; strive strove; swear swore sworn oath; sweep swept; swell swelled swollen;
+swim swam swum; swing swung; take took taken; teach taught teacher; tear tore torn; tell told;
+think thought; throw threw thrown; understand understood; wake woke woken; wear wore worn;
+weave wove woven; weep wept tears; win won; wind wound; write wrote written letter;
+die died dies dead death dying; kill killed murder slay slew slain; foot feet; man men; woman women;
+child children; tooth teeth; mouse mice; wife wives; knife knives; life lives live; person people
 """
-"""Words that are forms of one another and do not share a stem, one group a line."""
+"""Words that are forms of one another and do not share a stem, by groups."""
 
 _RELATED = """
-home house live lodging lodgings dwell dwelling reside residence address abode
-marry marriage married wedding wed engaged engagement betrothed bride bridegroom propose proposal
-husband wife spouse married
-money pay paid wage wages salary income fortune pounds cost price fee
-rich wealthy wealth fortune
-poor poverty debt debts owe owed
-job work profession occupation trade employ employed employment
-old age aged young years
-born birth birthday
-sick ill illness sickness disease fever ailing
-doctor physician surgeon apothecary
-kill murder murdered poison stab
-grave buried burial bury funeral
-mother mamma mama mum mom
-father papa dad
-parents mother father
-brother brothers sibling siblings
-sister sisters sibling siblings
-son sons boy child
-daughter daughters girl child
-child children boy girl baby infant
-uncle aunt nephew niece cousin relation relative
-grandmother grandfather grandson granddaughter grandmamma grandpapa
-ship boat vessel
-car carriage coach motor
-horse pony mare
-dog hound
-road street lane
-inn tavern hotel
-church chapel parish
-parson clergyman vicar rector curate priest minister
-police policeman constable inspector detective
-servant maid footman butler housekeeper
-boss master employer
-friend companion acquaintance
-enemy foe rival
-love loved adore affection fond
-hate hatred detest despise dislike
-angry anger rage fury
-happy glad pleased joy
-sad unhappy sorrow grief
-afraid fear frightened scared terror
-cry weep tears sob
-laugh smile
-beautiful handsome pretty beauty
-ugly plain
-clothes dress coat gown wearing wore
-hair beard whiskers moustache curls
-eyes eye gaze
-steal stole theft thief rob robbed robbery
-lie lied false falsehood deceive deceived untrue
-secret hidden conceal concealed
-letter note wrote write written message
-gift present gave
-begin start started beginning
-end finish finished
-big large great huge
-small little tiny
-quick fast swift hurry
-buy bought purchase purchased
-sell sold
-meal dinner breakfast supper lunch tea
-drink wine beer brandy
-room chamber bedroom
-evening night
-morning dawn
-holiday trip journey travel voyage
-school pupil teacher taught lesson governess tutor
-soldier officer army regiment captain colonel
-fight quarrel quarrelled dispute argue argued
-help helped assist aid
-promise vow swore oath
-reason because cause
-inherit heir estate will legacy bequeath entail
-argument quarrel
-job position situation post
-fire burn burned burnt flames
-hurt injured wound wounded injury
-arrest arrested prison jail gaol imprisoned
-escape fled flee ran
+home house live lodging lodgings dwell dwelling reside residence address abode;
+marry marriage married wedding wed engaged engagement betrothed bride bridegroom propose proposal;
+husband wife spouse married; money pay paid wage wages salary income fortune pounds cost price fee;
+rich wealthy wealth fortune; poor poverty debt debts owe owed;
+job work profession occupation trade employ employed employment; old age aged young years;
+born birth birthday; sick ill illness sickness disease fever ailing;
+doctor physician surgeon apothecary; kill murder murdered poison stab;
+grave buried burial bury funeral; mother mamma mama mum mom; father papa dad; parents mother father;
+brother brothers sibling siblings; sister sisters sibling siblings; son sons boy child;
+daughter daughters girl child; child children boy girl baby infant;
+uncle aunt nephew niece cousin relation relative;
+grandmother grandfather grandson granddaughter grandmamma grandpapa; ship boat vessel;
+car carriage coach motor; horse pony mare; dog hound; road street lane; inn tavern hotel;
+church chapel parish; parson clergyman vicar rector curate priest minister;
+police policeman constable inspector detective; servant maid footman butler housekeeper;
+boss master employer; friend companion acquaintance; enemy foe rival;
+love loved adore affection fond; hate hatred detest despise dislike; angry anger rage fury;
+happy glad pleased joy; sad unhappy sorrow grief; afraid fear frightened scared terror;
+cry weep tears sob; laugh smile; beautiful handsome pretty beauty; ugly plain;
+clothes dress coat gown wearing wore; hair beard whiskers moustache curls; eyes eye gaze;
+steal stole theft thief rob robbed robbery; lie lied false falsehood deceive deceived untrue;
+secret hidden conceal concealed; letter note wrote write written message; gift present gave;
+begin start started beginning; end finish finished; big large great huge; small little tiny;
+quick fast swift hurry; buy bought purchase purchased; sell sold;
+meal dinner breakfast supper lunch tea; drink wine beer brandy; room chamber bedroom; evening night;
+morning dawn; holiday trip journey travel voyage; school pupil teacher taught lesson governess tutor;
+soldier officer army regiment captain colonel; fight quarrel quarrelled dispute argue argued;
+help helped assist aid; promise vow swore oath; reason because cause;
+inherit heir estate will legacy bequeath entail; argument quarrel; job position situation post;
+fire burn burned burnt flames; hurt injured wound wounded injury;
+arrest arrested prison jail gaol imprisoned; escape fled flee ran
 """
-"""Words of related meaning, one group a line; a word may be in several groups."""
+"""Words of related meaning, by groups; a word may be in several."""
+
+_PARAPHRASES = """
+accept accepted: consent consented yes agreed;
+admit admits confess confesses confession: confessed owned avowed acknowledged guilty;
+adopt adopted adopts: brought bred reared ward orphan son daughter;
+affair: intrigue passion lover mistress; afford: means income;
+agree agreed agreement deal: bargain terms consented promised;
+alias: name called known false assumed; alibi: elsewhere; ambition: wish aspire hopes future;
+amnesia: memory forgotten; announce announced: told declared news;
+apologise apologises apologize apology: pardon sorry beg forgive excuse;
+argue argument row: quarrel quarrelled dispute angry words;
+arrest arrested arrests: custody officers constable taken handcuffs prisoner apprehended;
+asylum: mad madhouse; attack attacked attacks assault: struck strike blow beat knocked sprang seized;
+attic: garret upstairs; aware: knew known suspected; bachelor: unmarried single;
+background upbringing: born parents family brought school;
+bad-tempered grumpy: cross temper surly sullen; bankrupt: ruined debts creditors;
+bathroom: washstand basin; battle war: army fought enemy regiment;
+bet bets gamble gambling gambled: wager cards play stake;
+betray betrayed betrays: informed traitor treachery told false;
+blackmail blackmails extort: threatened threat secret money silence; bodyguard: guard;
+bored boring: weary tedious dull tired ennui; boss: master employer governor;
+boyfriend girlfriend: lover sweetheart admirer suitor; brag boast boasts: proud vain;
+brave bravery: courage bold fearless;
+break-in burglary burglar burgle: housebreaking robbery broke window shutter crack thieves;
+bribe bribed bribes: paid money gold; bully bullying bullies: beat cruel tyrant;
+cafe restaurant: dined inn coffee; cancel cancelled: put postponed; cash: money gold notes coins;
+caught: seized taken custody; cause caused: reason because owing;
+cellar basement: vault below underground; cemetery graveyard: churchyard grave tomb buried;
+charity: poor alms kindness; cheat cheated cheats: swindle fraud deceived robbed;
+childhood: boyhood girlhood infancy child young years; clever smart: intelligent talents sharp wit;
+clergyman vicar priest minister pastor: parson rector curate living church;
+clue clues: trace evidence found; coffin: grave buried funeral; coincidence: chance accident;
+comfort comforts: console soothe; compliment: praise flattery;
+con trick tricks tricked: deceive deceived cheat plot scheme stratagem;
+conceited arrogant: proud vain pride; convince convinces: persuade persuaded; cottage: house lodge;
+couch sofa: settee; court: trial judge jury; coward cowardly: afraid craven;
+crazy insane: mad lunatic madness; crime: guilt guilty murder theft; cruel: harsh unkind brutal;
+custody: prison; dance: ball danced partner; danger: peril risk; deaf: hear; debt: owed creditors;
+decide decides decided decision: resolved determined made mind; deny denies denied: false untrue;
+describe description: appearance face; destroy destroyed destroys: burnt burned tore torn;
+detective: inspector police; die: death dead dying killed;
+disappear disappears disappeared vanish vanished: gone missing lost;
+discover discovers discovered: found learnt perceived saw; disguise disguised: dressed wig mask;
+dislike: hate aversion; divorce: separated separation;
+dowry: portion fortune settled settlement;
+drug drugged drugs: opium laudanum poison draught powder;
+drunk drunken: intoxicated liquor tipsy drink gin brandy;
+eavesdrop eavesdrops overhear overhears overheard spy spies: listened listening heard behind door watched;
+economy: money saving; educated education: school taught tutor governess lessons;
+elope elopes eloped elopement runaway runaways: fled gone together left flight;
+embarrassed: blushed confused ashamed; engaged: betrothed; escape escapes: fled flight;
+evidence: proof proofs; evil: wicked; exile: abroad banished; explain: account; eyesight: blind;
+fail fails failed: unsuccessful; faint faints fainted: swoon swooned insensible senseless;
+fake: false forged counterfeit; fat: stout corpulent plump portly;
+fiance fiancee: betrothed engaged lover; fire fired sack sacked: dismissed turned;
+flat apartment: rooms lodgings chambers; fog: mist;
+forge forged forgery: handwriting signature false; foundling: infant workhouse child parish;
+friendship: friends; funeral: buried burial grave mourning; future: will hope; gang: thieves fellows;
+garage: stables; gay: lover; gossip: rumour report scandal talk; graduate: college degree;
+greedy: avarice; guess guesses guessed: suspected thought; guest: visitor stay; guilty: guilt;
+gun pistol: fired shot rifle revolver; handwriting: hand writing written;
+hanged hang: gallows gibbet scaffold executed noose; happy: content; harm: hurt;
+hate: detest abhor dislike;
+heir heiress inherit inherits inherited inheritance: estate property left will entail legacy fortune;
+honeymoon: wedding journey tour; hospital: ward nurse infirmary; hypocrite: false;
+identity: real true name son daughter; illegitimate bastard: natural unmarried;
+illness: ill fever sick; impostor: false deceive; in-law: married; income: fortune;
+infer: conclude; injured injury injures: wounded wound hurt broken bruised; innocent: innocence;
+insult insults insulted: offended affront; interrupt interrupts: broke cut;
+invite invites invited invitation: asked ask come dine; jail gaol prison: cell dungeon prisoner;
+jealous jealousy: envy rival;
+jewel jewels jewellery jewelry: diamonds necklace ring brooch locket bracelet gold trinket;
+job post position: place situation office living appointment clerk; joke: jest laugh;
+judge: magistrate bench; keepsake: locket ring token; kid kids: child children boy girl little ones;
+kidnap kidnapped: seized carried dragged; kindness: kind; knife: blade dagger;
+lawyer: attorney solicitor counsel barrister; lazy: idle indolent; legacy: bequeathed left will;
+letter: note wrote written; library: books; lie lies: false falsehood untrue deceived;
+limp limps lame: leg; livelihood living: trade work business; lodger: lodgings lodging;
+look-alike lookalike double: likeness resemblance resemble; lonely: alone solitary; lose loses: lost;
+luggage bags: trunk box portmanteau baggage; madness: mad; maid: servant; maiden: name born;
+manipulate: influence persuade; marriage: married wedding; meal: dinner supper breakfast;
+mean: stingy; medicine: draught powder bottle dose; memory: remember remembered;
+mirror: looking-glass glass; miscarriage: child; mistaken: wrong mistake; mistress: lady;
+model: sitter sat; mood: spirits; mortgage: debt; motive motives: reason because gain;
+mourn mourning: black grief; move moves moved: removed went live settled; mum mom: mother mamma;
+murder: killed; musical: sing played piano; name: called named; narrator: I;
+nervous: anxious agitated uneasy;
+newspaper newspapers papers press: paragraph journal gazette printed;
+nickname nicknamed: called known; nurse: nursed tended; obsessed: passion;
+occupation: trade profession business; office: desk clerk; old: aged years; opinion: think thought;
+orphan: parents dead; ought: should; owe owes: debt;
+painting picture portrait: canvas painted likeness miniature; parent parents: father mother;
+party: ball supper guests; passport: papers; pay pays: paid; pet: dog cat bird; phone: telephone;
+photo photograph: portrait; piano: instrument played pianoforte;
+plan plans: scheme design intend intended project; plot: scheme conspiracy;
+poison poisoned: strychnine arsenic dose; police: constable officer; polite: civil; popular: liked;
+poverty: poor; predict predicts prophecy: foretold will;
+pregnant pregnancy: child birth confinement baby;
+pretend pretends pretence pretext: affected excuse feigned; prison: gaol; promise: vow;
+proof prove: evidence; propose proposal proposes: hand marry offer accept refuse;
+prostitute: streets; publish published: printed book;
+punish punished punishment: beaten flogged whipped; puzzle: mystery; quit: left resigned;
+rain: wet storm; raise raised: brought bred; realise realize realises: saw knew struck understood;
+receive: got; recognise recognises recognize: knew face likeness;
+reconcile reconciled: forgave forgiven friends;
+refuse refuses refused reject rejects rejected: declined never; regret: sorry remorse;
+relationship: connection; remarry: married second; rent: lodgings; rescue rescues rescued: saved;
+resemble resembles: likeness; retire retired: gave; return returns returned: came back again;
+reveal reveals revealed: told confessed disclosed; revenge: vengeance avenge;
+ridiculous: absurd; rob: stole; rude: insolent impertinent uncivil; rumour rumor: report said;
+sailor seaman: ship sea; sarcastic: irony; save saves: saved rescued; scandal: disgrace gossip;
+scar: mark; school: pupils master; secretly: secret private;
+seduce seduced seduces: ruined lover betrayed;
+sentence sentenced condemned: guilty transported death judge;
+servant: footman maid butler housekeeper; shop store: counter customers; shy: timid bashful reserved;
+siblings: brother sister; sick: ill; single: unmarried; slander: false scandal;
+snob snobbish: rank proud; soul: spirit; spectacles glasses: eyes;
+stab stabbed stabs: knife dagger blood; stay stays: visit remain; steal: stole;
+stepmother stepfather: married second wife husband; stingy miser: avarice money;
+storm: thunder rain wind; strict: stern severe; stupid: foolish fool; subject: topic;
+suicide: killed himself herself own hand destroyed; suitor: lover admirer; surname: name called;
+surprised: astonished amazed; suspect suspects suspicion: suspected; swear swears: oath vow;
+taxi cab: coach carriage; teach: taught; telegram: wire; tempt: temptation; tenant: rent;
+theatre playhouse: play theatre stage; theory: believe; threaten threatens threat: threatened; tip: shilling;
+town: city village; train: railway station; trial: judge jury court; truth: true; ugly: hideous;
+umbrella: rain; unemployed: work; unhappy: miserable wretched; uniform: coat; university: college;
+upset: distressed agitated; vacation: holiday; vain: vanity; victim: murdered dead; testament: will bequeathed; stow stash: hide hidden put placed locked concealed; view: opinion;
+visit visits visited: call called came; wallet purse: pocket money;
+weapon: pistol knife dagger gun poker club; wedding: married church bride; weird odd: strange;
+widow widower: husband wife died dead late; will: testament left bequeathed property;
+window: shutter pane; wine: drink; wound: wounded shot; writer author: books wrote
+"""
+"""Words of a question and, after each colon, what a novel may say in their place."""
+
+_PHRASES = """
+turn down: refuse refused decline declined reject; run away: fled flee escape elope eloped left;
+run off: fled eloped elopement ran left; break up: parted separated quarrel;
+find out: discover discovered learn learnt hear heard; give up: renounce renounced resign left;
+give away: bride betrayed told; bring up: bred reared educated; make up: invented reconciled;
+let down: disappointed deceived; look after: care nurse nursed tended;
+look down: despise proud contempt; put off: postponed delay; put down: insult wrote;
+set out: left started departed journey; set off: left started departed;
+show up: came arrived appeared; turn out: proved proves; fall out: quarrel quarrelled;
+fall ill: fever sick; fall love: loved; pass out: fainted; pass away: died; end up: last finally;
+get rid: sent dismissed; get away: escape escaped fled; get out: escape; get married: wedding marry;
+tell off: scolded reproached; lock up: prison key locked; take part: joined; carry off: seized taken;
+first meet: introduced acquaintance; first impression: thought appearance; way out: escape save;
+line business: trade; make money: fortune trade business; make living: trade work earn;
+stand gain: profit inherit; best friend: intimate companion; dress up: disguise dressed;
+cut off: will disinherited
+"""
+"""Two words that a question has both, and what a novel may say in their place."""
 
 
 def extract_quoted_phrases(question: str) -> list[str]:
@@ -361,14 +358,30 @@ def find_related_words(words: Sequence[str]) -> list[str]:
     that share a stem with one of `words`, each once, in the order of `words`.
     """
     table = _load_related_words()
-    stems = {_stem(word) for word in words}
-    related = (
-        other
-        for word in words
-        for other in table.get(_stem(word), ())
-        if _stem(other) not in stems
+    stems = [_stem(word) for word in words]
+    own_stems = set(stems)
+    phrases = (
+        substitutes
+        for heads, substitutes in _load_phrases().items()
+        if heads <= own_stems
     )
-    return list(dict.fromkeys(related))[:MAX_RELATED_WORDS]
+    related = (
+        *chain.from_iterable(phrases),
+        *(other for stem in stems for other in table.get(stem, ())),
+    )
+    new = (other for other in related if _stem(other) not in own_stems)
+    return list(dict.fromkeys(new))[:MAX_RELATED_WORDS]
+
+
+def find_substitutes(word: str, texts: Iterable[str]) -> list[str]:
+    """Return the forms of the lower-case `word` and words related to it that stand in
+    `texts`, in any inflected form.
+    """
+    related = find_related_words([word])
+    if not related:
+        return []
+    stems = {stem_word(other) for text in texts for other in WORD_PATTERN.findall(text)}
+    return [other for other in related if stem_lightly(other) in stems]
 
 
 def list_word_forms(word: str) -> tuple[str, ...]:
@@ -381,15 +394,11 @@ def list_word_forms(word: str) -> tuple[str, ...]:
 @cache
 def _load_word_forms() -> Mapping[str, tuple[str, ...]]:
     forms: dict[str, tuple[str, ...]] = {}
-    for line in _FORMS.split("\n"):
+    for line in _FORMS.split(";"):
         group = tuple(line.split())
         for word in group:
             forms[word] = tuple(dict.fromkeys((*forms.get(word, ()), *group)))
     return forms
-
-
-def _words(text: str) -> list[str]:
-    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]
 
 
 def _stem(word: str) -> str:
@@ -401,8 +410,29 @@ def _stem(word: str) -> str:
 def _load_related_words() -> Mapping[str, Iterable[str]]:
     """Return the words of all groups of each stem, in the order of the lists."""
     table: dict[str, dict[str, None]] = {}
-    for line in (_FORMS + _RELATED).split("\n"):
+    for line in f"{_FORMS};{_RELATED}".split(";"):
         group = line.split()
         for word in group:
             table.setdefault(_stem(word), {}).update(dict.fromkeys(group))
+    for heads, substitutes in _iter_entries(_PARAPHRASES):
+        for word in heads:
+            table.setdefault(_stem(word), {}).update(dict.fromkeys(substitutes))
     return table
+
+
+@cache
+def _load_phrases() -> Mapping[frozenset[str], Sequence[str]]:
+    """Return what a novel may say in place of two words, by the stems of these."""
+    entries = _iter_entries(_PHRASES)
+    return {frozenset(map(_stem, heads)): substitutes for heads, substitutes in entries}
+
+
+def _iter_entries(table: str) -> Iterator[tuple[list[str], list[str]]]:
+    for entry in table.replace("\n", " ").split(";"):
+        heads, colon, substitutes = entry.partition(":")
+        if colon:
+            yield heads.split(), substitutes.split()
+
+
+def _words(text: str) -> list[str]:
+    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]

@@ -4,12 +4,13 @@ import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.values import CharacterRelation
-from lrwr.core.chat.extractive.answer_types import asks_for_list
+from lrwr.core.chat.extractive.answer_types import asks_for_list, find_answer_type
 from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
     describe_missing_value,
+    find_sentences_about_person,
 )
-from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
+from lrwr.core.chat.extractive.person_answers import find_kin_asked, select_kin
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import Certainty
 
@@ -44,6 +45,41 @@ def test_a_passage_must_have_the_kind_of_value_asked_for(
 ) -> None:
     assert missing(question, text) == ""
     assert missing(question, "Mags and Nell and Orla walked on in the fog.") == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lack"),
+    [
+        ("How old is Mags?", "“We are at one, then,” said Mags.", "the age"),
+        ("How old is Mags?", "Within two months Mags was gone.", "the age"),
+        ("In which year did it crack?", "It cracked years ago.", "the year"),
+        ("What was the date of the wreck?", "The wreck was the next day.", "the date"),
+    ],
+)
+def test_a_word_of_the_kind_is_not_always_a_value(
+    question: str, text: str, lack: str
+) -> None:
+    assert missing(question, text) == lack
+
+
+def test_how_somebody_dies_is_not_asked_by_every_question_with_a_death() -> None:
+    assert find_answer_type("How did Nell’s uncle die?") is not None
+    assert find_answer_type("What did Nell wear after she had killed Jack?") is None
+
+
+def test_a_related_word_near_the_value_tells_what_it_is_of() -> None:
+    typed = ValueQuestion("Where does Nell lodge?", topic=("lodge",))
+    texts = ["Nell took lodgings in Tallow Street."]
+    assert describe_missing_value(typed, texts, find_sentence_spans) == ""
+
+
+def test_the_sentence_with_a_value_of_the_person_is_named() -> None:
+    typed = ValueQuestion("What colour is Nell's hair?", [["nell"]], ("Nell",))
+    text = "It rained. Nell had red hair. Jack left."
+    spans = find_sentences_about_person(typed, text, find_sentence_spans)
+    assert [text[s.start : s.end].strip() for s in spans] == ["Nell had red hair."]
+    plain = ValueQuestion("What happened?", [["nell"]], ("Nell",))
+    assert find_sentences_about_person(plain, text, find_sentence_spans) == []
 
 
 def test_the_value_must_stand_near_the_person_asked_about() -> None:

@@ -1,34 +1,113 @@
 """When an answer made of passages says that they may lack what is asked for."""
 
+from dataclasses import replace
+
 import pytest
 
-from lrwr.core.chat.extractive.doubts import is_doubtful
-from lrwr.core.model.text import LineRange, Span
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.chat.extractive.answer_values import ValueQuestion
+from lrwr.core.chat.extractive.doubts import describe_doubt, describe_substitutes
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.documents import Horizon
+from lrwr.core.model.text import LineRange, Span, extract_content_words
+from lrwr.core.model.turns import NO_CLEAR_ANSWER
 from lrwr.core.retrieval.excerpts import PassageQuote
+from lrwr.core.retrieval.retrievers import WordWeights
 from tests.fakes.chatting import passage
 from tests.fakes.stories import Book
 
+LAMP = "The rain fell. Nell lit the lamp on the tower. Then she slept."
 
-def quotes(rating: float | None) -> list[PassageQuote]:
-    text = "Nell lit the lamp."
-    chunk = passage(Book({"1.md": text}), "1.md", text)
-    span = Span(0, len(text))
-    return [PassageQuote(text, span, span, LineRange(1, 1), chunk, rating)]
+
+def doubt(
+    question: str, text: str = LAMP, *, read_as: str = "", is_first: bool = True
+) -> str:
+    found = passage(Book({"1.md": text}), "1.md", text)
+    whole = Span(0, len(text))
+    best = next(s for s in find_sentence_spans(text) if "lamp" in text[s.start : s.end])
+    return describe_doubt(
+        TurnQuestion(question),
+        ValueQuestion(read_as or question),
+        [PassageQuote(text, whole, best, LineRange(1, 1), found)],
+        WordWeights.of(extract_content_words(question), {}, 10),
+        find_sentence_spans,
+        is_first=is_first,
+    )
 
 
 @pytest.mark.parametrize(
-    ("question", "rating", "doubtful"),
+    "question",
     [
-        ("What did Nell light?", 0.9, False),
-        ("What did Nell light?", 0.3, True),
-        ("What did Nell light?", None, False),
-        ("Who lit the lamp?", 0.3, False),
-        ("Where did Nell light the lamp?", 0.9, True),
-        ("Where do I say that Nell lit it?", 0.9, False),
-        ("And what else did she light?", 0.9, True),
+        "What did Nell light on the tower?",
+        "Who lit the lamp?",
+        "How did Nell light the lamp?",
+        "Where do I say that Nell lit the lamp?",
     ],
 )
-def test_doubt_depends_on_the_best_sentence_and_on_the_form_of_the_question(
-    question: str, rating: float | None, doubtful: bool
-) -> None:
-    assert is_doubtful(question, quotes(rating)) is doubtful
+def test_passages_that_have_the_words_together_are_not_doubted(question: str) -> None:
+    assert doubt(question) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("What did Corin steal from the drowned miller?", "Few words of the question"),
+        (
+            "Where did Nell light the lamp?",
+            "None of these passages clearly says where.",
+        ),
+        ("And what else did she light?", "What the question continues is not clear."),
+        ("Did Nell light the lamp?", "Whether it is so may not stand"),
+        ("List every lamp that Nell lit.", "These passages may not have all"),
+        ("How old was Nell?", "None of these passages clearly gives the age."),
+    ],
+)
+def test_a_doubt_has_its_reason(question: str, reason: str) -> None:
+    said = doubt(question)
+    assert said.startswith(f"{NO_CLEAR_ANSWER}. ")
+    assert reason in said
+
+
+def test_a_place_in_a_passage_may_be_another_one() -> None:
+    text = "Nell lit the lamp in the kitchen."
+    assert "whether one is meant" in doubt("Where did Nell light the lamp?", text)
+
+
+def test_a_question_that_was_completed_is_shown_as_it_was_read() -> None:
+    said = doubt("And what did she light?", read_as="What did Nell light?")
+    assert "The question was read as “What did Nell light?”." in said
+
+
+def test_related_words_near_each_other_count_as_those_of_the_question() -> None:
+    text = "Corin fled with the lamp at night."
+    assert doubt("What did Corin escape with?", text) == ""
+
+
+def test_a_doubt_that_is_not_first_only_names_what_is_missing() -> None:
+    assert doubt("Did Nell light the lamp?", is_first=False) == ""
+    assert doubt("How old was Nell?", is_first=False).startswith("None of these")
+
+
+def test_up_to_a_horizon_the_doubt_is_about_the_story_so_far() -> None:
+    found = passage(Book({"1.md": LAMP}), "1.md", LAMP)
+    span = Span(0, len(LAMP))
+    said = describe_doubt(
+        replace(TurnQuestion("How old was Nell?"), horizon=Horizon(2)),
+        ValueQuestion("How old was Nell?"),
+        [PassageQuote(LAMP, span, span, LineRange(1, 1), found)],
+        WordWeights({}),
+        find_sentence_spans,
+        is_first=True,
+    )
+    assert said.startswith(f"{NO_CLEAR_ANSWER} up to this point. ")
+
+
+def test_a_word_that_the_text_lacks_is_named_with_the_one_found_in_its_place() -> None:
+    text = "She altered her will twice."
+    result = RetrievalResult(
+        ranked_chunks=(passage(Book({"1.md": text}), "1.md", text),),
+        unknown=("testament", "zeppelin"),
+    )
+    assert describe_substitutes(result) == (
+        "“testament” is not in your text; these passages have “will”."
+    )

@@ -92,3 +92,19 @@ async def test_a_quoted_phrase_is_in_the_excerpt() -> None:
         limit=60,
     )
     assert "the third bell" in text[excerpt.span.start : excerpt.span.end]
+
+
+async def test_a_sentence_that_is_likely_to_answer_is_in_the_excerpt() -> None:
+    chunk = a_chunk(TEXT)
+    at = TEXT.index("It burned.")
+    words = WordWeights({"fog": 0.4, "burn": 0.3, "long": 0.3})
+    (excerpt,) = await select_excerpts(
+        "How long did it burn in the fog?",
+        [chunk],
+        words,
+        find_sentence_spans,
+        None,
+        limit=20,
+        find_favored=lambda _: [Span(at, at + 10)],
+    )
+    assert TEXT[excerpt.span.start : excerpt.span.end] == "It burned."

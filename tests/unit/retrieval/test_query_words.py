@@ -5,11 +5,9 @@ from hypothesis import strategies as st
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.query_words import (
     MAX_PHRASES,
-    MAX_RELATED_WORDS,
     extract_adjacent_words,
     extract_quoted_phrases,
     extract_search_words,
-    find_related_words,
     find_topic_words,
     has_search_words,
     hide_names,
@@ -69,28 +67,10 @@ def test_adjacent_words_hold_a_content_word() -> None:
     assert extract_adjacent_words("Who is at the red door?") == ["the red", "red door"]
 
 
-def test_other_forms_and_related_words_are_found() -> None:
-    related = find_related_words(["died", "wife"])
-    assert {"dead", "death", "husband", "wives"} <= set(related)
-    assert "died" not in related
-    assert find_related_words(["lantern"]) == []
-
-
-def test_words_of_the_question_are_not_repeated() -> None:
-    assert "marriage" not in find_related_words(["marriages", "wedding"])
-
-
 @given(st.text(max_size=200))
 def test_any_question_yields_few_terms(question: str) -> None:
     assert len(extract_quoted_phrases(question)) <= MAX_PHRASES
     assert all(len(pair.split()) == 2 for pair in extract_adjacent_words(question))
-
-
-@given(st.lists(st.sampled_from(["die", "home", "money", "letter", "see"])))
-def test_related_words_are_bounded_and_new(words: list[str]) -> None:
-    related = find_related_words(words)
-    assert len(related) <= MAX_RELATED_WORDS
-    assert set(words).isdisjoint(related)
 
 
 @pytest.mark.parametrize(

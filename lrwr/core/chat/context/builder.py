@@ -24,6 +24,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.chat.context.items import SURE_CERTAINTIES
 from lrwr.core.chat.context.witness import WitnessFilter
+from lrwr.core.chat.extractive.person_answers import gather_spoken_lines
 from lrwr.core.chat.extractive.question_parts import (
     find_chapter_words,
     parse_chapter_numbers,
@@ -116,7 +117,7 @@ def gather_context(
         relations=_select_relations(intentions, people, bible),
         scenes=scenes,
         gaps=_select_gaps(question, plan, intentions, resolved_entities, people, bible),
-        lines=_select_lines(question, plan, people, bible),
+        lines=_select_lines(question, plan, people, bible, search_result),
         unknown=_list_unknown_words(question, search_result),
         similar_names=search_result.similar_names,
         missing_phrases=search_result.missing_phrases,
@@ -428,10 +429,14 @@ def _extract_stems(text: str) -> set[str]:
 
 
 def _select_lines(
-    question: TurnQuestion, plan: QuestionPlan, people: dict[str, None], bible: Bible
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    people: dict[str, None],
+    bible: Bible,
+    search_result: SearchResult,
 ) -> tuple[AttributedQuote, ...]:
     """Return quotations of the people asked about, verified ones first, then in story
-    order.
+    order; without any, those among which the speaker of certain words is asked for.
 
     If the question names a hearer, only what is said to them, if there is anything; if
     it names chapters, only what is said there, unless a character answers it.
@@ -464,11 +469,12 @@ def _select_lines(
         # without a shared word pass, because `_select_best` drops scores of 0.
         return shared_words + 0.5 * (quote.evidence.certainty in SURE_CERTAINTIES) + 0.1
 
-    return tuple(
-        sorted(
-            _select_best(quotes, fit, MAX_GATHERED_LINES),
-            key=lambda quote: quote.evidence.certainty not in SURE_CERTAINTIES,
-        )
+    best = sorted(
+        _select_best(quotes, fit, MAX_GATHERED_LINES),
+        key=lambda quote: quote.evidence.certainty not in SURE_CERTAINTIES,
+    )
+    return tuple(best) or gather_spoken_lines(
+        question.text, search_result.passages, bible.quotes
     )
 
 

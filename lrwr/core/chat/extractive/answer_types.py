@@ -15,6 +15,7 @@ _NUMBER = (
     r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
     r"|hundred|thousand|million)"
 )
+_PERSON = r"(?:m[ae]n|wom[ae]n|boy|girl|lady|gentleman|child|lad|person|fellow|youth|creature)"
 _COLOUR = (
     r"(?:black|white|red|blue|green|gr[ae]y|brown|gold(?:en)?|yellow|dark|fair|blonde?"
     r"|auburn|hazel|violet|purple|crimson|scarlet|silvery?|tawny|pink|chestnut|ginger"
@@ -132,6 +133,17 @@ _MANNER_OF_DEATH = (
 )
 
 
+def _date(question: re.Match[str]) -> str:
+    date = rf"\b{_MONTH}\b|\b1\d{{3}}\b|(?i:\b{_ORDINAL}\s+(?:of|instant)\b)"
+    if question["kind"].lower() == "date":
+        return date
+    return (
+        rf"{date}|\b{_DAY}\b|(?i:\b{_ORDINAL}\s+day\b"
+        r"|\b(?:next|following|previous|same)\s+(?:day|morning|evening|week)\b"
+        r"|\b(?:yesterday|to-?morrow|to-?day)\b)"
+    )
+
+
 def _named_relative(question: re.Match[str]) -> str:
     return rf"(?i)\b{re.escape(question['kin'])}s?\b"
 
@@ -176,8 +188,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "how somebody dies",
         re.compile(
-            r"\b(?:how|in\s+what\s+way|what)\b[^,;]*\b(?:die[sd]?|killed|cause\s+of\s+death)"
-            r"\b",
+            r"\b(?:how|in\s+what\s+way)\b[^,;]*\b(?:die[sd]?|killed)\b|\bcause\s+of\s+death\b"
+            r"|\bwhat\s+kill(?:s|ed)\b|\bwhat\b[^,;]*\bdie[sd]?\s+of\b",
             re.IGNORECASE,
         ),
         _MANNER_OF_DEATH,
@@ -196,10 +208,11 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"\bhow\s+old\b|\bwhat\s+age\b|\b(?:what|how)\b.*\bage\W*$", re.IGNORECASE
         ),
         (
-            rf"(?i)\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)\b"
-            rf"|\bage\s+of\b|\baged\b|\b(?:is|was|be|being|of|at|under|over|about|turned"
-            rf"|nearly|only|not|past)\s+(?:\w+-and-)?{_NUMBER}(?=\W|$)"
-            r"(?!\s+(?:o['’]|(?:of|minutes?|hours?|days?|weeks?|miles?|times?)\b))"
+            rf"(?i)\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?[-\s]+old)\b"
+            rf"|\bage\s+of\b|\baged\b|\b{_PERSON}\s+of\s+(?:about\s+)?{_NUMBER}\b|\b(?:is|was|be|being|at|under|over|about|turned"
+            rf"|nearly|barely|hardly|scarcely|only|past)\s+(?:\w+-and-)?(?!one\b){_NUMBER}(?=\W|$)"
+            r"(?!\s+(?:o['’]|(?:of|minutes?|hours?|days?|weeks?|months?|miles?|times?|thousand"
+            r"|hundred|pounds?)\b))"
             r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"
             r"\s+(?:birthday|year)"
         ),
@@ -227,19 +240,16 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "the year",
         re.compile(r"\b(?:which|what)\s+year\b", re.IGNORECASE),
-        (r"(?i)\b1\d{3}\b|\b20\d\d\b|\byears?\s+(?:ago|before|later|after)\b"),
+        r"\b1\d{3}\b|\b20\d\d\b",
     ),
     AnswerType(
         "the date",
         re.compile(
-            r"\b(?:what|which)(?:['’]s|\s+(?:is|was))?(?:\s+the)?(?:\s+exact)?\s+(?:date|day)\b",
+            r"\b(?:what|which)(?:['’]s|\s+(?:is|was))?(?:\s+the)?(?:\s+exact)?"
+            r"\s+(?P<kind>date|day)\b",
             re.IGNORECASE,
         ),
-        (
-            rf"\b{_MONTH}\b|\b{_DAY}\b|(?i:\b{_ORDINAL}\s+(?:of|day|instant)\b)"
-            r"|(?i:\b(?:next|following|previous|same)\s+(?:day|morning|evening|week)\b"
-            r"|\b(?:yesterday|to-?morrow|to-?day)\b)"
-        ),
+        _date,
     ),
     AnswerType(
         "the time of day",
@@ -272,6 +282,19 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|mornings?)\b"
             r"|\bfortnight\b"
         ),
+    ),
+    AnswerType(
+        "the distance",
+        re.compile(r"\bhow\s+far\b(?!\s+along)", re.IGNORECASE),
+        r"(?i)\b(?:miles?|yards?|leagues?|pages?|feet|paces|streets?|doors?|chapters?)\b",
+        is_needed=False,
+    ),
+    AnswerType(
+        "how often",
+        re.compile(r"\bhow\s+(?:often|many\s+times)\b", re.IGNORECASE),
+        r"(?i)\b(?:once|twice|thrice|times|every|always|seldom|often|never)\b",
+        verb="says",
+        is_needed=False,
     ),
     AnswerType(
         "the sum of money",
@@ -332,6 +355,12 @@ def find_answer_type(question: str) -> AnswerType | None:
         if answer_type.asks.search(question):
             return answer_type
     return None
+
+
+def asks_where(question: str) -> bool:
+    """Return whether `question` asks where something is or happens."""
+    answer_type = find_answer_type(question)
+    return answer_type is not None and answer_type.name == "where"
 
 
 def asks_when(question: str) -> bool:

@@ -8,16 +8,21 @@ from lrwr.core.chat.extractive.answer_types import (
     KIN_WORD_PATTERN,
     NAMING,
     AnswerType,
+    asks_when,
     find_answer_type,
 )
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
+    Span,
     extract_capitalized_words,
+    extract_content_words,
     normalize_word,
     stem_word,
 )
 from lrwr.core.nlp.facts.clauses import TITLE_WORDS
+from lrwr.core.retrieval.query_words import find_related_words
 
 _TITLES = frozenset(TITLE_WORDS.split())
 
@@ -63,19 +68,75 @@ def find_texts_with_value(
     false if the question asks for no such value.
     """
     answer_type = find_answer_type(question.text)
-    asked = answer_type.asks.search(question.text) if answer_type else None
-    if answer_type is None or asked is None:
-        return [False] * len(texts)
-    gives = answer_type.gives
-    if gives == NAMING and not KIN_WORD_PATTERN.search(question.text):
+    if answer_type is not None and _asks_full_name(question, answer_type):
         return [_has_full_name(question)] * len(texts)
-    text = gives if isinstance(gives, str) else gives(asked)
+    return [bool(_find_value(question, text, sentences)) for text in texts]
+
+
+def sort_by_value(
+    question: ValueQuestion, passages: Sequence[Passage], sentences: SentenceSplitter
+) -> list[Passage]:
+    """Return `passages`, first those with a value of the kind asked for; of a time, those
+    with most of the names.
+    """
+    texts = [passage.chunk.text for passage in passages]
+    has_value = find_texts_with_value(question, texts, sentences)
+    names = set(extract_capitalized_words(question.text))
+    if not asks_when(question.text):
+        names.clear()
+
+    def rank(place: int) -> tuple[bool, int]:
+        named = names.intersection(extract_content_words(texts[place]))
+        return not has_value[place], -len(named) if has_value[place] else 0
+
+    return [passages[place] for place in sorted(range(len(passages)), key=rank)]
+
+
+def find_sentences_about_person(
+    question: ValueQuestion, text: str, sentences: SentenceSplitter
+) -> list[Span]:
+    """Return the sentences of `text` with a value of the kind asked for, if it is that
+    of a person, such as an age; empty for other questions.
+    """
+    answer_type = find_answer_type(question.text)
+    if answer_type is None or not answer_type.people:
+        return []
+    return _find_value(question, text, sentences)
+
+
+def _asks_full_name(question: ValueQuestion, answer_type: AnswerType) -> bool:
+    is_of_relative = KIN_WORD_PATTERN.search(question.text) is not None
+    return answer_type.gives == NAMING and not is_of_relative
+
+
+def _find_value(
+    question: ValueQuestion, text: str, sentences: SentenceSplitter
+) -> list[Span]:
+    """Return the sentences of `text` with a value of the kind asked for, which have, with
+    those beside them, the people and the topic of the question.
+    """
+    answer_type = find_answer_type(question.text)
+    question_match = answer_type.asks.search(question.text) if answer_type else None
+    if answer_type is None or question_match is None:
+        return []
+    if _asks_full_name(question, answer_type):
+        return []
+    gives = answer_type.gives
+    form = gives if isinstance(gives, str) else gives(question_match)
     if gives == NAMING and (kin := KIN_WORD_PATTERN.search(question.text)):
         # Whose name is asked for stands in the sentence that names somebody.
-        text = rf"(?s)(?=.*(?i:\b{re.escape(kin.group())}\b)).*{NAMING}"
-    pattern = re.compile(text)
-    near = _NearWords(question, answer_type)
-    return [_has_value(text, sentences, pattern, near) for text in texts]
+        form = rf"(?s)(?=.*(?i:\b{re.escape(kin.group())}\b)).*{NAMING}"
+    pattern, near = re.compile(form), _NearWords(question, answer_type)
+    spans = list(sentences(text))
+    parts = [text[span.start : span.end] for span in spans]
+    return [
+        span
+        for place, span in enumerate(spans)
+        if pattern.search(parts[place])
+        and near.fit(
+            " ".join(parts[max(0, place - near.reach) : place + near.reach + 1])
+        )
+    ]
 
 
 def _has_full_name(question: ValueQuestion) -> bool:
@@ -117,7 +178,10 @@ class _NearWords:
         self._count = min(people, len(self._people))
         is_topical = answer_type.is_topical or not people
         topic = set(question.topic) - _KINDS if is_topical else set()
-        self._topic = set(map(_cut_ending, topic))
+        self._topic = [
+            {_cut_ending(form) for form in (word, *find_related_words([word]))}
+            for word in topic
+        ]
 
     @property
     def reach(self) -> int:
@@ -127,8 +191,8 @@ class _NearWords:
         return 0 if self._count > 1 else 1
 
     def fit(self, text: str) -> bool:
-        """Return whether `text` names enough people, and has a word of the topic, if the
-        question needs one.
+        """Return whether `text` names enough people, and has a word of the topic or a
+        related one, if the question needs one.
         """
         words = _extract_words(text)
         named = sum(
@@ -143,8 +207,9 @@ class _NearWords:
         speaker = self._count > 1 and not _FIRST_PERSON.isdisjoint(words)
         if named + speaker < self._count:
             return False
-        shared = self._topic.intersection(map(_cut_ending, words))
-        return len(shared) >= min(MIN_TOPIC_WORDS, len(self._topic))
+        stems = set(map(_cut_ending, words))
+        shared = sum(not forms.isdisjoint(stems) for forms in self._topic)
+        return shared >= min(MIN_TOPIC_WORDS, len(self._topic))
 
 
 def _extract_words(text: str) -> set[str]:
@@ -167,19 +232,3 @@ def _drop_namesakes(text: str, names: Collection[str]) -> str:
 def _cut_ending(word: str) -> str:
     """Return a word without its ending: "marr" for "marry" and "married"."""
     return stem_word(word).rstrip("iy")
-
-
-def _has_value(
-    text: str, sentences: SentenceSplitter, pattern: re.Pattern[str], near: _NearWords
-) -> bool:
-    """Return whether a sentence matches `pattern`, and it and those beside it fit
-    `near`.
-    """
-    texts = [text[span.start : span.end] for span in sentences(text)]
-    return any(
-        pattern.search(sentence) is not None
-        and near.fit(
-            " ".join(texts[max(0, place - near.reach) : place + near.reach + 1])
-        )
-        for place, sentence in enumerate(texts)
-    )

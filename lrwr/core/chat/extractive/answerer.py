@@ -6,6 +6,7 @@ Every line ends with citation numbers, except lines that say what was not found.
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from lrwr.core.attribution.citations import CitationNumbering
@@ -20,25 +21,31 @@ from lrwr.core.chat.context.items import (
     load_result_texts,
     map_intentions_to_facets,
 )
-from lrwr.core.chat.extractive.answer_types import asks_when
 from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
-    find_texts_with_value,
+    find_sentences_about_person,
+    sort_by_value,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
 from lrwr.core.chat.extractive.doubts import (
     describe_chapter_silence,
     describe_conflicting_facts,
     describe_doubt,
+    describe_substitutes,
     has_chapter_passages,
 )
 from lrwr.core.chat.extractive.item_kinds import drop_body_alone
+from lrwr.core.chat.extractive.person_answers import (
+    find_kin_asked,
+    find_spoken_item,
+    select_kin,
+)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
+    contains_name,
     iter_profile_names,
     split_question_parts,
 )
-from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     ItemSelector,
@@ -57,11 +64,7 @@ from lrwr.core.chat.state import (
     TurnQuestion,
     find_answering_character,
 )
-from lrwr.core.model.chunks import Passage
-from lrwr.core.model.text import (
-    extract_capitalized_words,
-    extract_content_words,
-)
+from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerToken,
@@ -196,6 +199,9 @@ class _ExtractiveAnswer:
         if self._select_open_gaps(facets):
             facets |= {StoryFacet.GAP}
         facts = self._select_facts(facets)
+        text = self.plan.question or self.question.text
+        if spoken := await find_spoken_item(text, self.result.lines, self.source):
+            facts[0].insert(0, (spoken,))
         for missing in self._iter_introduction(facets, facts):
             yield missing
         async with aclosing(self._write_facts_and_passages(facts)) as events:
@@ -244,21 +250,25 @@ class _ExtractiveAnswer:
         if not limit:
             return
         has_facts = any(facts)
+        typed = _build_typed_question(self.question, self.plan, self.result, self.parts)
         weights = await weigh_question_words(
-            extract_content_words(self.question.text), self.source
+            extract_content_words(typed.text), self.source
         )
-        typed = self._build_typed_question()
         quotes = await select_passage_quotes(
-            self.question.text,
+            typed.text,
             weights,
-            _sort_passages(typed, self.result, self.source),
+            sort_by_value(typed, self.result.ranked_chunks, self.source.sentences),
             self.source,
+            partial(
+                find_sentences_about_person, typed, sentences=self.source.sentences
+            ),
         )
         if quotes and not has_facts:
             doubt = describe_doubt(
                 self.question,
                 typed,
                 quotes,
+                weights,
                 self.source.sentences,
                 is_first=not self.writer.lines,
             )
@@ -266,21 +276,8 @@ class _ExtractiveAnswer:
                 yield self.writer.say(doubt)
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
-
-    def _build_typed_question(self) -> ValueQuestion:
-        named = frozenset[str]().union(*(part.people for part in self.parts))
-        profiles = [p for p in self.result.character_profiles if p.name in named]
-        cast = [forms for forms in self.question.cast if not named.isdisjoint(forms)]
-        people = cast or [tuple(iter_profile_names(profile)) for profile in profiles]
-        return ValueQuestion(
-            text=self.plan.question or self.question.text,
-            people=[
-                [word for form in forms for word in extract_content_words(form)]
-                for forms in people
-            ],
-            forms=[form for forms in people for form in forms],
-            topic=[word for part in self.parts for word in part.words.weights],
-        )
+        if quotes and (substitutes := describe_substitutes(self.result)):
+            yield self.writer.say(substitutes)
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""
@@ -418,24 +415,31 @@ class _ExtractiveAnswer:
         return map(self.writer.say, not_found_text)
 
 
-def _sort_passages(
-    typed: ValueQuestion, result: RetrievalResult, source: PassageSource
-) -> list[Passage]:
-    """Return the passages found: first those with a value of the kind asked for, of a
-    time those with most of the names.
-    """
-    passages = result.ranked_chunks
-    texts = [passage.chunk.text for passage in passages]
-    has_value = find_texts_with_value(typed, texts, source.sentences)
-    names = set(extract_capitalized_words(typed.text))
-    if not asks_when(typed.text):
-        names.clear()
-
-    def rank(place: int) -> tuple[bool, int]:
-        named = names.intersection(extract_content_words(texts[place]))
-        return not has_value[place], -len(named) if has_value[place] else 0
-
-    return [passages[place] for place in sorted(range(len(passages)), key=rank)]
+def _build_typed_question(
+    question: TurnQuestion,
+    plan: QuestionPlan,
+    result: RetrievalResult,
+    parts: Sequence[QuestionPart],
+) -> ValueQuestion:
+    """Return what the values in passages are compared with."""
+    text = plan.question or question.text
+    named = frozenset[str]().union(*(part.people for part in parts))
+    profiles = [p for p in result.character_profiles if p.name in named]
+    people = [
+        forms
+        for forms in question.cast
+        if not named.isdisjoint(forms) or contains_name(text, forms)
+    ] or [tuple(iter_profile_names(profile)) for profile in profiles]
+    name_words = {w for forms in people for form in forms for w in form.lower().split()}
+    return ValueQuestion(
+        text=text,
+        people=[
+            [word for form in forms for word in extract_content_words(form)]
+            for forms in people
+        ],
+        forms=[form for forms in people for form in forms],
+        topic=[w for p in parts for w in p.words.weights if w not in name_words],
+    )
 
 
 def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lrwr.core.chat.context.conflicts import pair_conflicts
 from lrwr.core.chat.context.items import ContextItem, is_sure
-from lrwr.core.chat.extractive.answer_types import asks_for_list
+from lrwr.core.chat.extractive.answer_types import asks_for_list, asks_where
 from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
     describe_missing_value,
@@ -23,70 +23,115 @@ from lrwr.core.model.turns import (
     QuestionPlan,
     SourceIntention,
 )
-from lrwr.core.retrieval.excerpts import PassageQuote
+from lrwr.core.retrieval.excerpts import PassageQuote, list_quotable_texts
+from lrwr.core.retrieval.query_words import find_substitutes
+from lrwr.core.retrieval.retrievers import WordWeights
 
 PARTIAL_ANSWER = "These passages may not have all that is asked for."
 """What is said of a question with several answers."""
 
-_BASE_DOUBT = 0.21
-_RATING_WEIGHT = -0.42
-_DOUBT_BY_FORM = (
-    (re.compile(r"^\W*(?:and|so|but)\b", re.IGNORECASE), 0.59),
-    (
-        re.compile(
-            r"\bwhere(?:abouts)?\b(?!\s+(?:do|did|have)\s+I\b)"
-            r"|\b(?:what|which)\s+(?:part|town|city|street|house|place)\b",
-            re.IGNORECASE,
-        ),
-        0.95,
-    ),
-    (re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE), -0.38),
+MIN_SHARE_NEAR = 1 / 3
+"""Share of the weight of the question's words, or related ones, that must stand around
+the best sentence of a passage for it to be near an answer (decision 053)."""
+
+_FOLLOW_UP = re.compile(r"^\W*(?:and|so|but)\b", re.IGNORECASE)
+
+_YES_OR_NO = re.compile(
+    r"^\W*(?:is|are|was|were|am|does|do|did|has|have|had|can|could|will|would)\b",
+    re.IGNORECASE,
 )
-"""How much the form of a question adds to the doubt that the passages answer it.
-
-Ridge logistic regression on 180 questions about four novels with known answers. A
-question that continues another one, or asks for a place, is answered less often by the
-passages shown; one that asks who, more often. Fitted on three novels and tested on the
-fourth, .57 of the questions without an answer among the passages are doubted, and .23
-of the others (decision 050)."""
-
-_USUAL_RATING = 0.6
-"""The rating of the best sentence of most first passages; used if nothing was rated."""
-
-
-def is_doubtful(question: str, quotes: Sequence[PassageQuote]) -> bool:
-    """Return whether `quotes`, best first, rather lack the answer to `question`.
-
-    It depends on how well the best sentence of the first one fits, and on the form of
-    the question.
-    """
-    rating = quotes[0].rating if quotes else None
-    fit = _USUAL_RATING if rating is None else rating
-    form = sum(weight for form, weight in _DOUBT_BY_FORM if form.search(question))
-    return _BASE_DOUBT + _RATING_WEIGHT * fit + form > 0
 
 
 def describe_doubt(
     question: TurnQuestion,
     typed: ValueQuestion,
     quotes: Sequence[PassageQuote],
+    words: WordWeights,
     sentences: SentenceSplitter,
     *,
     is_first: bool,
 ) -> str:
     """Return a line on what `quotes` lack or may lack; "" if that is unknown.
 
-    If it `is_first`, it begins with the statement that no clear answer was found.
+    `words` are those of the question. If the line `is_first`, it begins with the
+    statement that no clear answer was found.
     """
     lack = ""
-    if missing := describe_missing_value(typed, [q.text for q in quotes], sentences):
+    missing = describe_missing_value(typed, [q.text for q in quotes], sentences)
+    if missing:
         lack = f"None of these passages clearly {missing}."
     elif asks_for_list(typed.text):
         lack = PARTIAL_ANSWER
-    if not is_first or not (lack or is_doubtful(question.text, quotes)):
+    if not is_first:
         return lack
+    if not lack and (missing is None or asks_where(typed.text)):
+        lack = _describe_form(question, typed) or _describe_distance(
+            quotes, words, sentences
+        )
+    if not lack:
+        return ""
     so_far = " up to this point" if question.horizon is not None else ""
-    return f"{NO_CLEAR_ANSWER}{so_far}. {lack}".rstrip()
+    return f"{NO_CLEAR_ANSWER}{so_far}. {lack}"
+
+
+def _describe_form(question: TurnQuestion, typed: ValueQuestion) -> str:
+    """Return why questions of this form often have no clear answer; "" for others."""
+    if asks_where(typed.text):
+        return "Many passages name a place; whether one is meant is not clear."
+    if typed.text != question.text:
+        return f"The question was read as “{typed.text}”."
+    if _FOLLOW_UP.search(question.text):
+        return "What the question continues is not clear."
+    if _YES_OR_NO.search(typed.text):
+        return "Whether it is so may not stand in these passages in so many words."
+    return ""
+
+
+def _describe_distance(
+    quotes: Sequence[PassageQuote], words: WordWeights, sentences: SentenceSplitter
+) -> str:
+    """Return a line that says that the words of the question are not near each other in
+    `quotes`; "" if they are in one.
+    """
+    near = (_cut_around_best(quote, sentences) for quote in quotes)
+    share = max((_cover(words, text) for text in near), default=1.0)
+    if share >= MIN_SHARE_NEAR:
+        return ""
+    return "Few words of the question stand near each other in these passages."
+
+
+def _cut_around_best(quote: PassageQuote, sentences: SentenceSplitter) -> str:
+    """Return the best sentence of `quote`, with the one before and the one after it."""
+    spans = [span for span in sentences(quote.text) if len(span)]
+    place = next((n for n, span in enumerate(spans) if quote.best.start < span.end), 0)
+    if not spans:
+        return quote.text
+    last = min(place + 1, len(spans) - 1)
+    return quote.text[spans[max(0, place - 1)].start : spans[last].end]
+
+
+def _cover(words: WordWeights, text: str) -> float:
+    """Return the weight of those of `words` that `text` has, or has a related word of."""
+    related = sum(
+        weight
+        for word, weight in words.weights.items()
+        if not WordWeights({word: weight}).coverage(text)
+        and find_substitutes(word, [text])
+    )
+    return words.coverage(text) + related
+
+
+def describe_substitutes(result: RetrievalResult) -> str:
+    """Return a line that says which words of the question stand nowhere, and which
+    related ones the best passages have in their place; "" without such words.
+    """
+    texts = list_quotable_texts(result.ranked_chunks)
+    lines = (
+        f"“{word}” is not in your text; these passages have “{related[0]}”."
+        for word in result.unknown
+        if (related := find_substitutes(word, texts))
+    )
+    return " ".join(lines)
 
 
 def describe_conflicting_facts(facts: Sequence[ContextItem]) -> str:

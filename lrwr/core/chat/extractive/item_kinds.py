@@ -25,6 +25,17 @@ _SAYING_QUESTION = re.compile(
 )
 """Questions that lines of dialogue answer: what somebody says, not why or where."""
 
+_SAYING_VERB = re.compile(
+    r"(?:say|said|tell|told|answer|repl[iy]|promise|ask|explain)\w*"
+)
+"""Words of such a question that do not tell what the line is about."""
+
+_SCENE_QUESTION = re.compile(
+    r"\bhappen\w*|\btakes?\s+place|\bscenes?\b|\bwhat\s+(?:do|does|did)\b",
+    re.IGNORECASE,
+)
+"""Questions that the key sentences of a whole scene may answer."""
+
 _LOOK_QUESTION = re.compile(r"\blooks?\s+like\b|\bappearance\b", re.IGNORECASE)
 """Questions about looks, which values, relations and events do not answer."""
 
@@ -57,7 +68,7 @@ _NARROW_QUESTION = re.compile(
 """Questions that ask one particular thing, even if all their content words are names."""
 
 RELATION_QUESTION = re.compile(
-    r"^\W*(?:(?:and|so|but)\s+)?(?:who|whose|what)\b"
+    r"^\W*(?:(?:and|so|but)\s+)?(?:who|whose|what\s+(?:exactly\s+)?(?:is|was|are|were))\b"
     r"|\brelat(?:ed|ions?|ionships?)\b|\b(?:each\s+other|one\s+another)\b"
     r"|\bfamily\s+to\b|\bstands?\s+(?:to|with)\b",
     re.IGNORECASE,
@@ -84,7 +95,9 @@ def is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
     question = part.text
     match item.facet:
         case StoryFacet.LINE:
-            return _SAYING_QUESTION.search(question) is None
+            only_says = all(map(_SAYING_VERB.fullmatch, part.words.weights))
+            is_open = bool(part.words.weights) and only_says
+            return is_open or _SAYING_QUESTION.search(question) is None
         case StoryFacet.WORLD:
             is_connection = item.label == CONNECTION_LABEL
             return item.label == KIND_LABEL or (
@@ -119,12 +132,13 @@ def _is_event_beside_question(part: QuestionPart, item: ContextItem) -> bool:
     The key sentences of a whole scene are no event; a sentence on what is asked for has
     all names in the question, and the words that say what happens.
     """
+    is_scene = any(len(words.spans) > 1 for words in item.evidence)
     if not asks_when(part.text):
         patterns = (_DESCRIPTION_QUESTION, _LOOK_QUESTION)
-        return any(pattern.search(part.text) for pattern in patterns)
+        is_other = is_scene and not _SCENE_QUESTION.search(part.text)
+        return is_other or any(pattern.search(part.text) for pattern in patterns)
     question, *_ = part.text.split("?")  # referents of its pronouns follow
     names = extract_capitalized_words(question)
-    is_scene = any(len(words.spans) > 1 for words in item.evidence)
     return (
         is_scene
         or not set(names).issubset(extract_content_words(item.words))

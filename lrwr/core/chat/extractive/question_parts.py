@@ -385,6 +385,12 @@ def find_profiles_in_text(
     )
 
 
+def contains_name(text: str, forms: Iterable[str]) -> bool:
+    """Return whether `text` has one of `forms`, the names of somebody, as written."""
+    names = "|".join(re.escape(form) for form in forms if form[:1].isupper())
+    return bool(names) and re.search(rf"(?<!\w)(?:{names})(?!\w)", text) is not None
+
+
 def find_speaker_names(text: str, cast: Iterable[Sequence[str]]) -> list[str]:
     """Return the names, as `text` has them, of the characters of whom it asks what they
     say. Each item of `cast` has all names of a character. "Nell's aunt" is not Nell.

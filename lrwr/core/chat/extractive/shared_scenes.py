@@ -290,6 +290,7 @@ class SharedScenesWriter:
         evidence = next((e for e, is_named in witnesses if is_named), None)
         lead = f"First scene with {self._names}"
         if evidence is None:  # present in the scene, but named far apart
+            yield writer.say(f"{NO_SCENE} that names {self._names} together.")
             evidence, _ = self._find_witness(self._shared.scenes[0], people)
             lead = f"Probably the first scene with {self._names}"
         yield from writer.facts((_build_line(evidence, lead),))

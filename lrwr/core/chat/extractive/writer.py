@@ -43,7 +43,8 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.nlp.facts.note_layout import strip_note_markdown
 from lrwr.core.ports.sources import WebPage
-from lrwr.core.retrieval.excerpts import PassageQuote
+from lrwr.core.retrieval.excerpts import PassageQuote, list_quotable_texts
+from lrwr.core.retrieval.query_words import find_substitutes
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.web.citations import WEB_HEAD, number_web_pages
 
@@ -425,13 +426,15 @@ def find_unknown_words(result: RetrievalResult) -> list[str]:
     question.
 
     They are in lower case, without possessive endings. Words that only name what to
-    report, such as "surname", and contractions, such as "didn't", are left
-    out.
+    report, such as "surname", contractions, such as "didn't", and words of which the
+    best passages have a related one, are left out.
     """
     return [
         word
         for word in result.unknown
-        if not is_unneeded_word(word) and not _CONTRACTION.search(word)
+        if not is_unneeded_word(word)
+        and not _CONTRACTION.search(word)
+        and not find_substitutes(word, list_quotable_texts(result.ranked_chunks))
     ]
 
 

@@ -362,7 +362,8 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
     QuestionCue(
         re.compile(
             r"\bwho\s+(?:is|was|are|were|else\s+(?:is|was))\s+(?:all\s+)?(?:there"
-            r"|present|with|at|in|on|around)\b|\bwitness\w*|\bwho\s+(?:saw|sees)\b"
+            r"|present|with|at|in|on|around)\b|\bwho\s+(?:saw|sees)\b"
+            r"|\bwitness\w*\b(?!\s+(?:it|(?:the|a|his|her)\s+(?:\w+\s+)?(?:will|deed))\b)"
         ),
         AnswerSource.TIMELINE,
         SourceIntention.WHO_WAS_THERE,

@@ -17,6 +17,7 @@ from lrwr.core.bible.name_lookup import (
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
+from lrwr.core.chat.extractive.person_answers import select_spoken_chunks
 from lrwr.core.chat.extractive.question_parts import (
     parse_chapter_numbers,
     remove_chapter_bound,
@@ -481,12 +482,13 @@ def _list_scene_documents(
     element_keys: Iterable[str],
 ) -> Iterator[DocumentId]:
     """Yield the documents of the scenes that the question may be about."""
+    text, passages = plan.question or question.text, search_result.passages
+    yield from (chunk.document for chunk in select_spoken_chunks(text, passages))
     intentions = {choice.intention for choice in plan.choices}
     if not intentions & {SourceIntention.RECAP, SourceIntention.WHO_WAS_THERE}:
         return
-    chapters = parse_chapter_numbers(question.text)
+    chapters, last = parse_chapter_numbers(question.text), list[DocumentId]()
     last_chapter = question.horizon.chapter if question.horizon else order.last
-    last: list[DocumentId] = []
     for document, chapter, number in order.iter_chapters():
         if number == last_chapter:
             yield document  # how many of its scenes are visible depends on its text
@@ -496,5 +498,4 @@ def _list_scene_documents(
         if number in chapters or any(f" {key} " in title for key in element_keys):
             yield document
     yield from last[-MAX_GATHERED_SCENES:]
-    for passage in search_result.passages[:SCENE_PASSAGES]:
-        yield passage.chunk.document
+    yield from (passage.chunk.document for passage in passages[:SCENE_PASSAGES])
