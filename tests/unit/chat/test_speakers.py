@@ -27,6 +27,8 @@ def found_lines(story: Stories, question: str, *, path: str = ONE) -> RetrievalR
         ("Who says that the fog is only weather?", "that the fog is only weather?"),
         ("And who first said “Not once”?", "“Not once”?"),
         ("Whose words are “Not once”?", "are “Not once”?"),
+        ("Who tells Nell that the fog is late?", "that the fog is late?"),
+        ("Who tells Mags about the fog?", "Mags about the fog?"),
         ("Who is Nell?", ""),
         ("Who heard Nell say it?", ""),
         ("What does Nell say?", ""),
@@ -70,6 +72,7 @@ async def test_nobody_is_named_for_words_that_no_line_has() -> None:
     result = found_lines(story, question, path=TWO)
     said = await answer(story, question, a_plan(), result)
     assert "Nell Tallow:" not in said.text
+    assert "No line of a known speaker in these passages has these words." in said.text
 
 
 def test_lines_are_gathered_for_such_questions_only() -> None:

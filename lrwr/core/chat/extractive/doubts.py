@@ -12,6 +12,7 @@ from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
     describe_missing_value,
 )
+from lrwr.core.chat.extractive.person_answers import find_words_spoken
 from lrwr.core.chat.extractive.question_parts import find_speaker_names
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import SentenceSplitter
@@ -78,6 +79,8 @@ def _describe_form(question: TurnQuestion, typed: ValueQuestion) -> str:
     """Return why questions of this form often have no clear answer; "" for others."""
     if asks_where(typed.text):
         return "Many passages name a place; whether one is meant is not clear."
+    if find_words_spoken(typed.text):
+        return "No line of a known speaker in these passages has these words."
     if typed.text != question.text:
         return f"The question was read as “{typed.text}”."
     if _FOLLOW_UP.search(question.text):

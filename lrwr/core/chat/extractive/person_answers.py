@@ -26,6 +26,7 @@ _SPEAKER_QUESTION = re.compile(
     r"|repl(?:y|ies|ied)|claims?|claimed|declares?|declared|remarks?|remarked|exclaims?"
     r"|exclaimed|shouts?|shouted|whispers?|whispered|cries|cried|insists?|insisted"
     r"|speaks?\s+(?:the|these|those)|spoke\s+(?:the|these|those)|utters?|uttered)\b"
+    r"(?-i:\s+(?:[A-Z][a-z]+\.?\s+){1,3}(?=that\b|“|\"))?"
     r"|^\W*whose\s+(?:words?|lines?)\b",
     re.IGNORECASE,
 )
