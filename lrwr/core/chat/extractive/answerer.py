@@ -42,7 +42,7 @@ from lrwr.core.chat.extractive.person_answers import (
 )
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
-    contains_name,
+    names_any_of,
     iter_profile_names,
     split_question_parts,
 )
@@ -428,7 +428,7 @@ def _build_typed_question(
     people = [
         forms
         for forms in question.cast
-        if not named.isdisjoint(forms) or contains_name(text, forms)
+        if not named.isdisjoint(forms) or names_any_of(text, forms)
     ] or [tuple(iter_profile_names(profile)) for profile in profiles]
     name_words = {w for forms in people for form in forms for w in form.lower().split()}
     return ValueQuestion(

@@ -385,7 +385,7 @@ def find_profiles_in_text(
     )
 
 
-def contains_name(text: str, forms: Iterable[str]) -> bool:
+def names_any_of(text: str, forms: Iterable[str]) -> bool:
     """Return whether `text` has one of `forms`, the names of somebody, as written."""
     names = "|".join(re.escape(form) for form in forms if form[:1].isupper())
     return bool(names) and re.search(rf"(?<!\w)(?:{names})(?!\w)", text) is not None
