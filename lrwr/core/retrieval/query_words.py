@@ -181,7 +181,7 @@ kidnap kidnapped: seized carried dragged; kindness: kind; knife: blade dagger;
 lawyer: attorney solicitor counsel barrister; lazy: idle indolent; legacy: bequeathed left will;
 letter: note wrote written; library: books; lie lies: false falsehood untrue deceived;
 limp limps lame: leg; livelihood living: trade work business; lodger: lodgings lodging;
-look-alike lookalike double: likeness resemblance resemble; lonely: alone solitary; lose loses: lost;
+look-alike lookalike double: likeness resemblance resemble; luck: chance fortune hazard; matrimony: marriage married; lonely: alone solitary; lose loses: lost;
 luggage bags: trunk box portmanteau baggage; madness: mad; maid: servant; maiden: name born;
 manipulate: influence persuade; marriage: married wedding; meal: dinner supper breakfast;
 mean: stingy; medicine: draught powder bottle dose; memory: remember remembered;

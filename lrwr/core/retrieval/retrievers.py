@@ -21,6 +21,7 @@ from lrwr.core.retrieval.query_words import (
     extract_quoted_phrases,
     extract_search_words,
     find_related_words,
+    find_substitutes,
     hide_names,
 )
 from lrwr.core.retrieval.story import StoryOrder
@@ -422,6 +423,18 @@ class WordWeights:
             if contains_stem(text, lowered, stem_lightly(word))
         )
         return min(1.0, sum(covered_weights))
+
+    def coverage_by_related(self, text: str) -> float:
+        """Return the total weight, 0.0 to 1.0, of the words that `text` contains, or a
+        related word of: "lodge" by "lodgings".
+        """
+        related_weights = (
+            weight
+            for word, weight in self.weights.items()
+            if WordWeights({word: weight}).coverage(text) == 0.0
+            and find_substitutes(word, [text])
+        )
+        return min(1.0, self.coverage(text) + sum(related_weights))
 
 
 def select_excerpt(

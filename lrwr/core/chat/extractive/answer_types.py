@@ -99,7 +99,12 @@ _PLACE = (
 )
 """A place that a preposition puts something in: "in London", "at the old mill"."""
 
-_WHEN = re.compile(r"^\W*(?:(?:and|so|but)\s+)?when\b", re.IGNORECASE)
+_LEAD_IN = (
+    r"^\W*(?:(?:and|so|but)\s+)?(?:(?:if|once|after|before|by|in|at|on)\b[^,?]*,\s*)?"
+)
+"""What may precede the word that asks: "And", "If Nell comes back,"."""
+
+_WHEN = re.compile(rf"{_LEAD_IN}when\b", re.IGNORECASE)
 _SPAN_OF_TIME = r"(?:hours?|days?|nights?|weeks?|fortnights?|months?|years?)"
 _TIME = (
     rf"\b{_MONTH}\b|\b{_DAY}\b|\b1\d{{3}}\b|\b20\d\d\b|\b[Dd]ay\s+\d+"
@@ -189,6 +194,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         "how somebody dies",
         re.compile(
             r"\b(?:how|in\s+what\s+way)\b[^,;]*\b(?:die[sd]?|killed)\b|\bcause\s+of\s+death\b"
+            r"|\bhow\s+(?:does|do|did|was|were|is)\b.*\b(?:die|killed)\W*$"
             r"|\bwhat\s+kill(?:s|ed)\b|\bwhat\b[^,;]*\bdie[sd]?\s+of\b",
             re.IGNORECASE,
         ),
@@ -323,7 +329,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "where",
         re.compile(
-            r"^\W*(?:(?:and|so|but)\s+)?(?:where(?:abouts)?\b(?!\s+(?:do|did|have)\s+I\b)"
+            rf"{_LEAD_IN}(?:where(?:abouts)?\b(?!\s+(?:do|did|have)\s+I\b)"
             r"|in\s+(?:what|which)\s+(?:part|place|quarter)\b)",
             re.IGNORECASE,
         ),

@@ -42,8 +42,8 @@ from lrwr.core.chat.extractive.person_answers import (
 )
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
-    names_any_of,
     iter_profile_names,
+    names_any_of,
     split_question_parts,
 )
 from lrwr.core.chat.extractive.selection import (

@@ -97,7 +97,7 @@ def _describe_distance(
     `quotes`; "" if they are in one.
     """
     near = (_cut_around_best(quote, sentences) for quote in quotes)
-    share = max((_cover(words, text) for text in near), default=1.0)
+    share = max(map(words.coverage_by_related, near), default=1.0)
     if share >= MIN_SHARE_NEAR:
         return ""
     return "Few words of the question stand near each other in these passages."
@@ -111,17 +111,6 @@ def _cut_around_best(quote: PassageQuote, sentences: SentenceSplitter) -> str:
         return quote.text
     last = min(place + 1, len(spans) - 1)
     return quote.text[spans[max(0, place - 1)].start : spans[last].end]
-
-
-def _cover(words: WordWeights, text: str) -> float:
-    """Return the weight of those of `words` that `text` has, or has a related word of."""
-    related = sum(
-        weight
-        for word, weight in words.weights.items()
-        if not WordWeights({word: weight}).coverage(text)
-        and find_substitutes(word, [text])
-    )
-    return words.coverage(text) + related
 
 
 def describe_substitutes(result: RetrievalResult) -> str:

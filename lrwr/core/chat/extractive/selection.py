@@ -233,7 +233,7 @@ class ItemSelector:
         forms = " ".join(
             self._forms[name] for name in people_in_item if name in self._forms
         )
-        return part.words.coverage(f"{item.words} {forms}")
+        return part.words.coverage_by_related(f"{item.words} {forms}")
 
     def _select_fitting(
         self, part: QuestionPart, pieces: Iterable[ContextItem], least: float
