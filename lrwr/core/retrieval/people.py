@@ -115,6 +115,16 @@ def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacte
     ]
 
 
+def find_people_in_role(question: str, role: AppearanceRole, cast: Cast) -> set[str]:
+    """Return the characters of `cast` with `role` in a question about who says what."""
+    return {
+        person
+        for character in find_question_characters(question, cast)
+        if character.role is role
+        for person in character.people
+    }
+
+
 def find_unknown_question_names(
     question: str, question_characters: Sequence[QuestionCharacter]
 ) -> list[tuple[str, AppearanceRole]]:

@@ -47,7 +47,7 @@ from lrwr.core.model.turns import (
     SourceIntention,
 )
 from lrwr.core.ports.story_stores import AppearanceRole
-from lrwr.core.retrieval.people import find_question_characters
+from lrwr.core.retrieval.people import find_people_in_role
 from lrwr.core.retrieval.search_model import SearchResult
 
 MAX_GATHERED_MOMENTS = 12
@@ -444,14 +444,15 @@ def _select_lines(
     intentions = {choice.intention for choice in plan.choices}
     speakers = {question.character} if question.character else set()
     hearers: set[str] = set()
+    cast = extract_visible_cast(bible)
     if not speakers and intentions & {
         SourceIntention.DIALOGUE_OF,
         SourceIntention.VOICE,
     }:
-        speakers = _find_people_in_role(AppearanceRole.SPEAKS, question, bible) or set(
-            people
-        )
-        hearers = _find_people_in_role(AppearanceRole.HEARS, question, bible)
+        speakers = find_people_in_role(
+            question.text, AppearanceRole.SPEAKS, cast
+        ) or set(people)
+        hearers = find_people_in_role(question.text, AppearanceRole.HEARS, cast)
     if not speakers and plan.intent is AnswerIntent.SCENARIO:
         speakers = set(people)
     quotes = [quote for quote in bible.quotes if quote.speaker in speakers]
@@ -476,21 +477,6 @@ def _select_lines(
     return tuple(best) or gather_spoken_lines(
         question.text, search_result.passages, bible.quotes
     )
-
-
-def _find_people_in_role(
-    role: AppearanceRole, question: TurnQuestion, bible: Bible
-) -> set[str]:
-    """Return the people with `role` in a question about who says what."""
-    question_characters = find_question_characters(
-        question.text, extract_visible_cast(bible)
-    )
-    return {
-        person
-        for question_character in question_characters
-        if question_character.role is role
-        for person in question_character.people
-    }
 
 
 def _select_best(
