@@ -438,12 +438,10 @@ def select_bible_parts(
         if element.name in element_names
         or any(claim.value in people for claim in element.connected_characters)
     ]
-    speakers = set(people)
-    speakers.update(
+    cast = extract_visible_cast(names)
+    speakers = people.union(
         name
-        for character in find_question_characters(
-            question.text, extract_visible_cast(names)
-        )
+        for character in find_question_characters(question.text, cast)
         for name in character.people
     )
     people.update(c.value for e in elements for c in e.connected_characters)
