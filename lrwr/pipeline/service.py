@@ -195,6 +195,10 @@ class DocumentProcessingService:
         With `verify`, every file is read. Raises what these two methods raise:
         `NotFound`, `SettingsProblem` and `StoreProblem`.
         """
+        if self._attributor is not None and not (dry_run or verify):
+            changes = self._last_scan.changes if self._last_scan else await self.scan()
+            if changes.changed or changes.stale:
+                await self._attributor.recall_cast()
         report = await self.read(emit, dry_run=dry_run, verify=verify)
         if not dry_run:
             report.attribution = await self.attribute_speakers()
@@ -256,8 +260,11 @@ class DocumentProcessingService:
         report.problems.sort(key=lambda problem: problem.document)
         return report
 
-    async def attribute_speakers(self) -> AttributionSummary | None:
-        """Update the cast and attribute speakers in all documents whose inputs changed.
+    async def attribute_speakers(
+        self, *, recalls: bool = False
+    ) -> AttributionSummary | None:
+        """Update the cast and attribute speakers in all documents whose inputs changed;
+        with `recalls`, read the cast if nothing changed, for later calls.
 
         Returns None without an attributor. Documents stored during this call are
         handled by the next one, in any process.
@@ -266,9 +273,9 @@ class DocumentProcessingService:
             SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read or written.
         """
-        return (
-            None if self._attributor is None else await self._attributor.attribute_all()
-        )
+        if self._attributor is None:
+            return None
+        return await self._attributor.attribute_all(recalls=recalls)
 
     async def scan(self) -> DocumentChanges:
         """Compare the list of the manuscript's files with the library; reads no file.

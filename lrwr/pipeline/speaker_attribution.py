@@ -6,7 +6,6 @@ relevant names changed are computed again. Uses rules only, no language model.
 """
 
 import asyncio
-import re
 from collections.abc import (
     AsyncIterator,
     Callable,
@@ -21,15 +20,14 @@ from functools import partial
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.nlp.dialogue.speakers import (
     NarratorEvidence,
-    gather_narrator_evidence,
     infer_narrators,
 )
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.inference import CastInference
 from lrwr.core.nlp.names.lookup import CastIdentity, resolve_name
-from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
 from lrwr.core.nlp.names.overrides import NameOverrides
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import (
@@ -48,9 +46,11 @@ from lrwr.pipeline.stages.speakers import (
     create_cast_lookup,
     describe_cast,
     digest_inputs,
+    find_narrator_signs,
     find_non_people,
     find_set_narrator,
     hash_revision,
+    index_name_forms,
     iter_narrator_people,
     iter_note_people,
     narration_from_json,
@@ -68,12 +68,6 @@ OWN_VOICE = 0.005
 
 BATCH = 32
 """Documents whose texts are read at a time."""
-
-NameForms = tuple[tuple[str, tuple[str, ...]], ...]
-"""Name forms, each with the characters that it may mean."""
-
-_BEGINNING = re.compile(r"[^\W_]+")
-_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +100,11 @@ class StoryAttributor:
         self._inferring = asyncio.Lock()
         self._names = _NameReader()
 
-    async def attribute_all(self) -> AttributionSummary:
+    async def attribute_all(self, *, recalls: bool = False) -> AttributionSummary:
         """Update the cast, and the attribution of every document whose inputs changed.
 
-        If nothing changed since the last complete run, nothing is computed. After a run
+        If nothing changed since the last complete run, nothing is computed; with
+        `recalls`, the cast is read, see `recall_cast`. After a run
         that was interrupted, or overtaken by another process, the next one does the
         rest.
 
@@ -121,6 +116,8 @@ class StoryAttributor:
         snapshot = await self._store.attribution_snapshot()
         state = AttributionState.from_json(snapshot.state) or AttributionState()
         if state.digest == self._digest(snapshot, canon):
+            if recalls:
+                await self._recall_cast(canon, snapshot)
             return AttributionSummary(len(state.people), 0)
         evidence, order = await self._load(canon)
         cast = await self._infer_cast(evidence, order.story, canon)
@@ -134,6 +131,32 @@ class StoryAttributor:
             digest = self._digest(after, canon)
             await run.save_state(digest, narrators, after)
         return AttributionSummary(len(cast.characters), run.attributed_documents)
+
+    async def recall_cast(self) -> None:
+        """Read the names and the cast of the last complete run, unless something has
+        changed since: if documents change afterwards, but no names, `attribute_all`
+        infers no cast.
+
+        An invalid canon file is left for `attribute_all` to report.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        try:
+            canon = await asyncio.to_thread(self._canon)
+        except SettingsProblem:
+            return
+        snapshot = await self._store.attribution_snapshot()
+        state = AttributionState.from_json(snapshot.state)
+        if state is not None and state.digest == self._digest(snapshot, canon):
+            await self._recall_cast(canon, snapshot)
+
+    async def _recall_cast(self, canon: Canon, snapshot: AttributionSnapshot) -> None:
+        evidence, order = await self._load(canon)
+        cast = await self._store.load_cast()
+        # Another process may have written meanwhile.
+        if cast is not None and await self._store.attribution_snapshot() == snapshot:
+            await self._infer_cast(evidence, order.story, canon, cast)
 
     async def infer_cast(self) -> Cast | None:
         """Return the cast that `attribute_all` would store; nothing is stored.
@@ -173,10 +196,11 @@ class StoryAttributor:
         evidence: Sequence[DocumentEvidence],
         story: Sequence[DocumentId],
         canon: Canon,
+        cast: Cast | None = None,
     ) -> Cast:
         async with self._inferring:
             return await asyncio.to_thread(
-                self._names.infer_cast, evidence, story, canon
+                self._names.infer_cast, evidence, story, canon, cast
             )
 
     def _digest(self, snapshot: AttributionSnapshot, canon: Canon) -> str:
@@ -413,48 +437,6 @@ def _split(documents: Sequence[DocumentId]) -> Iterable[Sequence[DocumentId]]:
     return (documents[at : at + BATCH] for at in range(0, len(documents), BATCH))
 
 
-def index_name_forms(cast: Cast) -> dict[str, NameForms]:
-    """Return all names (forms) of the characters in `cast`, grouped by their first
-    word.
-
-    The key is that word in lower case, without a leading article and only up to a
-    punctuation mark: "o" for "O'Neil". Each form is a pair: the name, and the full
-    names of the characters that it may mean. Forms that begin with a lower-case word
-    are under "" and may match anywhere.
-    """
-    owned = {
-        alias.name: (character.name,)
-        for character in cast.characters
-        for alias in character.aliases
-    }
-    forms_by_letter: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for form, owners in {**cast.shared, **owned}.items():
-        forms_by_letter.setdefault(_key(form), []).append((form, tuple(owners)))
-    return {key: tuple(forms) for key, forms in forms_by_letter.items()}
-
-
-def _key(form: str) -> str:
-    name = _ARTICLE.sub("", form, count=1) if form[:1].islower() else form
-    letters = _BEGINNING.match(name)
-    return letters[0].lower() if letters and name[0].isupper() else ""
-
-
-def find_narrator_signs(
-    text: str, scenes: SceneSpans, forms: Mapping[str, NameForms]
-) -> NarratorEvidence:
-    """Return the evidence for a first-person narrator in a document.
-
-    `scenes` has the spans of each scene; `forms` is a result of `index_name_forms`, of
-    which only forms that can occur in `text` are looked for.
-    """
-    words = (_BEGINNING.match(word) for word in CAPITALIZED_WORD.findall(text))
-    first_words = {word[0].lower() for word in words if word}
-    keys = sorted(forms.keys() & {"", *first_words})
-    shared = dict(form for key in keys for form in forms[key])
-    mentions = find_mentions(text, scenes.spans, Cast(shared=shared))
-    return gather_narrator_evidence(text, scenes.parts, mentions)
-
-
 class _NameReader:
     """Parses the name evidence of documents and infers their cast.
 
@@ -470,19 +452,26 @@ class _NameReader:
         evidence: Sequence[DocumentEvidence],
         story_ids: Sequence[DocumentId],
         canon: Canon,
+        cast: Cast | None = None,
     ) -> Cast:
-        """Return the cast of a library with this evidence, story order and canon."""
+        """Return the cast of a library with this evidence, story order and canon.
+
+        `cast` is that cast if it need not be inferred.
+        """
         by_id = {item.document: item for item in evidence}
         self._parsed = {d: v for d, v in self._parsed.items() if d in by_id}
         story = [by_id[document] for document in story_ids if document in by_id]
         names = canon.names
         noted = (*iter_note_people(evidence), *iter_narrator_people(story, canon))
         ignored = (*names.ignored, *find_non_people(evidence, noted, canon))
-        return self._inference.infer(
-            {item.document: self._parse(item) for item in story},
-            noted=noted,
-            decided=NameOverrides(names.merged, names.split, names.renamed, ignored),
-        )
+        decided = NameOverrides(names.merged, names.split, names.renamed, ignored)
+        parsed: dict[str, NameEvidence] = {
+            item.document: self._parse(item) for item in story
+        }
+        if cast is not None:
+            self._inference.recall(parsed, cast, noted=noted, decided=decided)
+            return cast
+        return self._inference.infer(parsed, noted=noted, decided=decided)
 
     def may_be_first_person(self, item: DocumentEvidence) -> bool:
         """Return whether the narration may be in the first person."""

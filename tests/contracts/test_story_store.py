@@ -105,9 +105,11 @@ async def test_before_anything_is_read_there_is_nobody(library: Library) -> None
 
 async def test_the_cast_comes_back_as_it_was_kept(library: Library) -> None:
     cast = Cast((NELL,), {"Miss Tallow": ("Nell", "Annis")})
+    assert await library.casts.load_cast() is None
     await library.casts.save_cast(Cast())
     await library.casts.save_cast(cast)
     assert await library.story.cast() == cast
+    assert await library.casts.load_cast() == cast
 
 
 async def test_facts_are_those_of_the_last_reading(library: Library) -> None:

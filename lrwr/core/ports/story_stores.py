@@ -418,6 +418,14 @@ class CastStore(Protocol):
         """
         ...
 
+    async def load_cast(self) -> Cast | None:
+        """Return the cast that `save_cast` stored; None if it is missing or damaged.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        ...
+
     async def save_cast(self, cast: Cast) -> None:
         """Replace the library's cast.
 

@@ -14,11 +14,15 @@ from lrwr.core.model.cast import Cast, Character, Gender, Mention, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.speakers import NarratorEvidence, attribute_quotations
+from lrwr.core.nlp.dialogue.speakers import (
+    NarratorEvidence,
+    attribute_quotations,
+    gather_narrator_evidence,
+)
 from lrwr.core.nlp.names.inference import NotePerson
 from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.lookup import CastIdentity
-from lrwr.core.nlp.names.mentions import find_mentions
+from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
 from lrwr.core.ports.story_stores import (
     AttributionResult,
     AttributionSnapshot,
@@ -27,6 +31,12 @@ from lrwr.core.ports.story_stores import (
     DocumentRevision,
 )
 from lrwr.pipeline.stages.appearances import RoleCounts, count_appearances
+
+NameForms = tuple[tuple[str, tuple[str, ...]], ...]
+"""Name forms, each with the characters that it may mean."""
+
+_BEGINNING = re.compile(r"[^\W_]+")
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,3 +432,45 @@ def find_set_narrator(item: DocumentEvidence, canon: Canon) -> str:
 def _parse_noted(noted: str) -> Mapping[str, Any]:
     noted_values: Mapping[str, Any] = json.loads(noted)
     return noted_values
+
+
+def index_name_forms(cast: Cast) -> dict[str, NameForms]:
+    """Return all names (forms) of the characters in `cast`, grouped by their first
+    word.
+
+    The key is that word in lower case, without a leading article and only up to a
+    punctuation mark: "o" for "O'Neil". Each form is a pair: the name, and the full
+    names of the characters that it may mean. Forms that begin with a lower-case word
+    are under "" and may match anywhere.
+    """
+    owned = {
+        alias.name: (character.name,)
+        for character in cast.characters
+        for alias in character.aliases
+    }
+    forms_by_letter: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for form, owners in {**cast.shared, **owned}.items():
+        forms_by_letter.setdefault(_key(form), []).append((form, tuple(owners)))
+    return {key: tuple(forms) for key, forms in forms_by_letter.items()}
+
+
+def _key(form: str) -> str:
+    name = _ARTICLE.sub("", form, count=1) if form[:1].islower() else form
+    letters = _BEGINNING.match(name)
+    return letters[0].lower() if letters and name[0].isupper() else ""
+
+
+def find_narrator_signs(
+    text: str, scenes: SceneSpans, forms: Mapping[str, NameForms]
+) -> NarratorEvidence:
+    """Return the evidence for a first-person narrator in a document.
+
+    `scenes` has the spans of each scene; `forms` is a result of `index_name_forms`, of
+    which only forms that can occur in `text` are looked for.
+    """
+    words = (_BEGINNING.match(word) for word in CAPITALIZED_WORD.findall(text))
+    first_words = {word[0].lower() for word in words if word}
+    keys = sorted(forms.keys() & {"", *first_words})
+    shared = dict(form for key in keys for form in forms[key])
+    mentions = find_mentions(text, scenes.spans, Cast(shared=shared))
+    return gather_narrator_evidence(text, scenes.parts, mentions)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, StoreProblem
@@ -364,7 +365,9 @@ class WatchService:
             self._reporter.add(
                 ProcessedRun(
                     cause=cause,
-                    attribute_speakers=service.attribute_speakers,
+                    attribute_speakers=partial(
+                        service.attribute_speakers, recalls=cause is WatchCause.START
+                    ),
                     page=self._queue.start_page(),
                     report=report,
                     began=began,

@@ -41,10 +41,12 @@ def evidence_of(text: str) -> NameEvidence:
 @given(
     edits=st.lists(
         st.tuples(edits, st.sampled_from(DECISIONS), st.booleans()), max_size=12
-    )
+    ),
+    restarts=st.booleans(),
 )
 def test_any_sequence_of_edits_ends_in_the_cast_of_a_fresh_inference(
     edits: list[tuple[tuple[str, str | None], NameOverrides, bool]],
+    restarts: bool,
 ) -> None:
     inference, documents = CastInference(), {"a": evidence_of(" ".join(SENTENCES))}
     for (document, text), decided, noted in edits:
@@ -56,6 +58,9 @@ def test_any_sequence_of_edits_ends_in_the_cast_of_a_fresh_inference(
         cast = inference.infer(documents, noted=people, decided=decided)
         fresh = infer_cast(list(documents.values()), noted=people, decided=decided)
         assert cast == fresh
+        if restarts:
+            inference = CastInference()
+            inference.recall(documents, cast, noted=people, decided=decided)
 
 
 def test_text_without_names_leaves_the_cast_as_it_is() -> None:

@@ -25,12 +25,12 @@ from lrwr.core.nlp.dialogue.speakers import gather_narrator_evidence
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.settings.library import CANON_FILE_NAME
-from lrwr.pipeline.speaker_attribution import (
-    AttributionSummary,
+from lrwr.pipeline.speaker_attribution import AttributionSummary
+from lrwr.pipeline.stages.speakers import (
+    SceneSpans,
     find_narrator_signs,
     index_name_forms,
 )
-from lrwr.pipeline.stages.speakers import SceneSpans
 from tests.fakes.canons import a_service
 from tests.fakes.short_story import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.story_desks import StoryDesk, a_story_desk

@@ -214,6 +214,8 @@ async def test_damaged_signs_and_state_are_made_again(
         "update attribution set state = '{', crc = null",
         "delete from attribution",
         "delete from narration",
+        """update story set "cast" = replace("cast", 'Corin', 'Orla')""",
+        "delete from story",
     ):
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(harm)

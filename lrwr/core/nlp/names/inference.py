@@ -311,6 +311,20 @@ class CastInference:
     def __init__(self) -> None:
         self._last: _Inferred | None = None
 
+    def recall(
+        self,
+        evidence: Mapping[str, NameEvidence],
+        cast: Cast,
+        *,
+        noted: Sequence[NotePerson] = (),
+        decided: NameOverrides,
+    ) -> None:
+        """Take `cast` as what `infer` returns for the same arguments."""
+        totals = sum_name_evidence(list(evidence.values()))
+        words = CapitalizationCounts.over(totals)
+        stated = repr((noted, decided))
+        self._last = _Inferred(dict(evidence), stated, totals, words, cast)
+
     def infer(
         self,
         evidence: Mapping[str, NameEvidence],

@@ -30,7 +30,7 @@ from lrwr.core.adapters.storage.sqlite.story_rows import (
     cast_to_json,
     store_attribution_rows,
 )
-from lrwr.core.adapters.storage.sqlite.story_store import store_cast_json
+from lrwr.core.adapters.storage.sqlite.story_store import read_cast, store_cast_json
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import STATES_VERSION, ChunkId, Knowledge, TextHash
@@ -383,6 +383,10 @@ class SqliteCastStore:
                 )
             ]
         )
+
+    async def load_cast(self) -> Cast | None:
+        """Return the stored cast; None if it is missing or damaged."""
+        return await self._database.read(read_cast)
 
     async def save_cast(self, cast: Cast) -> None:
         """Store `cast` in place of the library's previous cast."""

@@ -401,6 +401,12 @@ def load_cast_json(connection: sqlite3.Connection) -> str:
     return str(row[1]) if row else ""
 
 
+def read_cast(connection: sqlite3.Connection) -> Cast | None:
+    """Return the stored cast; None if there is none, or it is damaged."""
+    row = connection.execute(_CAST).fetchone()
+    return cast_from_json(row[1]) if row and row[0] else None
+
+
 def store_cast_json(connection: sqlite3.Connection, cast: str) -> None:
     """Store the cast in the JSON text `cast`. Must be called inside a transaction."""
     connection.execute(_STORE_CAST, (cast,))

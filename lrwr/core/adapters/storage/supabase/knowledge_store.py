@@ -337,6 +337,10 @@ class SupabaseCastStore:
         """
         return await self._local.chunk_spans(document)
 
+    async def load_cast(self) -> Cast | None:
+        """Return the stored cast; None if it is missing or damaged."""
+        return await self._local.load_cast()
+
     async def save_cast(self, cast: Cast) -> None:
         """Store `cast` in place of the library's previous cast; send nothing if they
         are equal.
