@@ -10,6 +10,7 @@ from lrwr.core.drafting.model_steps import spell_dollars
 from lrwr.core.model.errors import ExitCode
 from tests.e2e.test_draft import add_plan, manuscript
 from tests.fakes.model_server import MODEL, ModelServer, Refuse, Say
+from tests.fakes.post_writer import blocks
 from tests.fakes.scene_writer import MENDED, PROSE, SLIP, SceneWriter, with_writer
 from tests.fakes.terminal import Ran, Terminal, check_refusal
 
@@ -284,9 +285,7 @@ def test_a_beat_can_be_written_at_a_time(desk: Terminal, writer: SceneWriter) ->
     assert PROSE[0] in writer.asked[1].texts[1]
 
 
-def test_a_scene_of_1000_words_takes_few_calls_and_tokens(
-    desk: Terminal, writer: SceneWriter
-) -> None:
+def plan_1000_words(desk: Terminal, writer: SceneWriter) -> None:
     board = desk.folder / "drafts" / "board.md"
     text = board.read_text("utf-8")
     text = text.replace("a stranger.\n", f"a stranger.\n{BEATS}", 1)
@@ -294,11 +293,32 @@ def test_a_scene_of_1000_words_takes_few_calls_and_tokens(
         "- pov: Nell\n- people: OchraMags\n- words: 1000\n"))  # fmt: skip
     rows = (f"Dyke {n} was number {n} of many, and wet in all {n}." for n in range(80))
     writer.paragraphs = (*PROSE, *rows)
+
+
+def test_a_scene_of_1000_words_takes_few_calls_and_tokens(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    plan_1000_words(desk, writer)
     done = write(desk, "--json")
     assert len(done.json["files"]) == 2
     assert 950 <= len(proposals(desk)["2.md"].split()) <= 1_050
     assert writer.shapes() == ["Scene", "Review", "Edits", "Review"]
     assert done.json["calls"] == 4
+    assert done.json["prompt_tokens"] + done.json["completion_tokens"] <= 20_000
+
+
+def test_a_full_brief_is_sent_once_and_shortened_then(
+    desk: Terminal, writer: SceneWriter
+) -> None:
+    plan_1000_words(desk, writer)
+    rules = [f"- Rule {n}: {'the lamp is lit at dusk ' * 3}" for n in range(200)]
+    intent = "# Intent\n\n## Always\n" + "\n".join(rules) + "\n"
+    (desk.folder / "drafts" / "intent.md").write_text(intent, encoding="utf-8")
+    done = write(desk, "--json")
+    assert writer.shapes() == ["Scene", "Review", "Edits", "Review"]
+    full, *others = (len(blocks(asked, "brief")[0]) // 4 for asked in writer.asked)
+    assert 3_800 <= full <= 4_000
+    assert max(others) <= 2_500
     assert done.json["prompt_tokens"] + done.json["completion_tokens"] <= 20_000
 
 

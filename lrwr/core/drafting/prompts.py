@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from string import Template
 
-from lrwr.core.drafting.brief import Brief, render_brief
+from lrwr.core.drafting.brief import Brief, BriefItem, BriefSection, render_brief
 from lrwr.core.drafting.folder import PROMPTS_FOLDER
 from lrwr.core.drafting.model_steps import StepPrompt
 from lrwr.core.drafting.revision import (
@@ -20,6 +20,7 @@ from lrwr.core.drafting.revision import (
 )
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import (
+    CHARACTERS_PER_TOKEN,
     MalformedReply,
     build_strict_schema,
     extract_json_object,
@@ -32,9 +33,22 @@ USUAL_WORDS = 1_000
 """Planned length of a scene whose card names none, for estimates."""
 EDIT_TOKENS = 120
 """Usual tokens of an edit."""
+REVISION_TOKENS = 2_000
+"""Tokens of the entries of a brief with which a draft is revised, at most."""
 MAX_ISSUES = 12
 """Findings that a language model gets in one round."""
 MAX_REASON_CHARS = 300
+
+_REVISED = frozenset(
+    {
+        BriefSection.CARD,
+        BriefSection.RULES,
+        BriefSection.PEOPLE,
+        BriefSection.PLACE,
+        BriefSection.ABOUT,
+    }
+)
+"""What an edit needs: the draft shows how the text sounds, and what is around it."""
 
 _MARKUP = re.compile(r"^(?:#{1,6}\s|```|~~~|<[A-Za-z/!])", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
@@ -199,6 +213,23 @@ class PromptTexts:
         return Template(text).substitute(values)
 
 
+def reduce_brief(
+    brief: Brief, sections: frozenset[BriefSection], tokens: int
+) -> Brief:
+    """Return `brief` with the entries of `sections` only, the most important ones of
+    them in `tokens`.
+    """
+    room = tokens * CHARACTERS_PER_TOKEN
+    chosen: list[BriefItem] = []
+    for item in sorted(brief.items, key=lambda item: item.rank):
+        size = len(item.text) + len(item.place) + 12
+        if item.section in sections and size <= room:
+            chosen.append(item)
+            room -= size
+    items = tuple(item for item in brief.items if item in chosen)
+    return replace(brief, items=items)
+
+
 def build_write_prompt(texts: PromptTexts, brief: Brief, attempt: int) -> StepPrompt:
     """Return the prompt that asks for a whole scene."""
     words = brief.card.words or USUAL_WORDS
@@ -229,9 +260,12 @@ def build_beat_prompt(
 def build_revise_prompt(
     texts: PromptTexts, brief: Brief, draft: str, issues: Sequence[DraftIssue]
 ) -> StepPrompt:
-    """Return the prompt that asks for edits, each for one of `issues`."""
+    """Return the prompt that asks for edits, each for one of `issues`; of `brief` it has
+    what an edit needs.
+    """
     count = f"{len(issues)} findings" if len(issues) != 1 else "one finding"
-    blocks = [("brief", render_brief(brief)), ("draft", draft)]
+    needed = reduce_brief(brief, _REVISED, REVISION_TOKENS)
+    blocks = [("brief", render_brief(needed)), ("draft", draft)]
     blocks += [
         (f"finding {number}", issue.describe())
         for number, issue in enumerate(issues, start=1)

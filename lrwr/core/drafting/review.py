@@ -4,7 +4,7 @@ contradict its brief. Words that are not in the draft and in the brief do not co
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 
 from lrwr.core.drafting.brief import Brief, BriefItem, BriefSection, render_brief
@@ -16,9 +16,9 @@ from lrwr.core.drafting.prompts import (
     PromptName,
     PromptTexts,
     build_list_shape,
+    reduce_brief,
 )
 from lrwr.core.model.language_model import (
-    CHARACTERS_PER_TOKEN,
     MalformedReply,
     build_strict_schema,
     extract_json_object,
@@ -74,20 +74,7 @@ class DraftReview:
 
 def select_compared(brief: Brief) -> Brief:
     """Return `brief` with only what a draft can contradict, the most important first."""
-    return reduce_brief(brief, _COMPARED)
-
-
-def reduce_brief(brief: Brief, sections: frozenset[BriefSection]) -> Brief:
-    """Return `brief` with the entries of `sections` only, in `COMPARED_TOKENS`."""
-    room = COMPARED_TOKENS * CHARACTERS_PER_TOKEN
-    chosen: list[BriefItem] = []
-    for item in sorted(brief.items, key=lambda item: item.rank):
-        size = len(item.text) + len(item.place) + 12
-        if item.section in sections and size <= room:
-            chosen.append(item)
-            room -= size
-    items = tuple(item for item in brief.items if item in chosen)
-    return replace(brief, items=items)
+    return reduce_brief(brief, _COMPARED, COMPARED_TOKENS)
 
 
 def build_review_prompt(texts: PromptTexts, brief: Brief, draft: str) -> StepPrompt:
