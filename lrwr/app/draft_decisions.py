@@ -276,7 +276,8 @@ class DraftDesk:
                 hint="Name a file in the folder of your chapters.",
             )
         kind = FORMATS_BY_SUFFIX.get(target.suffix.lower())
-        if kind in (None, DocumentFormat.DOCX) or target.name.startswith("."):
+        is_text = kind in (DocumentFormat.MARKDOWN, DocumentFormat.TEXT)
+        if not is_text or target.name.startswith("."):
             raise SettingsProblem(
                 f"{target.name} is not a Markdown or text file",
                 hint="Name a file that ends in .md or .txt.",

@@ -6,8 +6,9 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from lrwr.app.container import Workspace
-from lrwr.app.draft_decisions import DraftDesk, add_accepted_places
+from lrwr.app.draft_decisions import Draft, DraftDesk, add_accepted_places
 from lrwr.core.adapters.embed.connection import is_embedding_remote
+from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.scenes import find_scene_place
@@ -42,11 +43,16 @@ from lrwr.core.drafting.related_passages import (
 )
 from lrwr.core.drafting.story_places import StoryPlaces
 from lrwr.core.drafting.tidiness import TidyHint, list_tidy_hints
-from lrwr.core.model.documents import Horizon
+from lrwr.core.model.documents import (
+    Document,
+    DocumentId,
+    DocumentOutline,
+    Horizon,
+)
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import format_chapter_title
 from lrwr.core.retrieval.search_model import SearchRequest
-from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.core.settings.files import OWN_FOLDER_MARKER
 
 MAX_PEOPLE = 8
@@ -125,6 +131,67 @@ async def load_story_places(workspace: Workspace) -> StoryPlaces:
         return StoryPlaces(StoryOrder({}, (), {}), {})
     order = await workspace.bible().story_order()
     return StoryPlaces(order, await workspace.passages.texts(order.story))
+
+
+async def describe_misplaced_file(
+    workspace: Workspace, folder: DraftFolder, draft: Draft, file: DocumentId
+) -> str:
+    """Return a remark if story order has `file`, which `draft` became, at another place
+    than the board has its scene; empty if not, and for a sheet.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    if draft.card is None or not workspace.is_ingested:
+        return ""
+    board, places = load_board(folder), await load_story_places(workspace)
+    around = places.find_documents_around(board, board.index(draft.card.id))
+    new = _build_outline(parse_document(file, draft.file.text.encode()))
+    outlines = {**places.order.outlines, file: new}
+    canon = await asyncio.to_thread(workspace.canon_file.load)
+    patterns = workspace.settings.manuscript.order
+    story = build_story_order(list(outlines.values()), patterns, canon).story
+    if file not in story:
+        return ""
+    before, after = (story.index(d) if d else None for d in around)
+    at = story.index(file)
+    if before is not None and at < before:
+        where = f"before {story[before]} in the story, but after it on the board"
+    elif after is not None and at > after and before != after:
+        where = f"after {story[after]} in the story, but before it on the board"
+    else:
+        return ""
+    advice = _suggest_order(*(outlines[d] if d else None for d in around))
+    return f"{file} comes {where}. {advice}, or run `lrwr canon order`."
+
+
+def _suggest_order(
+    before: DocumentOutline | None, after: DocumentOutline | None
+) -> str:
+    """Return what the front matter of a document between two others may have."""
+    first = before.order if before else None
+    last = after.order if after else None
+    match first, last:
+        case (float(), float()) if first < last:
+            order = (first + last) / 2
+        case (float(), _) if after is None:
+            order = first + 1
+        case (_, float()) if before is None:
+            order = last - 1
+        case _:
+            return "Give it another name or an `order:` in its front matter"
+    return f"Give it `order: {order:g}` in its front matter"
+
+
+def _build_outline(document: Document) -> DocumentOutline:
+    return DocumentOutline(
+        document.id,
+        document.type,
+        document.title,
+        document.words,
+        document.order,
+        document.chapters,
+    )
 
 
 async def list_scene_states(

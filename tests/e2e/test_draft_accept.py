@@ -54,6 +54,31 @@ def test_an_accepted_draft_is_a_new_file_that_ingestion_reads(desk: Terminal) ->
     assert list((desk.folder / "drafts").glob(".lrwr-new-*")) == []
 
 
+def test_a_file_at_another_place_than_its_card_is_named(desk: Terminal) -> None:
+    later = desk.run("draft", "accept", "bell", "--to", "chapters/05b-bell.md")
+    assert later.code == 0
+    assert (
+        "chapters/05b-bell.md comes before chapters/10-a-clean-page.md in the story,"
+        " but after it on the board" in " ".join(later.err.split())
+    )
+    assert desk.run("draft", "undo").code == 0
+    right = desk.run("draft", "accept", "bell", "--to", TARGET)
+    assert right.code == 0 and "on the board" not in right.err
+
+
+def test_an_order_in_front_matter_that_moves_the_new_file_is_named(
+    desk: Terminal,
+) -> None:
+    for path in (desk.folder / "chapters").glob("*.md"):
+        head = f"---\norder: {int(path.name[:2])}0\n---\n"
+        path.write_text(head + path.read_text("utf-8"), encoding="utf-8")
+    assert desk.run("ingest", ".").code == 0
+    done = desk.run("draft", "accept", "bell", "--to", TARGET)
+    assert done.code == 0
+    assert f"{TARGET} comes before" in " ".join(done.err.split())
+    assert "Give it `order: 101`" in " ".join(done.err.split())
+
+
 def test_an_existing_file_is_never_touched(desk: Terminal) -> None:
     taken = desk.folder / TARGET
     taken.write_text("Mine.", encoding="utf-8")
@@ -74,7 +99,13 @@ def test_accepting_twice_changes_nothing(desk: Terminal) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["../out.md", "drafts/x.md", "chapters/11.docx", "chapters/.11.md", "chapters/11"],
+    [
+        "../out.md",
+        "drafts/x.md",
+        "chapters/11.docx",
+        "chapters/11.epub",
+        "chapters/.11.md",
+    ],
 )
 def test_only_a_file_that_ingestion_reads_is_created(
     desk: Terminal, target: str

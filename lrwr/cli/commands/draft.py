@@ -17,6 +17,7 @@ from lrwr.app.drafts import (
     SceneStatus,
     brief_scene,
     create_board_from_text,
+    describe_misplaced_file,
     find_tidy_hints,
     list_scene_states,
     load_placed_board,
@@ -50,6 +51,7 @@ from lrwr.core.drafting.brief import (
     render_brief,
 )
 from lrwr.core.drafting.tidiness import TidyHint
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.drafts import DraftEntry
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.model import Settings
@@ -397,8 +399,16 @@ async def _open_desk(settings: Settings, output: Output) -> AsyncIterator[DraftD
 async def _accept(
     settings: Settings, output: Output, scene: str, number: int | None, to: Path | None
 ) -> DraftEntry:
-    async with _open_desk(settings, output) as desk:
-        return await desk.accept(await desk.find(scene, number), to)
+    async with open_workspace(settings, say=output.info) as workspace:
+        folder = open_draft_folder(workspace)
+        desk = DraftDesk(workspace, folder)
+        draft = await desk.find(scene, number)
+        entry = await desk.accept(draft, to)
+        file = DocumentId(entry.file)
+        remark = await describe_misplaced_file(workspace, folder, draft, file)
+    if remark:
+        output.warn(remark)
+    return entry
 
 
 async def _reject(

@@ -39,10 +39,12 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     open_search_services,
     prompt_for_consent,
+    warn_of_outdated_files,
 )
 from lrwr.core.evidence.kinds import KIND_RULES, PostKind, check_horizon_choice
 from lrwr.core.evidence.limits import Platform
 from lrwr.core.evidence.prompts import WritingRequest
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.settings.model import Settings
@@ -258,6 +260,9 @@ async def _run(settings: Settings, output: Output, draft: _Draft) -> None:
         drafting = await draft_post(
             workspace, draft.order, draft.name, force=draft.force, emit=output.info
         )
+        sources = (fact.source for fact in drafting.result.pack.facts)
+        documents = {DocumentId(s.document) for s in sources if s.is_own}
+        await warn_of_outdated_files(workspace, documents, output.warn)
         if output.as_json:
             output.json(drafting_as_json(drafting))
             return

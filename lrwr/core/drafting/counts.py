@@ -50,6 +50,11 @@ class CountedThing:
     span: Span
     sentence: Span
 
+    @property
+    def is_measure(self) -> bool:
+        """Whether a story has many of these things that are not the same."""
+        return self.thing in _list_measures()
+
 
 @dataclass(frozen=True, slots=True)
 class OtherCount:
@@ -107,7 +112,7 @@ def _find_other(
     """
     sentence = _cut(text, own.sentence)
     stems = stem_words(sentence) - stem_words(own.words)
-    least = MIN_MEASURE_WORDS if own.thing in _list_measures() else 0
+    least = MIN_MEASURE_WORDS if own.is_measure else 0
     rated = []
     for document, other in others:
         theirs = _cut(texts[document], other.sentence)

@@ -213,9 +213,7 @@ class PromptTexts:
         return Template(text).substitute(values)
 
 
-def reduce_brief(
-    brief: Brief, sections: frozenset[BriefSection], tokens: int
-) -> Brief:
+def reduce_brief(brief: Brief, sections: frozenset[BriefSection], tokens: int) -> Brief:
     """Return `brief` with the entries of `sections` only, the most important ones of
     them in `tokens`.
     """

@@ -75,6 +75,23 @@ class StoryPlaces:
                 return self._before(located[0])
         return self._before(len(self.scenes))
 
+    def find_documents_around(
+        self, board: Board, index: int
+    ) -> tuple[DocumentId | None, DocumentId | None]:
+        """Return the documents of the nearest written scenes before and after the card
+        at `index` on the board; None where there is none.
+        """
+        earlier, later = board.cards[:index], board.cards[index + 1 :]
+        ends = (
+            (located[-1] for c in reversed(earlier) if (located := self.locate(c.at))),
+            (located[0] for c in later if (located := self.locate(c.at))),
+        )
+        before, after = (next(end, None) for end in ends)
+        return (
+            None if before is None else self.scenes[before].document,
+            None if after is None else self.scenes[after].document,
+        )
+
     def find_horizon(self, board: Board, index: int) -> Horizon:
         """Return the horizon of the card at `index`: the end of the scene before it."""
         scene = self.find_scene_before(board, index)
