@@ -159,6 +159,12 @@ def test_a_stranger_is_nobody_of_the_cast() -> None:
     assert (quotation.speaker, quotation.certainty) == ("", Certainty.NOT_EVALUATED)
 
 
+@pytest.mark.parametrize("who", ["gentleman", "man", "old man", "officer"])
+def test_the_gentleman_of_a_tag_is_hardly_the_last_man_who_was_named(who: str) -> None:
+    quotation = told(f"Hob rose and went to the door.\n\n“Come,” said the {who}.")[0]
+    assert (quotation.speaker, quotation.certainty) == ("", Certainty.NOT_EVALUATED)
+
+
 def test_the_narrator_speaks_by_name_when_it_is_known() -> None:
     text = "Nell sat down.\n\n“You are late,” I said.\n\n“I know,” said Nell."
     assert speakers(text, narrator="Hob") == ["Hob", "Nell"]

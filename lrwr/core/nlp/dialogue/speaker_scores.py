@@ -45,6 +45,21 @@ _STRANGER_FITS = 0.5  # a description that need not be anyone of the cast
 _NO_KIN_HERE = -2.0  # "the son" is hardly somebody without relatives in the scene
 _KIN_HAS_NAME = -3.0  # "her brother" is probably somebody with a name
 _ROLE_IS_NAMED = -1.5  # a description without gender rarely means a named person
+_ANYBODY = frozenset(
+    [
+        "man",
+        "gentleman",
+        "officer",
+        "person",
+        "other",
+        "second",
+        "first",
+        "third",
+        "visitor",
+        "fellow",
+    ]
+)
+"""Nouns for people whom the text mostly does not name."""
 _HAS_TITLE = 2.5  # the description is a word of the candidate's names
 _TITLE_FITS = 1.5  # Mrs. for a mother, Miss for a girl
 _ONLY_TITLED = 3.0  # nobody else mentioned has that title
@@ -293,10 +308,11 @@ class SpeakerScorer:
             score = 0.0
         else:
             score = _WRONG_GENDER * min(1.0, weight / 6.0)
-        if (
-            person.kind is PersonMentionKind.DESCRIBED
-            and person.gender is Gender.UNKNOWN
-        ):
+        is_anybody = person.noun in _ANYBODY and not (
+            person.is_owned or person.name.startswith("young ")
+        )
+        is_role = is_anybody or person.gender is Gender.UNKNOWN
+        if person.kind is PersonMentionKind.DESCRIBED and is_role:
             score += _ROLE_IS_NAMED
         if person.noun in FAMILY_NOUNS and not person.is_owned:
             score += 0.0 if name in self._with_relatives else _NO_KIN_HERE
