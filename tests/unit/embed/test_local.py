@@ -92,6 +92,14 @@ async def test_the_number_of_threads_changes_no_vector(local: LocalEmbedder) -> 
     assert np.array_equal(one, two)
 
 
+def test_token_ids_are_those_of_tokens_cut_off_at_the_same_place(
+    local: LocalEmbedder,
+) -> None:
+    texts = ["", "The lamp was lit.", "A word, and again " * 300]
+    model = local.loaded()
+    assert model.token_ids(texts) == [tokens.ids for tokens in model.tokens(texts)]
+
+
 def test_the_weights_are_the_ones_that_were_measured() -> None:
     table = json.loads(ASSETS.joinpath("weights.json").read_bytes())
     content = Path(model_path()).read_bytes()

@@ -151,7 +151,7 @@ class LocalEmbedder:
 
     def _sketch(self, texts: Sequence[str]) -> "Vectors":
         model = self.loaded()
-        rows = [model.sketch(tokens.ids) for tokens in model.tokens(texts)]
+        rows = [model.sketch(ids) for ids in model.token_ids(texts)]
         return model.stack(rows, self.dimensions)
 
     def loaded(self) -> "MiniLM":
