@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lrwr.app.container import Workspace
 from lrwr.app.continuity import create_pair_judge
-from lrwr.app.finding_log import log_findings
 from lrwr.app.ingestion import (
     IngestLimits,
     create_processing_service,
@@ -296,9 +295,6 @@ class ContradictionMonitor:
         except LrwrError as error:
             self._say(f"Contradictions were not checked. {error}")
             return ()
-        log_findings(
-            self._workspace.library, found, time.time(), with_model=self._asks_model
-        )
         unintended = [
             contradiction for contradiction in found if not contradiction.intended
         ]
