@@ -150,3 +150,13 @@ def test_an_ellipsis_stands_for_any_output(
 )
 def test_other_output_differs(expected: list[str], actual: list[str]) -> None:
     assert not examples.matches(expected, actual)
+
+
+def test_the_tests_that_documents_name_exist() -> None:
+    tests = {path.name for path in (REPO / "tests").rglob("test_*.py")}
+    named = {
+        (name, path.name)
+        for path in DOCS
+        for name in re.findall(r"\btest_\w+\.py", path.read_text("utf-8"))
+    }
+    assert [pair for pair in sorted(named) if pair[0] not in tests] == []

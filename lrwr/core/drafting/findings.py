@@ -280,26 +280,26 @@ def _quote_sentence(
 
 
 def _find_abrupt_relations(context: DraftContext) -> Iterator[DraftFinding]:
-    """Yield pairs who are allies in the draft and were opponents before, or the other
-    way round.
+    """Yield pairs who are allies in the draft and were opponents when the story last said
+    before it what they are, or the other way round.
     """
-    relations = [r for r in context.bible.relations if r.valence in OPPOSITES]
+    relations = [r for r in context.bible.relations if r.valence]
     for relation in relations:
         own = _own_evidence(context, relation.evidence)
-        before = [e for e in relation.evidence if _is_before(context, e)]
-        if own is None or before:
+        if own is None or relation.valence not in OPPOSITES:
             continue
         pair = {relation.source, relation.target}
-        opposite = (
-            evidence
+        earlier = [
+            (context.ranks[evidence.document], evidence.spans[0], other, evidence)
             for other in relations
             if {other.source, other.target} == pair
-            and other.valence != relation.valence
             for evidence in other.evidence
             if _is_before(context, evidence)
-        )
-        last = max(opposite, key=lambda e: context.ranks[e.document], default=None)
-        if last is not None:
+        ]
+        if not earlier:
+            continue
+        *_, other, last = max(earlier, key=lambda row: row[:2])
+        if other.valence in OPPOSITES - {relation.valence}:
             yield _describe_abrupt(relation, own, last)
 
 
