@@ -24,6 +24,21 @@ REPEATED_WORDS = 5
 """Words in a row that show where a sentence comes from."""
 
 QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
+_ELIDED = r"(?i:tis|twas|twere|twill|em|til|cause|bout|neath|gainst|n)\b"
+_APOSTROPHE = (
+    r"[’'](?=\w)|(?:(?<=s)|(?<=in))[’'](?=\s[a-z][^‘“”\"\n]*[,.!?…—–-][’'](?!\w))"
+)
+"""Within a quotation: in a word, or after a possessive or dropped ending if a surer end
+of the quotation follows."""
+
+_INNER = rf"[^‘’'\n“”\"]|“[^“”\n]*”|{_APOSTROPHE}"
+SINGLE_QUOTED = re.compile(
+    rf"{QUOTED.pattern}"
+    rf"|(?<![\w’'])‘(?!{_ELIDED})(?=[^\W\d]|[’'“…—])(?P<single>(?:{_INNER})+)’(?!\w)"
+    rf"|(?<![\w’'])'(?!{_ELIDED})(?=[^\W\d]|[…—])(?P<plain>(?:{_INNER})+)'(?!\w)"
+)
+"""A quotation in double or single quotation marks; apostrophes are none."""
+
 _MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
 _MARKS_AFTER = re.compile(rf"[\s.,;:!?)]*({_MARKS.pattern})")
 _CLAUSE_END = re.compile(r"[.!?;:,](?:\s|$)|\n")
@@ -58,6 +73,17 @@ def find_answer_quotations(text: str) -> list[AnswerQuotation]:
             _find_marks(text, match.end()),
         )
         for match in QUOTED.finditer(text)
+    ]
+
+
+def find_draft_quotations(text: str) -> list[AnswerQuotation]:
+    """Return the quotations in a draft, in text order, those in single quotation marks
+    too; a draft has no citation marks.
+    """
+    return [
+        AnswerQuotation(Span(match.start(), match.end()), match[match.lastgroup], None)
+        for match in SINGLE_QUOTED.finditer(text)
+        if match.lastgroup
     ]
 
 

@@ -11,7 +11,7 @@ from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
 from lrwr.core.evidence.results import CheckedStatement, StatementResult
 from lrwr.core.evidence.statements import DraftStatement, is_saying
-from lrwr.core.model.text import WORD_PATTERN, normalize_word
+from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
 
 MIN_WORDING_SHARE = 0.5
 """Share of the words of a quotation that a text must have, in their order, to be shown
@@ -35,8 +35,17 @@ def list_checked_quotations(statement: DraftStatement) -> list[AnswerQuotation]:
     return [
         quotation
         for quotation in statement.quotations
-        if quotation.is_long or _has_speaker_tag(statement.text, quotation)
+        if (quotation.is_long and not _is_title(quotation.text))
+        or _has_speaker_tag(statement.text, quotation)
     ]
+
+
+def _is_title(text: str) -> bool:
+    """Return whether all words of a quotation but function words begin with capitals."""
+    words = [
+        w for w in WORD_PATTERN.findall(text) if normalize_word(w) not in STOP_WORDS
+    ]
+    return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
 def _has_speaker_tag(text: str, quotation: AnswerQuotation) -> bool:
@@ -92,11 +101,13 @@ def find_other_speaker(
         return None
     (quotation,) = statement.quotations
     named = list_named_characters(statement.own_text, cast)
-    words = r"\W+".join(map(re.escape, WORD_PATTERN.findall(quotation.text)))
+    words = r"\W+".join(re.findall(r"\w+", quotation.text))
     tags = [
         " ".join(_CLAUSE_END.split(match[1])[0].split()[: _TAG_WORDS + 1])
         for text in texts
-        for match in re.finditer(rf"(?i:{words})[,.!?…—–]*[”\"]\s+([^“”\"\n]+)", text)
+        for match in re.finditer(
+            rf"(?i:{words})[,.!?…—–]*[”\"’']\s+([^“”‘\"\n]+)", text
+        )
     ]
     speakers = {
         tag: speaker

@@ -1,13 +1,13 @@
 """The sentences of a draft about the manuscript, without their markup."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from lrwr.core.attribution.citations import ANY_MARK, strip_answer_citation_marks
 from lrwr.core.attribution.details import stem_words
-from lrwr.core.attribution.quotations import AnswerQuotation, find_answer_quotations
+from lrwr.core.attribution.quotations import AnswerQuotation, find_draft_quotations
 from lrwr.core.evidence.limits import PART_LINE
 from lrwr.core.model.text import (
     STOP_WORDS,
@@ -48,7 +48,14 @@ _SAYING = re.compile(
 )
 """A verb that may introduce or follow a quotation, in lower case."""
 
-_QUOTATION_END = re.compile(r"(?P<end>[.!?…][”\"])\s+(?=[A-Z“\"]|\Z)")
+_QUOTATION_END = re.compile(r"(?P<end>[.!?…][”\"’'])\s+(?=[A-Z“\"‘']|\Z)")
+_LINE_QUOTATION = re.compile(r"(?P<end>[.!?…][”\"’']?)[ \t]*\n\s*(?=[“\"‘'])")
+"""Where a sentence ends: at a quotation with an end mark, and before a line that begins
+with a quotation.
+"""
+
+MAX_WHOLE_QUOTATION = 600
+"""Characters of a quotation up to which its sentences are one statement."""
 
 _CLAUSE_START = re.compile(
     r"[;:—–]\s*|,\s+|\s+(?=(?:and|but|while|because|after|before|until|although|who"
@@ -173,23 +180,45 @@ def iter_statements(
 
 def _iter_sentences(text: str, split: SentenceSplitter) -> Iterator[Span]:
     """Yield the sentences of a paragraph; one ends at a quotation with an end mark unless
-    the next words say who speaks.
+    the next words say who speaks. Sentences of one quotation stay together.
     """
+    quoted = [
+        quotation.span
+        for quotation in find_draft_quotations(text.replace("\n", " "))
+        if len(quotation.span) <= MAX_WHOLE_QUOTATION
+    ]
     spans: list[Span] = []
     for span in split(text):
         start = span.start
-        if (
-            spans
-            and _QUOTATION_END.fullmatch(text, spans[-1].end - 2, span.start)
-            and _begins_with_saying(text[span.start : span.end])
+        if spans and (
+            _is_within(quoted, start)
+            or (
+                _QUOTATION_END.fullmatch(text, spans[-1].end - 2, start)
+                and _begins_with_saying(text[start : span.end])
+            )
         ):
             start = spans.pop().start
-        for match in _QUOTATION_END.finditer(text, start, span.end):
-            if not _begins_with_saying(text[match.end() : span.end]):
-                spans.append(Span(start, match.end("end")))
-                start = match.end()
+        for end, after in _iter_cuts(text, Span(start, span.end)):
+            if not _is_within(quoted, end):
+                spans.append(Span(start, end))
+                start = after
         spans.append(Span(start, span.end))
     yield from spans
+
+
+def _is_within(quoted: Sequence[Span], place: int) -> bool:
+    return any(span.start < place < span.end for span in quoted)
+
+
+def _iter_cuts(text: str, span: Span) -> Iterator[tuple[int, int]]:
+    """Yield where a sentence ends within `span`, and where the next one begins."""
+    matches = [
+        match
+        for match in _QUOTATION_END.finditer(text, span.start, span.end)
+        if not _begins_with_saying(text[match.end() : span.end])
+    ]
+    matches += _LINE_QUOTATION.finditer(text, span.start, span.end)
+    yield from sorted({(match.end("end"), match.end()) for match in matches})
 
 
 def _begins_with_saying(text: str) -> bool:
@@ -245,6 +274,6 @@ def _read_statement(text: str, span: Span, lines: LineIndex) -> DraftStatement:
         span,
         lines.lines_of(span),
         plain,
-        tuple(find_answer_quotations(plain)),
+        tuple(find_draft_quotations(plain)),
         tuple(link for link in dict.fromkeys(links) if link),
     )

@@ -27,6 +27,13 @@ CAST = (("Nell", "Nell Tallow"), ("Mr. Lusk", "Lusk"), ("Jack",))
         ("Her “art” fills the house.", []),
         ("Nell read “The Tide” twice.", []),
         ("Her “art of keeping a light” fills it.", ["art of keeping a light"]),
+        ("Her ‘art of keeping a light’ fills it.", ["art of keeping a light"]),
+        ("‘Nothing,’ Nell replied.", ["Nothing,"]),
+        ("Nell said, 'I keep nothing.'", ["I keep nothing."]),
+        ("‘The boys’ hats aren’t lost,’ said Nell.", ["The boys’ hats aren’t lost,"]),
+        ("The boys' hats and the girls' books aren't Nell's.", []),
+        ("'Tis the singin' of the boys' rock 'n' roll.", []),
+        ("She read ‘The Tide of the Old North’ twice.", []),
     ],
 )
 def test_short_quotations_must_be_verbatim_beside_a_verb_of_saying(
@@ -69,14 +76,26 @@ def test_a_quotation_with_one_wrong_word_is_shown_with_both_wordings() -> None:
         ("“I keep everything,” says Nell Tallow.", None),
         ("“I keep everything,” she says.", None),
         ("“The fog came up,” says Jack.", None),
+        ("‘I keep everything,’ says Jack.", "said Nell"),
+        ("'I keep everything,' says Nell.", None),
     ],
 )
 def test_another_speaker_than_that_of_the_text_is_a_difference(
     sentence: str, found: str | None
 ) -> None:
     (statement,) = read(sentence)
-    difference = find_other_speaker(statement, [TEXT], CAST)
-    assert (difference.found if difference else None) == found
+    single = TEXT.replace("“", "‘").replace("”", "’")
+    for text in (TEXT, single):
+        difference = find_other_speaker(statement, [text], CAST)
+        assert (difference.found if difference else None) == found
+
+
+def test_the_speaker_is_found_whichever_apostrophes_the_text_has() -> None:
+    (statement,) = read("“I'd hoped she was a witch,” observed Jack.")
+    text = "‘Oh, dear!—I’d hoped she was a witch,’ observed Nell, while carving bread."
+    difference = find_other_speaker(statement, [text], CAST)
+    assert difference is not None
+    assert difference.found == "observed Nell"
 
 
 def test_who_speaks_and_in_which_chapter_is_no_claim_of_its_own() -> None:

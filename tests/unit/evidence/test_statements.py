@@ -137,3 +137,20 @@ def test_a_sentence_has_phrases_of_three_content_words_at_least() -> None:
         "to the lamp room in the fog.",
     ]
     assert split_phrases("Nell sings.") == []
+
+
+def test_a_quotation_of_several_sentences_is_one_statement_with_its_speaker() -> None:
+    assert [one.text for one in read('"Oh! Mr. Lusk," said Nell. She left.')] == [
+        '"Oh! Mr. Lusk," said Nell.',
+        "She left.",
+    ]
+    (one, _) = read("‘I keep nothing. I never did,’ says Nell. She left.")
+    assert [q.text for q in one.quotations] == ["I keep nothing. I never did,"]
+
+
+def test_a_line_that_begins_with_a_quotation_begins_a_sentence() -> None:
+    text = "Mr. Lusk has proposed to Nell.\n‘I’d hoped for a witch,’ observed Jack."
+    assert [one.text for one in read(text)] == [
+        "Mr. Lusk has proposed to Nell.",
+        "‘I’d hoped for a witch,’ observed Jack.",
+    ]
