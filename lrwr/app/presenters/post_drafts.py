@@ -53,10 +53,13 @@ def _render_counts(drafting: PostDrafting) -> Iterator[StyledLine]:
     )
     yield styled_line(f"{facts}{dropped if pack.dropped else ''}.")
     if drafting.model and check.unjudged:
-        count = format_count(check.unjudged, "sentence")
+        count = format_count(len(check.unjudged), "sentence")
         yield styled_line(
-            f"{count} checked by rules only: the model quoted no words of a source."
+            f"{count} checked by rules only: the model gave no verdict with a quotation"
+            " that stands in a source and tells of them."
         )
+        for text in check.unjudged:
+            yield styled_line(f"- {sanitize_line(text)}", indent=2)
 
 
 def render_revisions(revisions: Sequence[SentenceRevision]) -> Iterator[StyledLine]:
@@ -277,7 +280,7 @@ def drafting_as_json(drafting: PostDrafting) -> dict[str, object]:
         "completion_tokens": usage.completion_tokens,
         "cost": drafting.cost,
         "supported": check.supported,
-        "checked_by_rules_only": check.unjudged,
+        "checked_by_rules_only": len(check.unjudged),
     }
 
 

@@ -245,7 +245,10 @@ def _show_session(
         output.info(f"{judged.model}, {calls}: {cost}.")
     left = judged.unjudged + judged.unverified
     if left:
-        reason = judged.stopped or "The model quoted no words of a passage for them."
+        reason = judged.stopped or (
+            "The model gave no verdict with a quotation that stands in a passage and"
+            " tells of them."
+        )
         output.notice_warning(
             f"{format_count(left, 'sentence')} not analysed. {reason}"
         )

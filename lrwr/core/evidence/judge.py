@@ -1,6 +1,7 @@
 """Lets a language model compare statements with passages: prompts, replies, verdicts."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -33,6 +34,9 @@ MIN_QUOTE_STEMS = 2
 
 _AROUND_CHARS = 300
 """Characters around a quotation in which a content word of the statement must stand."""
+
+_FIRST_WORDS = 4
+"""Words by which the place of a quotation is found."""
 
 MAX_REASON_WORDS = 20
 _REPLY_TOKENS = 60
@@ -118,8 +122,8 @@ def verify_judgement(
     """Return the judgement if its quotation stands in a passage of `claim`, with the
     index of that passage; None if not.
 
-    The quotation must have content words and stand beside one of the statement.
-    `Verdict.SUPPORTED` needs passages with the names of the statement too,
+    The quotation must have content words and stand beside one of the statement; for
+    `Verdict.CONTRADICTED`, in a passage with one. `Verdict.SUPPORTED` needs passages with the names of the statement too,
     `Verdict.ABSENT` needs no quotation.
     """
     if judgement.verdict is Verdict.ABSENT:
@@ -130,7 +134,7 @@ def verify_judgement(
         return None
     named = () if judgement.passage is None else (judgement.passage,)
     for at in (*named, *range(len(claim.texts))):
-        if at < len(claim.texts) and _decides(judgement.quote, claim, at):
+        if at < len(claim.texts) and _decides(judgement, claim, at):
             return ClaimJudgement(judgement.verdict, at, judgement.quote, judgement.why)
     return None
 
@@ -140,15 +144,20 @@ def _is_telling(quote: str) -> bool:
     return enough and len(stem_words(quote)) >= MIN_QUOTE_STEMS
 
 
-def _decides(quote: str, claim: EvidenceClaim, at: int) -> bool:
-    """Return whether a quotation stands in a passage, near a content word of the
-    statement if that names a character.
+def _decides(judgement: ClaimJudgement, claim: EvidenceClaim, at: int) -> bool:
+    """Return whether the quotation stands in a passage; if the statement names a
+    character, near a content word of it, or anywhere in its passage to contradict it.
     """
-    text = claim.texts[at]
+    text, quote = claim.texts[at], judgement.quote
     if not occurs_in(quote, [text]) or not claim.names:
         return occurs_in(quote, [text])
-    start = max(0, text.find(quote[:20]))
-    around = text[max(0, start - _AROUND_CHARS) : start + len(quote) + _AROUND_CHARS]
+    around = text
+    if judgement.verdict is Verdict.SUPPORTED:
+        first = r"\W+".join(re.findall(r"\w+", quote)[:_FIRST_WORDS])
+        place = re.search(rf"\b{first}\b", text, re.IGNORECASE)
+        start = place.start() if place else 0
+        end = start + len(quote) + _AROUND_CHARS
+        around = text[max(0, start - _AROUND_CHARS) : end]
     names = " ".join(claim.names)
     return not stem_words(f"{claim.statement} {names}").isdisjoint(stem_words(around))
 

@@ -69,13 +69,13 @@ class SentenceRevision:
 class DraftCheck:
     """The flagged sentences of a draft.
 
-    `supported` counts sentences that a language model found supported, `unjudged`
+    `supported` counts sentences that a language model found supported, `unjudged` are
     those with facts of which it said nothing that counts. `stopped` says why.
     """
 
     flagged: tuple[FlaggedSentence, ...] = ()
     supported: int = 0
-    unjudged: int = 0
+    unjudged: tuple[str, ...] = ()
     stopped: str = ""
 
 
@@ -134,7 +134,7 @@ async def check_draft_sentences(
             )
         progress.before = sentence.text
     if parts.judge is None or not progress.claims:
-        return DraftCheck(tuple(progress.flagged), unjudged=len(progress.claims))
+        return DraftCheck(tuple(progress.flagged), unjudged=_list_texts(progress))
     return await _judge_claims(parts.judge, progress)
 
 
@@ -219,6 +219,10 @@ def _describe_difference(checked: CheckedStatement) -> str:
     return f"it says “{first.stated}”, the text has “{first.found}”"
 
 
+def _list_texts(progress: _Progress) -> tuple[str, ...]:
+    return tuple(sentence.text for sentence in progress.claims)
+
+
 async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
     session = await judge.judge(list(dict.fromkeys(progress.claims.values())))
     verified = {
@@ -240,7 +244,7 @@ async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
         )
         why = f": {judgement.why}" if judgement.why else ""
         progress.flagged.append(FlaggedSentence(sentence, f"{verdict}{why}"))
-    unjudged = sum(claim not in verified for claim in progress.claims.values())
+    unjudged = tuple(s.text for s, c in progress.claims.items() if c not in verified)
     return DraftCheck(tuple(progress.flagged), supported, unjudged, session.stopped)
 
 

@@ -166,6 +166,17 @@ def test_a_verdict_needs_words_of_a_passage() -> None:
     )
 
 
+def test_a_contradiction_may_stand_far_from_the_words_of_the_statement() -> None:
+    far = f"Nell stood at the glass. {'The rain fell on the roof. ' * 20}"
+    text = f"{far}“Mr. Lusk has proposed, and I am pleased to take him. Don’t laugh.”"
+    claim = EvidenceClaim("Nell marries Jack for gold.", (text,), ("Nell", "Jack"))
+    quote = "Mr. Lusk has proposed, and I am pleased to take him. Don't laugh."
+    contradicted = ClaimJudgement(Verdict.CONTRADICTED, 0, quote)
+    assert verify_judgement(claim, contradicted) == contradicted
+    supported = ClaimJudgement(Verdict.SUPPORTED, 0, quote)
+    assert verify_judgement(claim, supported) is None
+
+
 @given(st.text(max_size=40))
 def test_whatever_is_quoted_stands_in_the_passage_or_is_dropped(quote: str) -> None:
     judged = verify_judgement(CLAIMS[0], ClaimJudgement(Verdict.CONTRADICTED, 0, quote))
