@@ -18,7 +18,6 @@ from lrwr.app.presenters.text import (
     sanitize_line,
 )
 from lrwr.core.bible.values import format_evidence_location
-from lrwr.core.canon.decision import Decision
 from lrwr.core.continuity.contradictions import UNCHECKED_TOPICS
 from lrwr.core.continuity.statements import (
     Contradiction,
@@ -29,14 +28,14 @@ from lrwr.core.model.text import Span
 from lrwr.tui.actions.screen_keys import CHECK_ACTIONS, FIND_ACTION, OPEN_ROW_ACTION
 from lrwr.tui.queries.passages import cut_surroundings
 from lrwr.tui.queries.search import FindingsWithTexts, load_findings, mark_as_intended
-from lrwr.tui.queries.story import record_decision, undo_decision
+from lrwr.tui.queries.story import record_decision
 from lrwr.tui.room import RoomScreen
+from lrwr.tui.screens.decisions import DecisionScreen
 from lrwr.tui.screens.dialogs import TextInputScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList
 
 
-class CheckScreen(MasterDetailScreen[None]):
+class CheckScreen(DecisionScreen):
     """Lists the contradictions that `lrwr check` reports; both passages are below.
 
     `since` is a day, such as "yesterday": then only those first reported since are
@@ -55,7 +54,6 @@ class CheckScreen(MasterDetailScreen[None]):
         &.-stacked #check-sides LineList { width: 100%; height: 1fr; }
     }
     """
-    FOCUS_FILTER: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
         OPEN_ROW_ACTION.binding,
         *(action.binding for action in (*CHECK_ACTIONS, FIND_ACTION)),
@@ -65,11 +63,8 @@ class CheckScreen(MasterDetailScreen[None]):
         as_of = room.scope.as_of
         until = f", up to {format_horizon(as_of)}" if as_of else ""
         super().__init__(room, f"Contradictions{until}")
-        self.hint = "Press / to search…"
         self.nothing = "No contradictions found."
         self._findings = FindingsWithTexts((), {})
-        self._decided: list[Decision] = []
-        self._has_message = False
         self._with_intended = False
         self._since = since
 
@@ -94,7 +89,7 @@ class CheckScreen(MasterDetailScreen[None]):
             )
         )
         self.nothing = self._findings.nothing
-        if not self._has_message:
+        if not self.message:
             topics = f"Not analysed (needs a language model): {UNCHECKED_TOPICS}."
             shown = f"New since {self._since}; n shows all. " if self._since else ""
             self.set_note(f"{shown}{topics}")
@@ -139,7 +134,7 @@ class CheckScreen(MasterDetailScreen[None]):
     def action_show_new(self) -> None:
         """Show only what was first reported since yesterday, or everything again."""
         self._since = "" if self._since else "yesterday"
-        self._has_message = False
+        self.message = ""
         self.fill(at=self.key)
 
     def action_show_all(self) -> None:
@@ -175,29 +170,7 @@ class CheckScreen(MasterDetailScreen[None]):
         await self.room.room.service_thread.run(
             lambda workspace: record_decision(workspace, decision)
         )
-        self._decided.append(decision)
-        self._has_message = True
-        self.set_note(
-            "Marked as intended. Saved in lrwr.canon.toml; press u to undo.", good=True
+        self.add_decision(
+            decision, "Marked as intended. Saved in lrwr.canon.toml; press u to undo."
         )
         self.fill(at=after)
-
-    @work(exclusive=True, group="decide", exit_on_error=False)
-    async def action_undo(self) -> None:
-        """Undo the last decision that was made on this screen."""
-        await self.run_guarded(self._undo())
-
-    async def _undo(self) -> None:
-        if not self._decided:
-            self.set_note("There is no decision to undo here.")
-            return
-        last = self._decided[-1]
-        description = await self.room.room.service_thread.run(
-            lambda workspace: undo_decision(workspace, last)
-        )
-        if description:
-            self._decided.pop()
-            self.set_note(f"Undone: {description}", good=True)
-        else:
-            self.set_note("Not undone: a later decision exists. Run `lrwr canon`.")
-        self.fill(at=self.key)

@@ -19,17 +19,15 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
 )
 from lrwr.core.bible.values import Gap, GapState
-from lrwr.core.canon.decision import Decision
 from lrwr.tui.actions.screen_keys import ANSWER_GAP_ACTION, FIND_ACTION, GAP_ACTIONS
 from lrwr.tui.queries.story import (
     OpenGaps,
     decide_gap,
     load_open_gaps,
-    undo_decision,
 )
 from lrwr.tui.room import RoomScreen
+from lrwr.tui.screens.decisions import DecisionScreen
 from lrwr.tui.screens.dialogs import TextInputScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
 MODEL_ONLY_TOPIC = "Open questions without a marker (TODO, TK, ???) in your text"
@@ -39,7 +37,7 @@ MODEL_ONLY_TOPIC = "Open questions without a marker (TODO, TK, ???) in your text
 SAVE_NOTE = "Your answer will be saved in lrwr.canon.toml."
 
 
-class GapsScreen(MasterDetailScreen[None]):
+class GapsScreen(DecisionScreen):
     """Lists open questions (gaps), those reported in the current thread first.
 
     Answers are recorded as canon decisions.
@@ -48,7 +46,6 @@ class GapsScreen(MasterDetailScreen[None]):
     DEFAULT_CSS: ClassVar[str] = """
     GapsScreen.-beside #master-detail-rows { width: 48%; }
     """
-    FOCUS_FILTER: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
         ANSWER_GAP_ACTION.binding,
         *(action.binding for action in (*GAP_ACTIONS, FIND_ACTION)),
@@ -58,11 +55,8 @@ class GapsScreen(MasterDetailScreen[None]):
         as_of = room.scope.as_of
         until = f", up to {format_horizon(as_of)}" if as_of else ""
         super().__init__(room, f"Open questions{until}")
-        self.hint = "Press / to search…"
         self._open_gaps: OpenGaps | None = None
         self._postponed: list[str] = []
-        self._decided: list[Decision] = []
-        self._message = ""
         self._show_all = False
 
     async def rows(self) -> Sequence[ListRow]:
@@ -84,7 +78,7 @@ class GapsScreen(MasterDetailScreen[None]):
         self.nothing = describe_nothing_known(
             "No open questions found", scope.as_of or None, remedy
         )
-        if not self._message:
+        if not self.message:
             self.set_note(describe_not_evaluated(open_gaps.bible, MODEL_ONLY_TOPIC))
         return self._in_order()
 
@@ -176,16 +170,8 @@ class GapsScreen(MasterDetailScreen[None]):
                 ),
                 key,
             ]
-            self._show_message("Moved to the end of the list. Nothing was decided.")
+            self.tell("Moved to the end of the list. Nothing was decided.")
             self.fill(at=after)
-
-    @work(exclusive=True, group="decide", exit_on_error=False)
-    async def action_undo(self) -> None:
-        """Undo the last decision that was made on this screen.
-
-        If a later decision exists elsewhere, nothing is undone and a message says so.
-        """
-        await self.run_guarded(self._undo())
 
     async def _decide(self, gap: Gap, answer: str | None) -> None:
         after = self.query_one(RowList).key_after(gap.id)
@@ -193,38 +179,14 @@ class GapsScreen(MasterDetailScreen[None]):
             lambda workspace: decide_gap(workspace, gap, answer)
         )
         if decision is None:
-            self._show_message("You already decided this.")
+            self.tell("You already decided this.")
         else:
-            self._decided.append(decision)
             outcome = "Left open on purpose" if answer is None else "Answered"
-            self._show_message(
-                f"{outcome}: {self._gap_name(gap)}. Saved in lrwr.canon.toml; press u to undo."
+            self.add_decision(
+                decision,
+                f"{outcome}: {self._gap_name(gap)}. Saved in lrwr.canon.toml; press u to undo.",
             )
         self.fill(at=after)
-
-    async def _undo(self) -> None:
-        if not self._decided:
-            self._show_message(
-                "There is no decision to undo here. Run `lrwr canon undo` for earlier"
-                " ones."
-            )
-            return
-        last = self._decided[-1]
-        description = await self.room.room.service_thread.run(
-            lambda workspace: undo_decision(workspace, last)
-        )
-        if description:
-            self._decided.pop()
-        self._show_message(
-            f"Undone: {description.rstrip('.')}."
-            if description
-            else "Not undone: a later decision exists. Run `lrwr canon` to see it."
-        )
-        self.fill(at=self.key)
-
-    def _show_message(self, text: str) -> None:
-        self._message = text
-        self.set_note(text, good=True)
 
     def _gap_row(self, gap: Gap) -> ListRow:
         if question := self._gap_question(gap):

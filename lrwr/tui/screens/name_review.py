@@ -14,20 +14,15 @@ from lrwr.core.canon.decision import Decision, format_decision
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.text import LineRange, Span
 from lrwr.tui.actions.screen_keys import FIND_ACTION, OPEN_ROW_ACTION, REVIEW_ACTIONS
-from lrwr.tui.queries.story import (
-    load_name_proposals,
-    record_decision,
-    undo_decision,
-)
+from lrwr.tui.queries.story import load_name_proposals, record_decision
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.screens.decisions import DecisionScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
 
-class NameReviewScreen(MasterDetailScreen[None]):
+class NameReviewScreen(DecisionScreen):
     """Lists what `lrwr characters review` proposes, with the lines that speak for it."""
 
-    FOCUS_FILTER: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
         OPEN_ROW_ACTION.binding,
         *(action.binding for action in (*REVIEW_ACTIONS, FIND_ACTION)),
@@ -35,10 +30,8 @@ class NameReviewScreen(MasterDetailScreen[None]):
 
     def __init__(self, room: RoomScreen) -> None:
         super().__init__(room, "Names to review")
-        self.hint = "Press / to search…"
         self.nothing = "No names to review."
         self._proposals: Sequence[NameProposal] = ()
-        self._decided: list[Decision] = []
 
     async def rows(self) -> Sequence[ListRow]:
         """Return a row for each proposal, those that the text speaks for first.
@@ -74,30 +67,9 @@ class NameReviewScreen(MasterDetailScreen[None]):
         await self.room.room.service_thread.run(
             lambda workspace: record_decision(workspace, decision)
         )
-        self._decided.append(decision)
         note = f"{format_decision(decision)} It takes effect with the next ingest."
-        self.set_note(f"{note} Press u to undo.", good=True)
+        self.add_decision(decision, f"{note} Press u to undo.")
         self.fill(at=after)
-
-    @work(exclusive=True, group="decide", exit_on_error=False)
-    async def action_undo(self) -> None:
-        """Undo the last decision that was made on this screen."""
-        await self.run_guarded(self._undo())
-
-    async def _undo(self) -> None:
-        if not self._decided:
-            self.set_note("There is no decision to undo here.")
-            return
-        last = self._decided[-1]
-        description = await self.room.room.service_thread.run(
-            lambda workspace: undo_decision(workspace, last)
-        )
-        if description:
-            self._decided.pop()
-            self.set_note(f"Undone: {description}", good=True)
-        else:
-            self.set_note("Not undone: a later decision exists. Run `lrwr canon`.")
-        self.fill(at=self.key)
 
 
 def _render_proposal(proposal: NameProposal) -> Iterator[StyledLine]:
