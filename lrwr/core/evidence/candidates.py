@@ -66,7 +66,8 @@ class CandidateFinder:
     async def find(self, searches: Sequence[str]) -> list[EvidenceSource]:
         """Return sources for `searches`, the brief first; best first.
 
-        For a kind that covers the story, moments from all of it come first.
+        For a kind that covers the story, moments from all of it come first; in one for
+        readers, only those that share words with the brief.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -79,7 +80,11 @@ class CandidateFinder:
         fused = fuse_rankings([r for r in rankings if r], LEADING_PASSAGES)
         if not self._rules.covers_story:
             return fused
-        spread = self._spread_moments(round(MOMENT_SHARE * self._rules.sources))
+        count = round(MOMENT_SHARE * self._rules.sources)
+        moments = list(self._material.moments)
+        if self._rules.needs_horizon:  # the text need not tell the whole story
+            moments = list_fitting_moments(moments, brief)
+        spread = self._build_moment_sources(spread_moments(moments, count, brief))
         return list(_chain(spread, fused))
 
     async def _search(self, question: str, limit: int) -> list[EvidenceSource]:
@@ -95,38 +100,12 @@ class CandidateFinder:
         return [build_own_source(passage) for passage in result.passages]
 
     def _match_moments(self, brief: str) -> list[EvidenceSource]:
-        stems = stem_words(brief)
-        shared = [
-            (len(stems & stem_words(f"{m.text} {' '.join(m.characters)}")), at, m)
-            for at, m in enumerate(self._material.moments)
-        ]
+        shared = [_count_shared(moment, brief) for moment in self._material.moments]
         best = sorted(
-            (-count, at) for count, at, _ in shared if count >= MIN_MOMENT_WORDS
+            (-count, at) for at, count in enumerate(shared) if count >= MIN_MOMENT_WORDS
         )
         moments = [self._material.moments[at] for _, at in best[:MAX_MOMENTS]]
         return self._build_moment_sources(moments)
-
-    def _spread_moments(self, count: int) -> list[EvidenceSource]:
-        """Return about `count` moments, evenly over the chapters up to the horizon, the
-        first and the last included: of each chapter those with most characters, of the
-        last one its end.
-        """
-        chapters: dict[int, list[TimelineMoment]] = {}
-        for moment in self._material.moments:
-            if moment.evidence.chapter is not None:
-                chapters.setdefault(moment.evidence.chapter, []).append(moment)
-        numbers = sorted(chapters)
-        if len(numbers) > count:
-            step = (len(numbers) - 1) / max(1, count - 1)
-            numbers = [numbers[round(place * step)] for place in range(count)]
-        per_chapter = max(1, count // max(1, len(numbers)))
-        chosen = []
-        for number in numbers:
-            rest = chapters[number]
-            last = rest[-1:] if number == numbers[-1] else []
-            best = sorted(rest, key=lambda m: -len(m.characters))[:per_chapter]
-            chosen += [m for m in rest if m in best or m in last]
-        return self._build_moment_sources(chosen)
 
     def _build_moment_sources(
         self, moments: Sequence[TimelineMoment]
@@ -159,6 +138,47 @@ class CandidateFinder:
             for source in _iter_windows(note, self._material.texts[note])
         ]
         return sorted(windows, key=lambda s: -len(stems & stem_words(s.text)))
+
+
+def _count_shared(moment: TimelineMoment, brief: str) -> int:
+    """Return how many content words of the brief a moment or its characters have."""
+    stems = stem_words(f"{moment.text} {' '.join(moment.characters)}")
+    return len(stems & stem_words(brief))
+
+
+def list_fitting_moments(
+    moments: Sequence[TimelineMoment], brief: str
+) -> list[TimelineMoment]:
+    """Return the moments that share enough words with the brief."""
+    return [m for m in moments if _count_shared(m, brief) >= MIN_MOMENT_WORDS]
+
+
+def spread_moments(
+    moments: Sequence[TimelineMoment], count: int, brief: str
+) -> list[TimelineMoment]:
+    """Return about `count` of `moments`, evenly over their chapters, the first and the
+    last included: of each chapter those that fit the brief best, then those with most
+    characters, of the last one its end.
+    """
+    chapters: dict[int, list[TimelineMoment]] = {}
+    for moment in moments:
+        if moment.evidence.chapter is not None:
+            chapters.setdefault(moment.evidence.chapter, []).append(moment)
+    numbers = sorted(chapters)
+    if len(numbers) > count:
+        step = (len(numbers) - 1) / max(1, count - 1)
+        numbers = [numbers[round(place * step)] for place in range(count)]
+    per_chapter = max(1, count // max(1, len(numbers)))
+    chosen = []
+    for number in numbers:
+        rest = chapters[number]
+        last = rest[-1:] if number == numbers[-1] else []
+        ranked = sorted(
+            rest, key=lambda m: (-_count_shared(m, brief), -len(m.characters))
+        )
+        best = ranked[:per_chapter]
+        chosen += [m for m in rest if m in best or m in last]
+    return chosen
 
 
 def _has_known_words(question: str, unknown: Sequence[str]) -> bool:

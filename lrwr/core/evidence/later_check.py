@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import (
+    contains_name,
     find_missing_names,
     fold_words,
     list_named_characters,
@@ -20,6 +21,9 @@ LATER_MARGIN = 0.25
 """How many content words a statement must have besides names, which share of them a
 later passage must have, or which share if it has that many of them, and how much closer
 it must be than any passage up to the horizon, for the statement to be told later only."""
+
+MIN_WORDS_OF_OTHERS = 8
+"""Content words besides names from which on a passage may tell it of others."""
 
 
 def find_later(
@@ -45,11 +49,14 @@ def find_later(
     known = {fold_words(form) for forms in story.known_cast for form in forms}
     unknown = [forms for forms in named if known.isdisjoint(forms)]
     if unknown:
-        return max(later, key=lambda c: c.compared.strength)
+        forms = [form for forms in unknown for form in forms]
+        carriers = [c for c in later if contains_name(c.passage.chunk.text, forms)]
+        strongest = max(later, key=lambda c: c.compared.strength)
+        return min((*carriers, strongest), key=lambda c: c.chapter)
     if (naming := _find_later_name(statement, story, later)) is not None:
         return naming
-    closest = max(later, key=lambda c: c.closeness)
-    return closest if _is_told_later(statement, story, closest, visible) else None
+    telling = (c for c in later if _is_told_later(statement, story, c, visible))
+    return min(telling, key=lambda c: c.chapter, default=None)
 
 
 def _is_told_later(
@@ -61,6 +68,9 @@ def _is_told_later(
     """Return whether the passage after the horizon tells what a statement says, and no
     `visible` one is nearly as close.
     """
+    words = len(stem_words(strip_names(statement.text, story.cast)))
+    if words < MIN_WORDS_OF_OTHERS and _is_about_others(statement, story, closest):
+        return False
     differs = bool(closest.compared.differences)
     before = max(
         (c.closeness for c in visible if differs or not c.compared.differences),
@@ -68,13 +78,24 @@ def _is_told_later(
     )
     if closest.closeness < before + LATER_MARGIN:
         return False
-    words = len(stem_words(strip_names(statement.text, story.cast)))
     share = closest.closeness
     is_repeated = share > 1.0
     is_close = share >= MIN_LATER_SHARE or (
         share >= MIN_LONG_SHARE and share * words >= MIN_LATER_WORDS
     )
     return is_repeated or (words >= MIN_LATER_WORDS and is_close and not differs)
+
+
+def _is_about_others(
+    statement: DraftStatement, story: CheckedStory, candidate: ComparedPassage
+) -> bool:
+    """Return whether both name characters, and none of them is the same."""
+    named, others = (
+        list_named_characters(text, story.cast)
+        for text in (statement.text, candidate.found)
+    )
+    forms = frozenset().union(*named)
+    return bool(named and others) and all(forms.isdisjoint(o) for o in others)
 
 
 def _find_later_name(

@@ -101,7 +101,8 @@ class _Progress:
     """What is known while the sentences of a draft are checked, in their order.
 
     `names` are the lines with names of the present sentence, `before` is the sentence
-    before it.
+    before it. `doubts` are reasons to flag a sentence unless the language model finds it
+    supported.
     """
 
     subject: str = ""
@@ -109,6 +110,7 @@ class _Progress:
     before: str = ""
     flagged: list[FlaggedSentence] = field(default_factory=list)
     claims: dict[DraftSentence, EvidenceClaim] = field(default_factory=dict)
+    doubts: dict[DraftSentence, str] = field(default_factory=dict)
 
 
 async def check_draft_sentences(
@@ -170,7 +172,10 @@ async def _check_by_rules(
     reason = _compare_with_sources(text, statements, texts, parts, pack)
     is_quoted = any(quotation.is_long for s in statements for quotation in s.quotations)
     if not reason and not is_quoted and any(fact.source.is_own for fact in sources):
-        reason = next(filter(None, map(_describe_difference, results)), "")
+        differing = [r for r in results if _describe_difference(r)]
+        reason = next(map(_describe_difference, differing), "")
+        if parts.judge is not None and all(map(_lacks_negation_only, differing)):
+            progress.doubts[sentence], reason = reason, ""
     return reason
 
 
@@ -204,6 +209,14 @@ def _compare_with_sources(
     return ""
 
 
+def _lacks_negation_only(checked: CheckedStatement) -> bool:
+    """Return whether only a negation differs from a text in other words: these may say
+    it without one.
+    """
+    kinds = {d.kind for d in checked.differences if d.kind in _CHECKED_KINDS}
+    return not checked.is_repeated and kinds == {DetailKind.NEGATION}
+
+
 def _describe_difference(checked: CheckedStatement) -> str:
     """Return how a statement differs from the manuscript; empty if it does not."""
     differences = [d for d in checked.differences if d.kind in _CHECKED_KINDS]
@@ -234,6 +247,8 @@ async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
     for sentence, claim in progress.claims.items():
         judgement = verified.get(claim)
         if judgement is None:
+            if doubt := progress.doubts.get(sentence):
+                progress.flagged.append(FlaggedSentence(sentence, doubt))
             continue
         if judgement.verdict is Verdict.SUPPORTED:
             supported += 1

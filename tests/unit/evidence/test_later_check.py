@@ -1,0 +1,57 @@
+"""What of a statement is told only after the horizon, and in which chapter first."""
+
+import pytest
+
+from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.attribution.names import strip_names
+from lrwr.core.evidence.comparison import compare_with_text
+from lrwr.core.evidence.later_check import find_later
+from lrwr.core.evidence.results import CheckedStory, ComparedPassage
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Passage
+from lrwr.core.model.documents import DocumentType, Horizon
+from lrwr.core.retrieval.story import StoryOrder
+from tests.fakes.records import a_chunk
+from tests.unit.evidence.test_statements import read
+
+CAST = (("Nell",), ("Jack",), ("Hob",), ("Lusk",))
+STORY = CheckedStory(StoryOrder({}, (), {}), Pipeline.NAIVE, CAST, Horizon(3), CAST[:3])
+
+
+def find_chapter(sentence: str, *texts: tuple[int, str]) -> int | None:
+    """Return the chapter after the third one that tells a sentence first."""
+    (statement,) = read(sentence)
+    candidates = []
+    for chapter, text in texts:
+        chunk = a_chunk(text)
+        passage = Passage(chunk, DocumentType.SCENE, chapter, "", 1, 1.0)
+        whole, bare = (
+            compare_with_text(words, text, find_sentence_spans, CAST)
+            for words in (statement.text, strip_names(statement.text, CAST))
+        )
+        assert whole is not None
+        is_visible = chapter <= 3
+        candidates.append(ComparedPassage(passage, whole, None, is_visible, text, bare))
+    later = find_later(statement, STORY, candidates)
+    return later.chapter if later else None
+
+
+SIGN = "Jack painted the sign of the ferry green with his own brush."
+
+
+@pytest.mark.parametrize("order", [(9, 5), (5, 9)])
+def test_the_first_chapter_that_tells_it_is_named(order: tuple[int, int]) -> None:
+    texts = [(chapter, SIGN) for chapter in order]
+    assert find_chapter(SIGN, (1, "It rained."), *texts) == 5
+
+
+def test_a_character_unknown_so_far_is_named_with_its_first_chapter() -> None:
+    texts = [(9, "Lusk married Nell at last."), (5, "Lusk came up the stairs.")]
+    assert find_chapter("Nell married Lusk.", *texts) == 5
+
+
+def test_a_few_words_about_somebody_else_do_not_tell_it() -> None:
+    text = "He had lately fallen in love with the keeper’s daughter."
+    statement = "Nell is half in love with the keeper’s daughter."
+    assert find_chapter(statement, (9, f"Hob left. {text}")) == 9
+    assert find_chapter(statement, (9, text.replace("He", "Hob"))) is None
