@@ -5,6 +5,7 @@ steps that outlast a stopped process.
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -94,6 +95,18 @@ class ReadingTools:
     def place(self) -> str:
         """How far the reader is: title, chapter, paragraph and share."""
         return describe_position(self._book)
+
+    @cached_property
+    def _read_stems(self) -> frozenset[str]:
+        return frozenset(stem_words(self._text))
+
+    def describe(self, call: ToolCall) -> str:
+        """Return what a call does, for the reader: only with phrasings whose words all
+        occur in what has been read, since a model may know the book.
+        """
+        words = {line: stem_words(line) for line in call.phrasings}
+        fitting = [line for line in words if words[line] <= self._read_stems]
+        return call.describe(fitting)
 
     async def run(self, call: ToolCall, horizon: Horizon | None) -> ToolResult:
         """Return the result of a call; nothing after the position is in it.
@@ -350,7 +363,7 @@ class ReadingCompanion:
         has_cited = False
 
         async def run_tool(call: ToolCall) -> ToolResult:
-            emit(TurnStageStarted(call.tool, call.description))
+            emit(TurnStageStarted(call.tool, self.tools.describe(call)))
             result = await self.tools.run(call, question.horizon)
             steps.append(ReadingStep(call, result))
             self.unfinished.save(asked_question, self.position, steps)

@@ -107,6 +107,23 @@ def test_every_tool_is_bounded_by_the_position(
     assert not any(word in searched for word in SPOILERS)
 
 
+def test_a_step_is_shown_only_with_words_of_what_has_been_read(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(
+        step("search", "Hob betrayed Nell for silver", "Nell counts lamps"),
+        step("search", "the lamps on the Strake drown"),
+        step("answer"),
+        Say("What has been read does not tell it."),
+    )
+    answer = run(reader, *ASK, "--json").json
+    assert [s["text"] for s in answer["steps"]] == [
+        "Searching what you have read for “Nell counts lamps”",
+        "Searching what you have read",
+    ]
+    assert "no name and no event from after" in " ".join(server.asked[0].texts[0].split())
+
+
 def test_with_whole_everything_may_be_read(
     reader: Terminal, server: ModelServer
 ) -> None:

@@ -39,7 +39,8 @@ You accompany a reader through a book. You know of this book only what stands be
 reader has read a part of it, and you can see no more than that part. Choose the next \
 step towards an answer to the reader's question:
 search: find passages in what has been read. phrasings: 1 to {phrasings} different \
-lines as the book itself might have them.
+lines as the part that has been read might have them. Even if you know this book, use no \
+name and no event from after that part: the reader sees these lines.
 read_chapter: read the chapter with the number `chapter`, part `part` of it (the first \
 is 1).
 current_page: see the page on which the reader is.
@@ -85,11 +86,15 @@ class ToolCall:
 
     @property
     def description(self) -> str:
-        """What happens, for the reader."""
+        """What happens, for the model: with phrasings that it may know from later parts."""
+        return self.describe(self.phrasings)
+
+    def describe(self, phrasings: Sequence[str]) -> str:
+        """Return what happens; of a search only `phrasings`, which may be none."""
         match self.tool:
             case ReadingTool.SEARCH:
-                words = " | ".join(self.phrasings)
-                return f"Searching what you have read for “{words}”"
+                words = f" for “{' | '.join(phrasings)}”" if phrasings else ""
+                return f"Searching what you have read{words}"
             case ReadingTool.READ_CHAPTER:
                 part = f", part {self.part}" if self.part > 1 else ""
                 return f"Reading chapter {self.chapter}{part}"
