@@ -29,8 +29,8 @@ from lrwr.app.books import (
     build_book_settings,
     open_bounded_book,
 )
-from lrwr.app.companion import open_reading_tools
 from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.reading_tools import open_reading_tools
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.reading.bounded_book import BoundedBook, build_horizon_text
 from lrwr.core.reading.steps import (

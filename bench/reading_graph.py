@@ -103,8 +103,8 @@ async def ask_there(url: str, question: ReadingQuestion, tools: Recorder) -> str
 async def compare(url: str, file: Path, work: Path) -> dict[str, Any]:
     # Not imported by the server, whose environment has the graph's packages only.
     from lrwr.app.books import Bookshelf, add_book, build_book_settings
-    from lrwr.app.companion import open_reading_tools
     from lrwr.app.container import open_workspace
+    from lrwr.app.reading_tools import open_reading_tools
     from lrwr.core.settings.loader import load_settings
 
     shelf, settings = Bookshelf(work / "books"), load_settings(work, os.environ, {})

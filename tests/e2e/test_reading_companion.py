@@ -121,7 +121,9 @@ def test_a_step_is_shown_only_with_words_of_what_has_been_read(
         "Searching what you have read for “Nell counts lamps”",
         "Searching what you have read",
     ]
-    assert "no name and no event from after" in " ".join(server.asked[0].texts[0].split())
+    assert "no name and no event from after" in " ".join(
+        server.asked[0].texts[0].split()
+    )
 
 
 def test_with_whole_everything_may_be_read(

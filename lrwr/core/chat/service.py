@@ -341,12 +341,10 @@ class AvatarSessionService:
 
     async def _search(self, question: TurnQuestion, order: StoryOrder) -> SearchResult:
         request = SearchRequest(
-            question=question.text,
-            pipeline=self._pipeline,
-            limit=self._limit,
-            horizon=question.horizon,
+            question.text, self._pipeline, self._limit, horizon=question.horizon
         )
-        return await self._finder.find(request, order)
+        result = await self._finder.find(request, order)
+        return self._companion.add_selection(result) if self._companion else result
 
     async def _save_turn(
         self, thread: ThreadId, turn_recorder: TurnRecorder, asked_at: float

@@ -66,6 +66,7 @@ from lrwr.core.retrieval.excerpts import (
     PassageSource,
     weigh_question_words,
 )
+from lrwr.core.retrieval.search_model import SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,4 +398,8 @@ class TurnCompanion(Protocol):
         self, avatar: ModelAvatar, question: TurnQuestion, emit: TurnEventEmitter
     ) -> AvatarAnswer:
         """Answer with the model of `avatar`, and emit what happens."""
+        ...
+
+    def add_selection(self, result: SearchResult) -> SearchResult:
+        """Return what a search found, with the selected passage first."""
         ...
