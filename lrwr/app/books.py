@@ -249,7 +249,7 @@ def read_book_file(path: Path) -> bytes:
         raise NotFound(f"There is no file {path}", hint="Check the path.") from error
     except OSError as error:
         raise UnreadableDocument(
-            f"{path.name} cannot be read: {error.strerror}",
+            f"{path.name or path} cannot be read: {error.strerror}",
             hint="Check the file's permissions and the disk.",
         ) from error
 

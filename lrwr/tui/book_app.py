@@ -101,6 +101,7 @@ class BookConversation(BookView):
             f"\n\n{question.text}\n" if self._answer else f"{question.text}\n"
         )
         self._show_details()
+        self._show_status("Looking for an answer …")
         try:
             await self._announce_services()
             stream = self._room.service_thread.stream(
@@ -228,7 +229,9 @@ class BookScreen(BookConversation):
         if self._reading is None:
             return
         question = f"Note on “{shorten_excerpt(self._reading.selected_text)}”"
-        note = await self.app.push_screen_wait(TextInputScreen(question))
+        note = await self.app.push_screen_wait(
+            TextInputScreen(question, value=self._reading.find_note())
+        )
         if note is not None:
             await self._annotate(HighlightColor.YELLOW, note)
 

@@ -1,6 +1,7 @@
 """`lrwr books` and `lrwr read`: an e-book, read page by page and asked about."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ def run(terminal: Terminal, *words: str) -> Ran:
 
 def test_a_book_is_added_listed_and_removed(reader: Terminal) -> None:
     assert "2 chapters" in run(reader, "books", "add", "lanterns.epub").out
+    again = run(reader, "books", "add", "lanterns.epub").out
+    assert "2 chapters. It is among your books already." in again
     (book,) = run(reader, "books", "--json").json
     assert (book["title"], book["authors"], book["read"]) == (
         "Lanterns",
@@ -77,6 +80,26 @@ def test_reading_can_go_to_a_chapter_or_a_paragraph(reader: Terminal) -> None:
     refused = reader.run("read", "lanterns", "--at", "ch9")
     assert refused.code == ExitCode.NOT_FOUND
     assert "ch1 to ch2" in refused.err
+
+
+def test_only_numbered_chapters_are_counted_and_the_contents_show_their_numbers(
+    reader: Terminal,
+) -> None:
+    nav = '<li><a href="pre.xhtml">Notes:</a></li>' + NAV
+    bodies = {"pre": "<p>By nobody.</p>", **BODIES}
+    (reader.folder / "lanterns.epub").write_bytes(build_epub(bodies, nav=nav))
+    added = run(reader, "books", "add", "lanterns.epub").out
+    contents = run(reader, "books", "toc", "lanterns", "--whole").out
+    last = max(int(n) for n in re.findall(r"\bch(\d+), paragraph", contents))
+    assert f"in {last} chapters" in added
+    refused = reader.run("read", "lanterns", "--at", "ch99")
+    assert f"ch1 to ch{last}" in refused.err
+    assert "Notes:" in contents
+    assert ", Notes: paragraph 1 of" in run(reader, "read", "lanterns", "--at", "1").out
+
+
+def test_a_folder_in_place_of_a_book_is_named(reader: Terminal) -> None:
+    assert "lrwr: . cannot be read" in reader.run("books", "add", ".").err
 
 
 def test_nothing_after_the_position_is_told(reader: Terminal) -> None:

@@ -196,7 +196,7 @@ async def test_a_paragraph_or_a_sentence_is_highlighted_and_commented(
         assert "no highlight or note here" in shown(room, "status")
     async with open_screen(lanterns, shelf) as room:
         await press(room, "tab", "down", "down", "enter")
-        assert "Your note: highlighted" in shown(room, "detail")
+        assert shown(room, "detail") == "Highlighted in green"
 
 
 async def test_words_are_found_in_what_has_been_read_forward_and_back(
@@ -306,6 +306,16 @@ async def test_highlighting_the_same_paragraph_again_changes_its_colour(
         await press(room, "down", "1", "1", "2")
         (annotation,) = shelf.annotations(lanterns.id)
         assert annotation.color == "green"
+
+
+async def test_a_note_on_highlighted_words_is_added_to_the_highlight_and_edited(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "down", "2", "e", *"Dim", "enter")
+        await press(room, "e", *"mer", "enter")
+        (annotation,) = shelf.annotations(lanterns.id)
+        assert (annotation.color, annotation.note) == ("green", "Dimmer")
 
 
 async def test_escape_closes_the_note_below_the_text_before_the_book(

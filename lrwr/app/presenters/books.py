@@ -45,9 +45,16 @@ def describe_progress(position: int, length: int) -> str:
 
 
 def render_contents(book: "BoundedBook") -> Iterator[StyledLine]:
-    """Yield the table of contents up to the position, and how much is hidden."""
+    """Yield the table of contents up to the position, with the numbers of chapters, and
+    how much is hidden.
+    """
+    numbers = {c.paragraph: c.number for c in book.chapters() if c.number}
     for entry in book.contents():
-        place = StyledText(f"  paragraph {entry.paragraph + 1}", "place")
+        number = numbers.pop(entry.paragraph, 0)
+        chapter = f"  ch{number}," * bool(number)
+        place = StyledText(
+            f"{chapter or ' '} paragraph {entry.paragraph + 1:,}", "place"
+        )
         yield styled_line(
             sanitize_line(entry.title), place, indent=2 * (entry.depth - 1)
         )
@@ -80,10 +87,11 @@ def describe_position(book: "BoundedBook") -> str:
     if not book.position:
         return f"{title}: not begun"
     chapter = book.chapter
-    name = "" if chapter is None else f", {sanitize_line(chapter.title)}"
+    name = "" if chapter is None else sanitize_line(chapter.title).rstrip(" :")
+    place = f", {name}" if name and name != title else ""
     length = book.outline.length
     share = describe_progress(book.position, length)
-    return f"{title}{name}: paragraph {book.position:,} of {length:,} ({share})"
+    return f"{title}{place}: paragraph {book.position:,} of {length:,} ({share})"
 
 
 def book_as_json(record: "BookRecord", position: int) -> dict[str, Any]:

@@ -225,8 +225,11 @@ def shorten_titles(titles: Sequence[str]) -> list[str]:
 
 
 def shorten_chapter_names(names: Sequence[str]) -> list[str]:
-    """Return names of chapters, such as "Chapter 2 “Fog”", with `shorten_titles`."""
-    parts = [name.partition("“") for name in names]
+    """Return names of chapters, such as "Chapter 2 “Fog”", with `shorten_titles`.
+
+    A name without a quotation mark is a title.
+    """
+    parts = [name.partition("“") if "“" in name else ("", "", name) for name in names]
     titles = shorten_titles([title for _, _, title in parts])
     return [
         f"{number}{quote}{title}"

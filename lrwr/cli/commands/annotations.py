@@ -209,7 +209,9 @@ def annotations_export_command(
     """Export all annotations of a book; the file tells what they mark."""
     settings, output = start_session(context)
     check_output_file(to, settings, _ENDINGS, force=force)
-    record, opened = _open_book(settings, output, book, whole=True)
+    record = open_bookshelf().find(book)
+    length = record.outline.length
+    opened = load_bounded_book(settings, output, record, length)
     shown, places, _ = _place(record, opened)
     outline, annotations = record.outline, [item.annotation for item in shown]
     match to.suffix.lower():
@@ -265,7 +267,11 @@ def annotations_import_command(
             output.json(report)
         else:
             count = format_count(report["added"], "annotation")
-            output.answer(f"{count} added to {sanitize_line(report['title'])}.")
+            considered = report["annotations"] - report["not_added"]
+            existing = considered - report["added"]
+            there = f"; {existing} {'was' if existing == 1 else 'were'} there already"
+            title = sanitize_line(report["title"])
+            output.answer(f"{count} added to {title}{there * bool(existing)}.")
         return
     placed, places = run_async(
         _place_in_manuscript(settings, output, imported.annotations)

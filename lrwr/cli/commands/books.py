@@ -10,8 +10,10 @@ from lrwr.app.books import (
     BookRecord,
     add_book,
     build_book_settings,
+    hash_book,
     open_bookshelf,
     open_bounded_book,
+    read_book_file,
 )
 from lrwr.app.container import open_workspace
 from lrwr.app.presenters.books import (
@@ -80,14 +82,18 @@ def books_add_command(
 ) -> None:
     """Add an e-book: EPUB 2 or 3, without DRM. Nothing is sent."""
     settings, output = start_session(context)
+    content = read_book_file(file.expanduser())
+    is_known = open_bookshelf().has(hash_book(content))
     record = add_book_file(settings, output, file)
     if as_json:
         output.json(book_as_json(record, open_bookshelf().position(record.id)))
         return
     words = format_count(record.words, "word")
+    chapters = max((chapter.number for chapter in record.chapters), default=0)
+    already = " It is among your books already." * is_known
     output.answer(
         f"{sanitize_line(record.title)}: {words} in"
-        f" {format_count(len(record.chapters), 'chapter')}."
+        f" {format_count(chapters, 'chapter')}.{already}"
         f" Read it with `lrwr read {record.id[:SHORT_ID]}`."
     )
 

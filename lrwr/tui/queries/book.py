@@ -193,11 +193,15 @@ class BookReading:
     def annotate(self, color: HighlightColor, note: str, now: float) -> Annotation:
         """Annotate the selected words at `now` (seconds); the caller stores it.
 
-        Without a note, an annotation of the same words gets the colour instead.
+        An annotation of the same words gets the colour instead, or if it is the user's
+        the note.
         """
-        same = [item for item in self.placed if item.span == self.selected]
+        same = [i.annotation for i in self.placed if i.span == self.selected]
+        own = [annotation for annotation in same if not annotation.author]
+        if own and note:
+            return self._exchange(own[-1], replace(own[-1], note=note))
         if same and not note:
-            return self._recolor(same[-1].annotation, color)
+            return self._exchange(same[-1], replace(same[-1], color=color))
         annotation = create_annotation(
             self.visible_text,
             self.record.outline,
@@ -210,11 +214,15 @@ class BookReading:
         self.place()
         return annotation
 
-    def _recolor(self, annotation: Annotation, color: HighlightColor) -> Annotation:
-        recolored = replace(annotation, color=color)
-        self.annotations[self.annotations.index(annotation)] = recolored
+    def _exchange(self, annotation: Annotation, changed: Annotation) -> Annotation:
+        self.annotations[self.annotations.index(annotation)] = changed
         self.place()
-        return recolored
+        return changed
+
+    def find_note(self) -> str:
+        """Return the user's note on exactly the selected words; empty without one."""
+        same = [i.annotation for i in self.placed if i.span == self.selected]
+        return next((a.note for a in reversed(same) if not a.author), "")
 
     def find_annotation(self) -> PlacedAnnotation | None:
         """Return the latest annotation on the selected words; None without one."""
@@ -267,9 +275,14 @@ class BookReading:
         lines = []
         item = self.find_annotation()
         if item is not None:
-            note = item.annotation.note or "highlighted"
-            author = item.annotation.author
-            lines.append(f"{author}: {note}" if author else f"Your note: {note}")
+            note, author = item.annotation.note, item.annotation.author
+            highlight = f"highlighted in {item.annotation.color}"
+            if note:
+                lines.append(f"{author or 'Your note'}: {note}")
+            else:
+                lines.append(
+                    f"{author}: {highlight}" if author else highlight.capitalize()
+                )
         paragraph = self._bound(self.loaded).paragraphs(
             self.paragraph, self.paragraph + 1
         )

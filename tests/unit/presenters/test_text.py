@@ -23,6 +23,11 @@ def test_the_whole_title_is_never_left_out() -> None:
     assert shorten_titles([title, title]) == ["… have", "… have"]
 
 
+def test_names_of_chapters_without_numbers_lose_their_common_beginning() -> None:
+    names = [f"BOOK THE FIRST SOWING, CHAPTER {n}" for n in ("I BELL", "II WALK")]
+    assert shorten_chapter_names(names) == ["… I BELL", "… II WALK"]
+
+
 def test_the_number_of_a_chapter_stays_before_its_title() -> None:
     names = [f"Chapter {n} “The Chronicle of Thole, part {n}”" for n in (1, 2)]
     assert shorten_chapter_names([*names, "Notes"]) == [

@@ -119,6 +119,19 @@ def test_a_footnote_stands_at_the_end_and_belongs_to_its_reference() -> None:
     assert note.span in chapter.scenes[0].parts
 
 
+def test_page_numbers_of_the_printed_edition_are_left_out() -> None:
+    body = (
+        '<p>The paths, <span epub:type="pagebreak" id="p177">177</span> he saw, were'
+        ' well<span role="doc-pagebreak">178</span>kept.</p>'
+        '<div epub:type="pagebreak" id="p179">179</div><p>It rained.</p>'
+    )
+    assert paragraphs(body) == ["The paths, he saw, were wellkept.", "It rained."]
+    nav = '<li><a href="one.xhtml#p179">The Rain</a></li>'
+    document = parse(build_epub({"one": body}, nav=nav))
+    assert chapters(document) == ["The Rain"]
+    assert read(build_epub({"one": body}, nav=nav)).outline.toc[0].paragraph == 1
+
+
 def test_pictures_are_their_alternative_text() -> None:
     shown = paragraphs('<p>See <img src="x.png" alt="a  heron"/>.</p>')
     assert shown == ["See [picture: a heron] ."]

@@ -44,6 +44,8 @@ _NOTE_TYPES = frozenset(
     }
 )  # fmt: skip
 _REFERENCE_TYPES = frozenset({"noteref", "doc-noteref"})
+_PAGE_BREAK_TYPES = frozenset({"pagebreak", "doc-pagebreak"})
+"""Marks of the printed edition's pages, which contain their numbers."""
 _BACKLINK_TYPES = frozenset({"backlink", "doc-backlink"})
 _GENERATED_TYPES = frozenset(
     {"toc", "doc-toc", "landmarks", "page-list", "doc-pagelist"}
@@ -172,6 +174,9 @@ class EpubReader:
             target = self._target(element.get("href", ""))
             self._blocks[-1].references.append(target)
             return True
+        if types & _PAGE_BREAK_TYPES:
+            self._add_target(element, name)
+            return True
         is_generated = name == "nav" and types & _GENERATED_TYPES
         return bool(is_generated or types & _BACKLINK_TYPES)
 
@@ -185,17 +190,20 @@ class EpubReader:
     def _start(self, element: "_Element", name: str) -> None:
         if name in _BLOCKS:
             self._start_block(element, name)
-        identifier = element.get("id") or (element.get("name") if name == "a" else None)
-        if identifier:
-            self.targets.setdefault((self._path, identifier), len(self.paragraphs))
-            if self._blocks[-1].note:
-                self._note_ids.append((self._path, identifier))
+        self._add_target(element, name)
         if name == "br":
             self._add(_LINE_BREAK)
         elif name in ("img", "image") and element.get("alt", "").strip():
             alternative = " ".join(element.get("alt", "").split())
             self._add(f" {PICTURE}{alternative}] ", is_element=True)
         self._add(element.text)
+
+    def _add_target(self, element: "_Element", name: str) -> None:
+        identifier = element.get("id") or (element.get("name") if name == "a" else None)
+        if identifier:
+            self.targets.setdefault((self._path, identifier), len(self.paragraphs))
+            if self._blocks[-1].note:
+                self._note_ids.append((self._path, identifier))
 
     def _start_block(self, element: "_Element", name: str) -> None:
         block = self._blocks[-1]
