@@ -234,7 +234,13 @@ class Stories:
         ]
         return sorted(fits, key=lambda one: (one.document, one.span))
 
-    def name(self, name: str, *aliases: str, gender: Gender = Gender.UNKNOWN) -> None:
+    def name(
+        self,
+        name: str,
+        *aliases: str,
+        gender: Gender = Gender.UNKNOWN,
+        narrator: bool = False,
+    ) -> None:
         """Add a character, and note where each document has each form first."""
         forms = {form: self._count(name, form) for form in (name, *aliases)}
         found = tuple(
@@ -242,7 +248,7 @@ class Stories:
             for form, count in sorted(forms.items(), key=lambda pair: -pair[1])
         )
         verified = Certainty.VERIFIED
-        made = Character(name, found, gender, verified, verified)
+        made = Character(name, found, gender, verified, verified, narrator=narrator)
         people = (*self.people.characters, made)
         people = tuple(sorted(people, key=lambda one: -one.mentions))
         self.people = Cast(people, self.people.shared)

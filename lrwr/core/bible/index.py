@@ -255,7 +255,8 @@ def project_bible_parts(
     material = collect_visible_facts(knowledge.facts, cast, view)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
     relations = tuple(quote_relations(index.list_relations(parts), view))
-    events, disclosures = collect_events(material), collect_disclosures(material)
+    events = collect_events(material, knowledge.canon)
+    disclosures = collect_disclosures(material)
     scenes = build_scene_summaries(
         material,
         knowledge.appearances,

@@ -64,7 +64,8 @@ def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> 
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
     relations = collect_relations(material)
-    events, disclosures = collect_events(material), collect_disclosures(material)
+    events = collect_events(material, knowledge.canon)
+    disclosures = collect_disclosures(material)
     scenes = build_scene_summaries(material, knowledge.appearances, knowledge.canon)
     return Bible(
         characters=build_character_profiles(material, relations, gaps),

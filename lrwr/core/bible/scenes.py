@@ -103,7 +103,7 @@ def build_scene_summaries(
                 points_of_view=_points_of_view(decided, facts, material),
                 recap=_recap(facts),
                 key_sentences=_key_sentences(facts, material),
-                present=_merge_presence(facts, people, material, dead),
+                present=_merge_presence(facts, people, material, dead, decided),
             )
         )
     return tuple(scenes)
@@ -130,6 +130,52 @@ def find_decided_point_of_view(
         for location in (*places, ManuscriptLocation(document))
     )
     return next(filter(None, views), "")
+
+
+class SceneNarrators:
+    """Looks up who says "I" in the narration of a scene, by displayed name.
+
+    A point of view that `canon` decides comes first, then one that the author states in
+    the text, then the narrator of the story.
+    """
+
+    def __init__(self, material: VisibleFacts, canon: Canon) -> None:
+        self._view, self._cast, self._canon = material.view, material.cast, canon
+        self._stated: dict[SceneKey, str] = {}
+        for sourced_fact in _select_field(material.about(FactAbout.SCENE), "pov"):
+            if sourced_fact.fact.keeper == WRITER_KEEPER:
+                evidence = sourced_fact.evidence
+                home = self._view.locate_scene(evidence.document, evidence.spans[0])
+                name = self._cast.display_name(sourced_fact.fact.value)
+                self._stated[(evidence.document, *home)] = name
+        characters = (v.character for v in material.cast.visible.values())
+        self._usual = next((c.name for c in characters if c.narrator), "")
+
+    def find(self, document: DocumentId, span: Span) -> str:
+        """Return who narrates at `span`; "" if nobody known does."""
+        chapter, scene = self._view.locate_scene(document, span)
+        outline = self._view.order.outlines[document]
+        decided = ""
+        if outline.chapters:
+            decided = find_decided_point_of_view(
+                self._canon, outline, outline.chapters[chapter], scene
+            )
+        if decided:
+            return self._cast.display_name(decided)
+        return self._stated.get((document, chapter, scene), self._usual)
+
+
+def _find_present_narrator(
+    decided: str, scene_facts: Iterable[SourcedFact], material: VisibleFacts
+) -> str:
+    """Return the displayed name of the `decided` point of view, if the narration of the
+    scene says "I", which shows that the narrator is there; else "".
+    """
+    is_first_person = any(
+        sourced_fact.fact.detail("person") == "first"
+        for sourced_fact in _select_field(scene_facts, "pov")
+    )
+    return material.cast.display_name(decided) if decided and is_first_person else ""
 
 
 def _recap(scene_facts: Iterable[SourcedFact]) -> tuple[BibleClaim, ...]:
@@ -211,9 +257,10 @@ def _merge_presence(
     counts: Mapping[str, _Presence],
     material: VisibleFacts,
     dead: Collection[str],
+    decided: str,
 ) -> tuple[str, ...]:
     """Return who is present in a scene, most frequent first; of the `dead` only those
-    who speak.
+    who speak. The `decided` point of view is present who says "I" in narration.
 
     If a language model read the scene, these are whom it found there and who speaks:
     rules cannot tell a person who is only thought of.
@@ -230,6 +277,8 @@ def _merge_presence(
         if presence.is_there and (presence.speaks or name not in dead)
     }
     present = found | speakers if found else there
+    narrator = _find_present_narrator(decided, scene_facts, material)
+    present |= {narrator} if narrator else set()
 
     def count(name: str) -> int:
         return counts[name].count if name in counts else 0

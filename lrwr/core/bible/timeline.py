@@ -6,7 +6,11 @@ from typing import TypeAlias
 
 from lrwr.core.bible.horizon import HorizonCast
 from lrwr.core.bible.profiles import SourcedFact, VisibleFacts
-from lrwr.core.bible.scenes import find_scene_place, find_time_phrase
+from lrwr.core.bible.scenes import (
+    SceneNarrators,
+    find_scene_place,
+    find_time_phrase,
+)
 from lrwr.core.bible.values import (
     AttributedQuote,
     Disclosure,
@@ -16,6 +20,7 @@ from lrwr.core.bible.values import (
     TimelineMoment,
     TimelineMomentKind,
 )
+from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
@@ -32,25 +37,20 @@ from lrwr.core.model.facts import (
 from lrwr.core.ports.story_stores import DocumentQuotation
 
 
-def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
+def collect_events(material: VisibleFacts, canon: Canon) -> tuple[NarrativeEvent, ...]:
     """Return the events of `material`, the visible facts, in story order.
+
+    "I" in narration is the narrator of the scene, whom `canon` may decide.
 
     Facts with the same description and location give one event. Names that are not
     visible are left out. An event that rules found and in which nobody known takes part
     is left out, too, unless it is a death or the like.
     """
     events: dict[tuple[object, ...], NarrativeEvent] = {}
-    narrator = next(
-        (
-            v.character.name
-            for v in material.cast.visible.values()
-            if v.character.narrator
-        ),
-        "",
-    )
+    narrators = SceneNarrators(material, canon)
     for sourced_fact in _drop_replaced_events(material):
         fact = sourced_fact.fact
-        involved = _list_involved(fact, material.cast, narrator)
+        involved = _list_involved(sourced_fact, material.cast, narrators)
         if _is_about_nobody(fact, involved):
             continue
         tag = fact.detail("story_grid_tag")
@@ -80,14 +80,17 @@ _GRAVE_IF_NARRATED = frozenset({_K.WOUNDED, _K.ACCIDENT, _K.TAKEN})
 """Kinds of which speech says too little if it names nobody."""
 
 
-def _list_involved(fact: Fact, cast: HorizonCast, narrator: str) -> tuple[str, ...]:
-    """Return the displayed names of those who take part in an event; `narrator` is one
-    who tells it of themselves.
+def _list_involved(
+    sourced_fact: SourcedFact, cast: HorizonCast, narrators: SceneNarrators
+) -> tuple[str, ...]:
+    """Return the displayed names of those who take part in an event; first, the
+    narrator of the scene, if they tell it of themselves.
     """
-    names = list(filter(None, map(cast.display_name, fact.all_details("involved"))))
-    if narrator and NARRATOR_DETAIL in fact.details:
-        names.insert(0, narrator)
-    return tuple(dict.fromkeys(names))
+    fact, document = sourced_fact.fact, sourced_fact.evidence.document
+    names = [cast.display_name(name) for name in fact.all_details("involved")]
+    if NARRATOR_DETAIL in fact.details:
+        names.insert(0, narrators.find(document, fact.spans[0]))
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _is_about_nobody(fact: Fact, involved: Collection[str]) -> bool:
