@@ -27,6 +27,11 @@ from lrwr.core.chat.extractive.answer_values import (
     sort_by_value,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
+from lrwr.core.chat.extractive.completeness import (
+    MIN_ANSWERED_COVERAGE,
+    is_answered,
+    lacks_kind_only,
+)
 from lrwr.core.chat.extractive.doubts import (
     describe_chapter_silence,
     describe_conflicting_facts,
@@ -46,10 +51,13 @@ from lrwr.core.chat.extractive.question_parts import (
     names_any_of,
     split_question_parts,
 )
-from lrwr.core.chat.extractive.selection import (
-    MAX_FACTS_PER_PART,
-    ItemSelector,
+from lrwr.core.chat.extractive.relatives import (
+    Relative,
+    drop_owner_items,
+    find_relative,
+    put_relative_first,
 )
+from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART, ItemSelector
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
 from lrwr.core.chat.extractive.writer import (
     AnswerWriter,
@@ -83,14 +91,6 @@ from lrwr.core.retrieval.excerpts import (
 )
 
 __all__ = ["find_question_gap", "stream_extractive_answer"]
-MIN_ANSWERED_COVERAGE = 0.9
-"""Share of the part's term weight that a fact must cover to answer it completely."""
-
-MIN_FACTS_FOR_DESCRIPTION = 3
-"""Facts that suffice to describe a character, so that no sentences are quoted."""
-
-KINDS_OF_VALUES = frozenset({"colour", "color", "age", "height"})
-"""Words for kinds of values, which a fact answers without them: "blue"."""
 
 PASSAGES_HEADING = "Closest passages:"
 """The line before the passages that a search found."""
@@ -132,6 +132,7 @@ async def stream_extractive_answer(
             CitationNumbering(await load_result_texts(result, passage_source.store)),
             passage_source.sentences,
         ),
+        relative=find_relative(plan.question or question.text, question.cast),
     )
     facets = map_intentions_to_facets(choice.intention for choice in plan.choices)
     if plan.intent is AnswerIntent.GAP_PROBE:
@@ -156,6 +157,7 @@ class _ExtractiveAnswer:
     source: PassageSource
     parts: Sequence[QuestionPart]
     writer: AnswerWriter
+    relative: Relative | None
 
     async def analytical(self, facets: frozenset[StoryFacet]) -> AnswerEventStream:
         """Yield what is not in the text, then facts, then passages."""
@@ -231,7 +233,7 @@ class _ExtractiveAnswer:
             gaps = [self._question_gap]
         for gap in gaps:
             yield GapFound(gap)
-        if has_facts and _lacks_kind_only(self.parts, self.result, facts):
+        if has_facts and lacks_kind_only(self.parts, self.result, facts):
             return
         if missing := describe_chapter_silence(self.question, self.plan, self.result):
             yield self.writer.say(missing)
@@ -257,7 +259,12 @@ class _ExtractiveAnswer:
         quotes = await select_passage_quotes(
             typed.text,
             weights,
-            sort_by_value(typed, self.result.ranked_chunks, self.source.sentences),
+            put_relative_first(
+                self.relative,
+                sort_by_value(typed, self.result.ranked_chunks, self.source.sentences),
+                self.question.narrators,
+                self.source.sentences,
+            ),
             self.source,
             partial(
                 find_sentences_about_person, typed, sentences=self.source.sentences
@@ -337,7 +344,10 @@ class _ExtractiveAnswer:
             lines = [
                 line
                 for line in (
-                    drop_body_alone(part, selector.facts(part, facets))
+                    drop_owner_items(
+                        self.relative,
+                        drop_body_alone(part, selector.facts(part, facets)),
+                    )
                     if kin is None
                     else kin
                 )
@@ -372,10 +382,10 @@ class _ExtractiveAnswer:
             return MAX_PASSAGES_BESIDE_FACTS
         if not any(items):
             return MAX_QUOTED_PASSAGES
-        is_answered = all(
-            _is_answered(part, own) for part, own in zip(self.parts, items, strict=True)
+        all_answered = all(
+            is_answered(part, own) for part, own in zip(self.parts, items, strict=True)
         )
-        if listing_intentions or self._asks_for_all_gaps or is_answered:
+        if listing_intentions or self._asks_for_all_gaps or all_answered:
             return 0
         return MAX_PASSAGES_BESIDE_FACTS
 
@@ -439,35 +449,6 @@ def _build_typed_question(
         ],
         forms=[form for forms in people for form in forms],
         topic=[w for p in parts for w in p.words.weights if w not in name_words],
-    )
-
-
-def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
-    """Return whether facts answer a part: they cover its words, or describe its
-    character.
-    """
-    if not part.words.weights:
-        return len(facts) >= MIN_FACTS_FOR_DESCRIPTION
-    return any(
-        part.words.coverage(fact.label) > 0
-        or part.words.coverage(fact.words) >= MIN_ANSWERED_COVERAGE
-        for fact in facts
-        if fact.facet not in (StoryFacet.HAPPENED, StoryFacet.LINE)
-    )
-
-
-def _lacks_kind_only(
-    parts: Sequence[QuestionPart],
-    result: RetrievalResult,
-    facts: Sequence[Sequence[AnswerLine]],
-) -> bool:
-    """Return whether `facts` answer all parts, and the text only lacks words for the
-    kind of their values, such as "colour".
-    """
-    unknown = find_unknown_words(result)
-    items = [[item for line in lines for item in line] for lines in facts]
-    return bool(unknown) and (
-        KINDS_OF_VALUES.issuperset(unknown) and all(map(_is_answered, parts, items))
     )
 
 

@@ -14,6 +14,7 @@ from lrwr.core.chat.extractive.answer_values import (
 )
 from lrwr.core.chat.extractive.person_answers import find_words_spoken
 from lrwr.core.chat.extractive.question_parts import find_speaker_names
+from lrwr.core.chat.extractive.relatives import describe_nameless, find_relative
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.model.turns import (
@@ -63,6 +64,8 @@ def describe_doubt(
         lack = f"None of these passages clearly {missing}."
     elif asks_for_list(typed.text):
         lack = PARTIAL_ANSWER
+    nameless = describe_nameless(find_relative(typed.text, question.cast))
+    lack = " ".join(filter(None, (nameless, lack)))
     if not is_first:
         return lack
     if not lack and (missing is None or asks_where(typed.text)):

@@ -16,6 +16,7 @@ from lrwr.core.bible.name_lookup import (
     recognize_named_entities,
 )
 from lrwr.core.bible.values import Bible
+from lrwr.core.chat.extractive.relatives import name_relative
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.turns import Turn
@@ -64,6 +65,14 @@ class _Antecedent:
     name: str
     gender: Gender | None
     is_plural: bool
+
+
+def rewrite_question(question: TurnQuestion, bible: Bible) -> str:
+    """Return `question` so that it stands alone, with the name of whom it calls "Nell's
+    aunt", if `bible` has just one; empty if its own words do.
+    """
+    standalone = rewrite_follow_up(question, bible)
+    return name_relative(standalone or question.text, bible) or standalone
 
 
 def rewrite_follow_up(question: TurnQuestion, bible: Bible) -> str:

@@ -27,7 +27,7 @@ from lrwr.core.chat.extractive.shared_scenes import (
     list_people_to_compare,
 )
 from lrwr.core.chat.planning import lexicon
-from lrwr.core.chat.planning.follow_up import rewrite_follow_up
+from lrwr.core.chat.planning.follow_up import rewrite_question
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.chunks import Passage
@@ -74,9 +74,9 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
 
     No language model is used: the same input gives the same plan. Entities are names in
     the question, and known ones that its pronouns refer to. A follow-up is rewritten
-    with the names of the last turn. `chapters` are those that the question names.
+    with the names of the last turn, "Nell's aunt" with her name. `chapters` are those that the question names.
     """
-    standalone = rewrite_follow_up(question, bible) if question.history else ""
+    standalone = rewrite_question(question, bible)
     question = replace(question, text=standalone or question.text)
     named_entities = recognize_named_entities(question.text, bible)
     plain = _mask_names(question, named_entities)
