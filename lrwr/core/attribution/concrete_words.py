@@ -53,6 +53,12 @@ _KINDS = (
 _CALENDAR = frozenset({2, 3})
 """The indexes, with the colours as 0, of the kinds with a capital letter."""
 
+_VERB = re.compile(
+    r"\brose(?=\s+(?:above|again|against|at|before|by|early|from|in|into|on|out|over|through"
+    r"|to|up|with)\b)"
+)
+"""What looks like a colour but says that somebody or something gets up."""
+
 _KIN = 1
 """The index of the kin words."""
 
@@ -117,7 +123,7 @@ def group_looks() -> Mapping[str, tuple[frozenset[int], frozenset[str]]]:
 
 def _list_concrete(text: str) -> Iterator[tuple[str, tuple[int, frozenset[str]]]]:
     groups = _group_by_word()
-    for match in WORD_PATTERN.findall(text):
+    for match in WORD_PATTERN.findall(_VERB.sub("", text)):
         word = re.sub(r"['’]s?$", "", normalize_word(match))
         if word in groups and (match[0].islower() or groups[word][0] in _CALENDAR):
             yield word, groups[word]

@@ -55,7 +55,7 @@ _CHAPTER = re.compile(
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|nothing|none|nowhere|neither|nor|without|cannot"
-    r"|hardly|scarcely|barely|\w+n['’]t)\b",
+    r"|hardly|scarcely|barely|\w+n['’]t|nowt|(?:can|did|din|is|was|shan|win|won)na)\b",
     re.IGNORECASE,
 )
 _DENIED = re.compile(

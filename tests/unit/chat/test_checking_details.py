@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.claims import CheckedAnswer, check_citations
+from lrwr.core.attribution.details import find_missing_negation
 from lrwr.core.attribution.names import find_missing_names
 from lrwr.core.attribution.quotations import count_quotations
 from lrwr.core.attribution.sources import StoryContext
@@ -263,6 +264,21 @@ def test_a_reader_may_be_told_that_what_was_read_says_nothing() -> None:
         "What you have read does not say who did it.",
     ):
         assert lacking(silence) == []
+
+
+def test_a_verb_that_is_spelled_like_a_colour_is_no_finding() -> None:
+    assert lacking("His father, nine winters in that coat, rose by himself [2].") != [
+        ("rose",)
+    ]
+    assert lacking("He wore a rose coat, as his father had [2].") == [("rose",)]
+
+
+@pytest.mark.parametrize("negation", ["canna", "winna", "dinna"])
+def test_a_negation_of_a_dialect_is_one(negation: str) -> None:
+    source = [f"“I {negation} find work elsewhere, sir.”"]
+    assert find_missing_negation("Stephen cannot find work elsewhere.", source) == ()
+    other = ["“I find work elsewhere, sir.”"]
+    assert find_missing_negation("Stephen cannot find work.", other) == ("cannot",)
 
 
 def test_a_negation_may_be_inferred_from_the_quotation_after_a_colon() -> None:
