@@ -24,7 +24,7 @@ class Certainty(StrEnum):
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
-RULES_REVISION = "rules-19"
+RULES_REVISION = "rules-20"
 """The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""

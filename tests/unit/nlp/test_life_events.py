@@ -97,6 +97,49 @@ def test_everyday_actions_are_no_life_events(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "Hob arrested her by shouting from the gate.",
+        "Hob arrested Nell with a look.",
+        "The picture was odd; it was Hob who arrested Nell's attention.",
+        "Nell arrested his eye.",
+        "Nell was deeply wounded.",
+        "“I am deeply wounded,” said Nell.",
+        "Hob wounded her to the quick.",
+        "Hob had wounded Nell's pride.",
+        "Nell was wounded by his coldness.",
+        "Corin was wounded in his vanity.",
+        "Nell fell dead sick.",
+        "The road turned, and Hob was dead in earnest.",
+        "Nell left Hob Tallow to mend his own boat.",
+        "Nell left Hob and Corin to settle it.",
+        "Hob inherited the untidiness of the office.",
+        "Nell inherited her mother's bad memory.",
+    ],
+)
+def test_figures_of_speech_are_no_life_events(text: str) -> None:
+    assert kinds(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Corin was deeply wounded in the shoulder.", LifeEventKind.WOUNDED),
+        (
+            "The officers came, and Hob arrested Corin at the mill.",
+            LifeEventKind.ARRESTED,
+        ),
+        ("Hob fell dead on the floor.", LifeEventKind.DIED),
+        ("Hob inherited his uncle's old house.", LifeEventKind.INHERITED),
+        ("Nell inherited Thole.", LifeEventKind.INHERITED),
+        ("Nell left England at dawn.", LifeEventKind.LEFT),
+    ],
+)
+def test_the_literal_sense_stays_a_life_event(text: str, kind: str) -> None:
+    assert kinds(text) == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Nell never died.",
         "Nell would have married Hob.",
         "If Nell died, nobody saw it.",

@@ -19,6 +19,7 @@ from lrwr.core.nlp.facts.clauses import (
     make_fact,
     to_text_span,
 )
+from lrwr.core.nlp.facts.figures import is_figure_or_routine
 from lrwr.core.nlp.facts.life_event_rules import (
     LIFE_EVENT_RULES,
     SPEECH_ACT_RULES,
@@ -215,7 +216,11 @@ def _find_act(
             continue
         for match in rule.predicate.finditer(words):
             clause = words[_clause_start(words, match.start()) : match.start()]
-            if _HYPOTHESIS.search(clause) or _is_busy(rule.kind, words):
+            if (
+                _HYPOTHESIS.search(clause)
+                or _is_busy(rule.kind, words)
+                or is_figure_or_routine(rule.kind, words, match)
+            ):
                 continue
             span = _quoted_span(sentence, words, match.start(), match.end())
             people = _list_speech_people(rule.kind, sentence, match, tracker)
@@ -277,7 +282,7 @@ def _find_statement(
             or ends_in_question(words, match.end())
             or not _is_stated(clause, rule)
             or _is_busy(rule.kind, words)
-            or _is_everyday(rule.kind, words, match)
+            or is_figure_or_routine(rule.kind, words, match)
             or (
                 rule.kind is _K.ARRIVED
                 and _is_meeting_on_arrival(words, match.end(), tracker)
@@ -306,27 +311,6 @@ def _find_statement(
 def _is_future(clause: str, phrase: str) -> bool:
     """Return whether a clause in the present says when something will happen."""
     return phrase.startswith(("is ", "are ", "am ")) and bool(_WHEN.search(clause))
-
-
-_CASUALLY = re.compile(
-    r"\b(?:on (?:his|her|their|my|our|the) (?:entrance|stairs|staircase|landing)|within (?:a "
-    r"few|some|\w+) (?:yards|paces|steps)|(?:at|in|by|near) the (?:door|doorway|hall|passage|"
-    r"lobby|shrubbery|corridor|gate))\b",
-    re.I,
-)
-_IN_TOWN = re.compile(
-    r"[^,.;]{0,30}?\b(?:[A-Z]\w+'?s? )+(?:Street|Square|Row|Road|Lane|Buildings|Place|Inn|"
-    r"Terrace|Crescent|Gardens)\b"
-)
-
-
-def _is_everyday(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
-    """Return whether people who live together meet by a door, or somebody only goes to
-    another street.
-    """
-    if kind is _K.MET and match.group().startswith("met"):
-        return bool(_CASUALLY.search(words, match.start()))
-    return kind is _K.ARRIVED and bool(_IN_TOWN.match(words, match.start()))
 
 
 def _is_meeting_on_arrival(words: str, end: int, tracker: ParticipantTracker) -> bool:

@@ -1,0 +1,94 @@
+"""Phrases of life events that mean something else: figures of speech and routine."""
+
+import re
+
+from lrwr.core.model.facts import LifeEventKind
+from lrwr.core.model.text import LazyPattern
+
+_K = LifeEventKind
+_CASUALLY = re.compile(
+    r"\b(?:on (?:his|her|their|my|our|the) (?:entrance|stairs|staircase|landing)|within (?:a "
+    r"few|some|\w+) (?:yards|paces|steps)|(?:at|in|by|near) the (?:door|doorway|hall|passage|"
+    r"lobby|shrubbery|corridor|gate))\b",
+    re.I,
+)
+_IN_TOWN = re.compile(
+    r"[^,.;]{0,30}?\b(?:[A-Z]\w+'?s? )+(?:Street|Square|Row|Road|Lane|Buildings|Place|Inn|"
+    r"Terrace|Crescent|Gardens)\b"
+)
+# What stops or is hurt instead of a person: "arrested her attention", "wounded his pride"
+_ARRESTED_THING = LazyPattern(
+    r" (?:whole |own |very )?(?:attention|notice|eyes?|ears?|gaze|glance|look|steps?|"
+    r"footsteps|progress|course|flight|retreat|departure|career|hand|arm|tongue|speech|"
+    r"words|pen|thoughts?|fancy|imagination|mind|curiosity)\b"
+)
+# "Arrested her by exclaiming": only officers of the law arrest by their office.
+_ARRESTED_BY = LazyPattern(
+    r"(?: [A-Z][\w'.-]+)* (?:by (?:\w+ly )?(?:\w+ing|(?:a|an|the|his|her|their|my|this) "
+    r"(?:\w+ )?(?:words?|look|glance|gesture|question|sound|cry|voice|sight|touch|exclamation))\b"
+    r"|in (?:his|her|their|the) (?:act|course|career|flight|progress|speech)\b|with (?:a|an|the|his|her) )"
+)
+_FELT = re.compile(r"\b(?:deeply|keenly|bitterly|acutely|inwardly|secretly|morally)\b")
+_FEELINGS = (
+    r"(?:feelings?|pride|vanity|self-love|self-esteem|self-respect|dignity|sensibilit(?:y|ies)|"
+    r"affections?|spirits?|soul|honou?r|conscience|delicacy|susceptibilities|amour-propre|taste)"
+)
+_HURT_FEELINGS = LazyPattern(
+    rf"(?:'s)? (?:in )?(?:(?:his|her|their|my|the|its) )?(?:[a-z]+ ){{0,2}}?{_FEELINGS}\b|"
+    r"(?: [A-Z][\w'.-]+)* to the (?:quick|heart|soul|core)\b|"
+    r" (?:by|at|with) (?:(?:his|her|their|my|your|the|this|that|such|so much|a|an|[A-Z][\w]+'s) )?(?:\w+ )?"
+    r"(?:words?|coldness|neglect|tone|indifference|remarks?|manner|look|suspicions?|doubts?|"
+    r"reproach(?:es)?|silence|refusal|ingratitude|unkindness|contempt|scorn|distrust|want of)\b"
+)
+_LIMB = LazyPattern(
+    r" (?:in|through|on|about) (?:the|his|her|my|one) (?:\w+ )?(?:arm|leg|thigh|shoulder|"
+    r"side|breast|chest|head|neck|back|hand|foot|knee|face|lung|groin|throat|temple|forehead)s?\b"
+)
+# "Dead" as an adverb: wholly, exactly
+_WHOLLY = LazyPattern(
+    r" (?:sick|lame|beat|broke|bored|keen|slow|sober|quiet|straight|serious|pale|white|"
+    r"ahead|astern|faint|in (?:earnest|love)|on (?:time|target)|\w+ly\b)\b"
+)
+_LEFT_TO_ACT = LazyPattern(
+    r"(?: [A-Z][\w'-]+\.?)*(?:,? and (?:[A-Z][\w'.-]+ ?)+)?(?<! ) ?to [a-z]"
+)
+# What is handed down by will or by law; not a temper, a habit, a task or a mess
+_PROPERTY = LazyPattern(
+    r"(?=[.,;:!?\x01]|$)|(?: [\w'’-]+){0,7}? (?:estates?|propert(?:y|ies)|fortunes?|money|"
+    r"houses?|home|mills?|farms?|lands?|titles?|business|shop|manor|halls?|castle|cottage|"
+    r"pounds|thousands?|income|wealth|riches|everything|half|share|legacy|mines?|ship|"
+    r"kingdom|throne|crown|baronetcy|dukedom|earldom|annuity|library|jewels|capital|practice|"
+    r"firm|plantation|acres|rents?|gold|silver|living|inn|ranch|works|factory|park)\b|"
+    r" (?:the |all )?(?!I\b)[A-Z]\w+"
+)
+
+
+def is_figure_or_routine(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
+    """Return whether the phrase of an event of `kind`, at `match` in `words`, is a figure
+    of speech ("wounded his pride") or an everyday action.
+    """
+    return _is_figure(kind, words, match) or _is_everyday(kind, words, match)
+
+
+def _is_figure(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
+    phrase, end = match.group(), match.end()
+    if kind is _K.WOUNDED and "wounded" in phrase:
+        is_felt = bool(_FELT.search(phrase)) and not _LIMB.match(words, end)
+        return is_felt or bool(_HURT_FEELINGS.match(words, end))
+    if kind is _K.ARRESTED and "arrested " in phrase:
+        return bool(_ARRESTED_THING.match(words, end) or _ARRESTED_BY.match(words, end))
+    if kind is _K.DIED and phrase.endswith("dead"):
+        return bool(_WHOLLY.match(words, end))
+    if kind is _K.LEFT and phrase.startswith("left ") and phrase[5:6].isupper():
+        return bool(_LEFT_TO_ACT.match(words, end))
+    is_inherited = kind is _K.INHERITED and phrase == "inherited"
+    return is_inherited and not _PROPERTY.match(words, end)
+
+
+def _is_everyday(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
+    """Return whether people who live together meet by a door, or somebody only goes to
+    another street.
+    """
+    if kind is _K.MET and match.group().startswith("met"):
+        return bool(_CASUALLY.search(words, match.start()))
+    return kind is _K.ARRIVED and bool(_IN_TOWN.match(words, match.start()))
