@@ -272,7 +272,11 @@ def derive_relations(
         derived |= new
         origins |= {_link_of(relation): relation.links for relation in new.values()}
     derived |= _conclude_all(links, origins, pairs, people)
-    yield from (derived[pair] for pair in sorted(derived, key=sorted))
+    for pair in sorted(derived, key=sorted):
+        # A name that several people share may be another one of the same person.
+        owners = [set(people.cast.list_owners(name)) for name in pair]
+        if not set.intersection(*owners):
+            yield derived[pair]
 
 
 def _conclude_all(

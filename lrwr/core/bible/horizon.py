@@ -314,12 +314,12 @@ class HorizonCast:
 
         Empty if there is none, or if several characters share it.
         """
-        people = self._index_by_name.get(normalize_character_name(name), ())
+        people = self.list_owners(name)
         return people[0] if len(people) == 1 else ""
 
-    def is_shared(self, name: str) -> bool:
-        """Return whether several characters have the name or alias `name`."""
-        return len(self._index_by_name.get(normalize_character_name(name), ())) > 1
+    def list_owners(self, name: str) -> tuple[str, ...]:
+        """Return the names in the whole cast of all who have the name or alias `name`."""
+        return self._index_by_name.get(normalize_character_name(name), ())
 
     def display_name(self, name: str) -> str:
         """Return the visible name of the character with the name or alias `name`.

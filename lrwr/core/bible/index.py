@@ -13,6 +13,7 @@ from lrwr.core.bible.horizon import (
     HorizonView,
     VisibleCharacter,
 )
+from lrwr.core.bible.kin_terms import find_close_relatives
 from lrwr.core.bible.profiles import (
     build_character_profiles,
     build_name_profile,
@@ -255,7 +256,10 @@ def project_bible_parts(
     material = collect_visible_facts(knowledge.facts, cast, view)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
     relations = tuple(quote_relations(index.list_relations(parts), view))
-    events = collect_events(material, knowledge.canon)
+    relatives = find_close_relatives(
+        (r.source, r.target, r.kind) for r in index.relations
+    )
+    events = collect_events(material, knowledge.canon, relatives)
     disclosures = collect_disclosures(material)
     scenes = build_scene_summaries(
         material,

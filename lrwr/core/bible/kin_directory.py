@@ -198,7 +198,7 @@ class KinDirectory:
         woman = self._people.get(wife) or NamedPerson(wife, Gender.FEMALE)
         men = {
             other.name
-            for name in {surname, *woman.surnames}
+            for name in _list_common_names({surname, *woman.surnames}, man)
             for other in self._by_surname.get(name, ())
             if other.gender is Gender.MALE and _agree_in_rank(other, woman)
         }
@@ -221,12 +221,12 @@ class KinDirectory:
         """Return whether two are the only "Mr. Vale" and "Mrs. Vale", or the only knight
         of the name and its only Lady: they may be mother and son, but seldom are.
         """
-        woman = self._people.get(wife)
-        if woman is None or not woman.married:
+        woman, man = self._people.get(wife), self._people.get(husband)
+        if woman is None or man is None or not woman.married:
             return False
         namesakes = {
             other.name: other
-            for surname in woman.surnames
+            for surname in woman.surnames & man.surnames
             for other in self._by_surname.get(surname, ())
         }.values()
         men = {p.name for p in namesakes if _is_head(p) and _agree_in_rank(p, woman)}
@@ -319,7 +319,7 @@ class KinDirectory:
         if target:
             person = self.resolve(target) or self._resolve_relative(target, fact)
             person = person or self.resolve(f"{fact.detail('kind').title()} {target}")
-            if not person and " " in target and not self.cast.is_shared(target):
+            if not person and " " in target and len(self.cast.list_owners(target)) < 2:
                 person = self.cast.display_name(target)
         else:
             person = self.find_namesake(source, fact.detail("kind"))
@@ -440,6 +440,13 @@ def _split_name(name: str) -> tuple[list[str], list[str]]:
     words = [word.rstrip(".") for word in name.split() if word not in ("the", "The")]
     titles = [word for word in words if word in NAME_TITLES]
     return titles, words[len(titles) :] if words[: len(titles)] == titles else []
+
+
+def _list_common_names(names: set[str], man: NamedPerson | None) -> set[str]:
+    """Return those of a woman's `names` that a man has, too, or all: of a woman with
+    several surnames, only a common one can be that of their marriage.
+    """
+    return (names & man.surnames if man else set()) or names
 
 
 def _read_stranger(name: str) -> NamedPerson:

@@ -1,6 +1,6 @@
 """Nouns for relations between people, such as "mother", and what they mean."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -97,6 +97,24 @@ EXCLUSIVE = frozenset(_EXCLUSIVE_BASES.split())
 FAMILY = EXCLUSIVE | {"cousin"}
 TRANSIENT = frozenset({"companion", "partner", "neighbour", "neighbor"})
 """Nouns that in a story mostly say who walks, dances or sits with whom."""
+
+
+def find_close_relatives(
+    relations: Iterable[tuple[str, str, str]],
+) -> frozenset[frozenset[str]]:
+    """Return the pairs of parents and children, brothers and sisters, and grandparents
+    among `relations`: source, target and kind of each.
+    """
+    close = {"parent", "sibling", "grandparent"}
+    terms = (
+        (source, target, read_kin_term(kind.split(" or ")[0]))
+        for source, target, kind in relations
+    )
+    return frozenset(
+        frozenset((source, target))
+        for source, target, term in terms
+        if term is not None and term.base in close
+    )
 
 
 @cache

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from lrwr.core.bible.gaps import build_gap_ledger
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
+from lrwr.core.bible.kin_terms import find_close_relatives
 from lrwr.core.bible.profiles import build_character_profiles, collect_visible_facts
 from lrwr.core.bible.relations import collect_relations
 from lrwr.core.bible.scenes import build_scene_summaries
@@ -64,7 +65,8 @@ def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> 
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
     relations = collect_relations(material)
-    events = collect_events(material, knowledge.canon)
+    relatives = find_close_relatives((r.source, r.target, r.kind) for r in relations)
+    events = collect_events(material, knowledge.canon, relatives)
     disclosures = collect_disclosures(material)
     scenes = build_scene_summaries(material, knowledge.appearances, knowledge.canon)
     return Bible(

@@ -116,7 +116,7 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     relations = [
         relation
         for group in shown
-        if not (_is_friendship(group) and frozenset(group.key[:2]) in relatives)
+        if not (_is_no_kinship(group) and frozenset(group.key[:2]) in relatives)
         for relation in _build_relations(group, people)
     ]
     return (*relations, *derived)
@@ -127,8 +127,10 @@ def _is_close(kind: str) -> bool:
     return term is not None and term.base in ("parent", "sibling")
 
 
-def _is_friendship(group: RelationGroup) -> bool:
-    return group.ruled and group.term is not None and group.term.base == "friend"
+def _is_no_kinship(group: RelationGroup) -> bool:
+    """Return whether rules found two to be friends or in love."""
+    bases = ("friend", "lover")
+    return group.ruled and group.term is not None and group.term.base in bases
 
 
 def _iter_ties(material: VisibleFacts, people: KinDirectory) -> Iterator[RelationTie]:
@@ -391,6 +393,7 @@ def _drop_earlier_unions(
         id(group)
         for group in spouses
         if all(tie.sign == RelationCue.UNION for tie in group.ties)
+        and not _have_married_name(*group.key[:2], people)
         for name in group.key[:2]
         for other in by_person[name]
         if other is not group
@@ -418,6 +421,8 @@ def _rank_parent(group: RelationGroup) -> tuple[bool, bool, float, FamilyKey]:
 
 
 _COUPLES = frozenset({"spouse", "engaged", "widowed"})
+_EXCLUDED_BY = {"friend": FAMILY | {"lover"}, "lover": {"parent", "sibling"}}
+"""Relations that exclude friends and lovers, however well supported."""
 
 
 def _outweighs(group: RelationGroup, other: RelationGroup) -> bool:
@@ -427,7 +432,7 @@ def _outweighs(group: RelationGroup, other: RelationGroup) -> bool:
     bases = group.term.base, other.term.base
     if _COUPLES.issuperset(bases) and bases[0] != bases[1]:
         return False
-    if bases[0] in FAMILY | {"lover"} and bases[1] == "friend":
+    if bases[0] in _EXCLUDED_BY.get(bases[1], ()):
         return True
     if {*bases} == {"spouse", "parent"}:
         spouse, parent = (group, other) if bases[0] == "spouse" else (other, group)

@@ -37,10 +37,16 @@ from lrwr.core.model.facts import (
 from lrwr.core.ports.story_stores import DocumentQuotation
 
 
-def collect_events(material: VisibleFacts, canon: Canon) -> tuple[NarrativeEvent, ...]:
+def collect_events(
+    material: VisibleFacts,
+    canon: Canon,
+    relatives: Collection[frozenset[str]] = (),
+) -> tuple[NarrativeEvent, ...]:
     """Return the events of `material`, the visible facts, in story order.
 
-    "I" in narration is the narrator of the scene, whom `canon` may decide.
+    "I" in narration is the narrator of the scene, whom `canon` may decide. Nobody is in
+    love with one of their `relatives`, pairs of displayed names: the pronoun means
+    somebody else.
 
     Facts with the same description and location give one event. Names that are not
     visible are left out. An event that rules found and in which nobody known takes part
@@ -51,6 +57,12 @@ def collect_events(material: VisibleFacts, canon: Canon) -> tuple[NarrativeEvent
     for sourced_fact in _drop_replaced_events(material):
         fact = sourced_fact.fact
         involved = _list_involved(sourced_fact, material.cast, narrators)
+        if fact.detail("kind") in _OF_LOVERS and fact.keeper == RULES_KEEPER:
+            involved = tuple(
+                name
+                for name in involved
+                if frozenset((involved[0], name)) not in relatives
+            )
         if _is_about_nobody(fact, involved):
             continue
         tag = fact.detail("story_grid_tag")
@@ -76,6 +88,8 @@ def collect_events(material: VisibleFacts, canon: Canon) -> tuple[NarrativeEvent
 _K = LifeEventKind
 _GRAVE = frozenset({_K.DIED, _K.ROBBED, _K.ARRESTED, _K.ELOPED})
 """Kinds of events that matter whoever takes part."""
+_OF_LOVERS = frozenset({_K.LOVED, _K.PROPOSED})
+"""Kinds of events between two people who are not closely related."""
 _GRAVE_IF_NARRATED = frozenset({_K.WOUNDED, _K.ACCIDENT, _K.TAKEN})
 """Kinds of which speech says too little if it names nobody."""
 

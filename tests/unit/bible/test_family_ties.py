@@ -1,8 +1,8 @@
 """Relations of a family that support and exclude each other."""
 
-from lrwr.core.model.cast import Gender
+from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.facts import FAR_DETAIL
-from tests.unit.bible.family import VERIFIED, Family
+from tests.unit.bible.family import PROBABLE, VERIFIED, Family
 
 
 def test_cues_for_the_father_of_two_sisters_count_together() -> None:
@@ -103,6 +103,42 @@ def test_kin_without_a_name_of_a_wife_are_those_of_her_maiden_name() -> None:
             family.hints("unnamed", "", kind, "Nell")
     assert ("Mrs. Tallow", "mother", "Nell") in family.shown()
     assert ("Mr. Tallow", "father", "Nell") in family.shown()
+
+
+def test_nobody_is_in_love_with_a_mother() -> None:
+    family = Family("Hob Tallow", "Mrs. Tallow")
+    family.states("Mrs. Tallow", "mother", "Hob Tallow")
+    family.states("Mrs. Tallow", "lover", "Hob Tallow")
+    assert family.shown() == [("Mrs. Tallow", "mother", "Hob Tallow")]
+
+
+def test_nobody_is_their_own_aunt_under_a_name_that_two_people_share() -> None:
+    family = Family("Nell Tallow", "Mr. Vale")
+    stories = family.stories
+    stories.people = Cast(
+        stories.people.characters, {"Mrs. Hale": ("Nell Tallow", "Mr. Vale")}
+    )
+    family.states("Mr. Vale", "father", "Nell Tallow")
+    family.states("Mrs. Hale", "sister", "Mr. Vale")
+    assert ("Mrs. Hale", "aunt", "Nell Tallow") not in family.shown()
+
+
+def test_a_wife_with_two_married_names_keeps_the_marriage_of_each() -> None:
+    family = Family("Mr. Vale", "Mr. Tallow")
+    family.stories.name("Mrs. Vale", "Mrs. Tallow", gender=Gender.FEMALE)
+    family.states("Mrs. Vale", "wife", "Mr. Vale", sure=PROBABLE)
+    assert family.shown() == [("Mrs. Vale", "wife", "Mr. Vale")]
+
+
+def test_a_marriage_that_gave_a_name_is_not_replaced_by_a_later_one() -> None:
+    family = Family("Mr. Vale", "Hob Tallow")
+    family.stories.name("Nell", "Mrs. Vale", gender=Gender.FEMALE)
+    family.hints("union", "Nell", "spouse", "Mr. Vale", sure=VERIFIED)
+    family.hints("union", "Nell", "spouse", "Hob Tallow", sure=VERIFIED)
+    assert family.shown() == [
+        ("Nell", "wife", "Mr. Vale"),
+        ("Nell", "wife", "Hob Tallow"),
+    ]
 
 
 def test_a_friend_who_becomes_a_father_in_law_stays_a_friend() -> None:

@@ -1,5 +1,7 @@
 """Who says "I" in the chapters of a story with several narrators."""
 
+import pytest
+
 from lrwr.core.bible.projection import project_bible
 from lrwr.core.canon.model import Canon, ManuscriptLocation
 from lrwr.core.model.cast import Gender
@@ -8,6 +10,7 @@ from lrwr.core.model.facts import (
     NARRATOR_DETAIL,
     WRITER_KEEPER,
     Certainty,
+    CharacterField,
     FactAbout,
     LifeEventKind,
 )
@@ -71,3 +74,30 @@ def test_a_point_of_view_in_the_third_person_is_no_sign_of_presence() -> None:
     canon = Canon(points_of_view={ManuscriptLocation(DocumentId(ONE)): "Nell Gannet"})
     first, _ = project_bible(two_narrators().knowledge(canon)).scenes
     assert first.present == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "involved"),
+    [
+        ("mother", ("Hob Tallow",)),
+        ("cousin", ("Hob Tallow", "Mrs. Tallow")),
+    ],
+)
+def test_nobody_falls_in_love_with_a_mother(
+    kind: str, involved: tuple[str, ...]
+) -> None:
+    text = "# One\n\nMrs. Tallow sat with Hob Tallow. He had fallen in love with her."
+    stories = Stories(Book({ONE: text}))
+    stories.name("Mrs. Tallow", gender=Gender.FEMALE)
+    stories.name("Hob Tallow", gender=Gender.MALE)
+    stories.fact(
+        ONE, "sat with", FactAbout.CHARACTER, CharacterField.RELATIONSHIP, "",
+        "Hob Tallow", details=(("target", "Mrs. Tallow"), ("kind", kind)),
+    )  # fmt: skip
+    people = (("involved", "Hob Tallow"), ("involved", "Mrs. Tallow"))
+    stories.fact(
+        ONE, "fallen in love", FactAbout.EVENT, "event", "fallen in love",
+        details=(("kind", LifeEventKind.LOVED), *people),
+    )  # fmt: skip
+    (event,) = project_bible(stories.knowledge()).events
+    assert event.characters_involved == involved
