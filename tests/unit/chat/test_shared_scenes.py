@@ -133,6 +133,27 @@ async def test_the_first_scene_is_one_whose_narration_names_both() -> None:
     assert said.citations[0].text == "Nell sat down. Mags came in with the lamp."
 
 
+async def test_a_child_of_the_same_given_name_is_not_the_one_with_the_title() -> None:
+    book = {
+        ONE: "# One\n\nNell sat down. Arthur played with the lamp.\n",
+        TWO: "# Two\n\nNell sat down. Mr. Rook came in with the lamp.\n",
+    }
+    stories = Stories(Book(book))
+    stories.name("Nell")
+    stories.name("Arthur", "Mr. Rook")
+    stories.appears(ONE, "Nell sat down.", "Nell", AppearanceRole.PRESENT, 1)
+    stories.appears(ONE, "Arthur played", "Arthur", AppearanceRole.PRESENT, 1)
+    said = await answered(stories, "Has Nell met Mr. Rook?")
+    assert said.text.startswith("No scene found that names Mr. Rook and Nell together.")
+    assert not said.citations
+    said = await answered(stories, "Has Nell met Arthur?")
+    assert said.text.startswith("First scene with Arthur and Nell, chapter 1")
+    stories.appears(TWO, "Nell sat down.", "Nell", AppearanceRole.PRESENT, 1)
+    stories.appears(TWO, "Mr. Rook came in", "Arthur", AppearanceRole.PRESENT, 1)
+    said = await answered(stories, "Has Nell met Mr Rook?")
+    assert said.text.startswith("First scene with Mr. Rook and Nell, chapter 2")
+
+
 async def test_who_is_absent_since_a_chapter_is_listed_with_the_last_scene(
     story: Stories,
 ) -> None:

@@ -1,7 +1,7 @@
 """Finds the passages that have a value of the kind that a question asks for."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.chat.extractive.answer_types import (
@@ -102,6 +102,63 @@ def find_sentences_about_person(
     if answer_type is None or not answer_type.people:
         return []
     return _find_value(question, text, sentences)
+
+
+MAX_ACTION_WORDS = 2
+"""Words that say what happens in a question for an action: "die", "strike"."""
+
+SENTENCES_BESIDE_ACTION = 2
+"""Sentences before and after a word of an action that may name the people instead."""
+
+_ACTION_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:(?:when|why)\b"
+    r"|how\s+(?:do|does|did|is|was|were|has|have|had)\b"
+    r"|whom?\s+(?!(?:is|was|are|were)\b)\w+)",
+    re.IGNORECASE,
+)
+"""Asks when, why or how something happens, or who does it."""
+
+
+def lacks_action(
+    question: ValueQuestion,
+    texts: Sequence[str],
+    sentences: SentenceSplitter,
+    *,
+    is_narrator: bool,
+) -> bool:
+    """Return whether `question` asks for an action of people, and none of `texts` has a
+    word of the action, or a related one, near the names of all of them.
+
+    The first person may stand for one of them if one `is_narrator`.
+    """
+    action = set(question.topic) - _KINDS
+    people = [set(words) for words in question.people if words]
+    is_of_action = 0 < len(action) <= MAX_ACTION_WORDS and bool(people)
+    if not is_of_action or not _ACTION_QUESTION.search(question.text):
+        return False
+    forms = {
+        _cut_ending(form)
+        for word in action
+        for form in (word, *find_related_words([word]))
+    }
+    return not any(
+        sum(not n.isdisjoint(_extract_words(_drop_namesakes(near, n))) for n in people)
+        + (is_narrator and not _FIRST_PERSON.isdisjoint(_extract_words(near)))
+        >= len(people)
+        for text in texts
+        for near in _iter_around(forms, text, sentences)
+    )
+
+
+def _iter_around(
+    stems: Collection[str], text: str, sentences: SentenceSplitter
+) -> Iterator[str]:
+    """Yield each sentence of `text` that has one of `stems`, with those beside it."""
+    parts = [text[span.start : span.end] for span in sentences(text) if len(span)]
+    reach = SENTENCES_BESIDE_ACTION
+    for place, part in enumerate(parts):
+        if not set(map(_cut_ending, _extract_words(part))).isdisjoint(stems):
+            yield " ".join(parts[max(0, place - reach) : place + reach + 1])
 
 
 def _asks_full_name(question: ValueQuestion, answer_type: AnswerType) -> bool:

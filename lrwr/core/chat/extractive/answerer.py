@@ -180,14 +180,13 @@ class _ExtractiveAnswer:
                 yield line
 
     async def _write_scenes(self, shared: SharedScenes) -> AnswerEventStream:
-        """Yield the scenes of the people in question, then passages if the question is
-        whether they meet.
-        """
+        """Yield the scenes in question, then passages if it is whether people meet."""
         scenes = SharedScenesWriter(
             shared,
             await load_result_texts(self.result, self.source.store),
             self.source.sentences,
             bounded=self.question.horizon is not None,
+            question=self.plan.question or self.question.text,
         )
         for piece in scenes.write(self.writer):
             yield piece
@@ -248,8 +247,7 @@ class _ExtractiveAnswer:
             yield self.writer.say(conflict)
         for event in chain.from_iterable(map(self.writer.facts, chain(*facts))):
             yield event
-        limit = self._count_passages(facts)
-        if not limit:
+        if not (limit := self._count_passages(facts)):
             return
         has_facts = any(facts)
         typed = _build_typed_question(self.question, self.plan, self.result, self.parts)

@@ -11,6 +11,7 @@ from lrwr.core.chat.extractive.answer_types import asks_for_list, asks_where
 from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
     describe_missing_value,
+    lacks_action,
 )
 from lrwr.core.chat.extractive.person_answers import find_words_spoken
 from lrwr.core.chat.extractive.question_parts import find_speaker_names
@@ -68,6 +69,7 @@ def describe_doubt(
     lack = " ".join(filter(None, (nameless, lack)))
     if not is_first:
         return lack
+    lack = lack or _describe_action(question, typed, quotes, sentences)
     if not lack and (missing is None or asks_where(typed.text)):
         lack = _describe_form(question, typed) or _describe_distance(
             quotes, words, sentences
@@ -76,6 +78,24 @@ def describe_doubt(
         return ""
     so_far = " up to this point" if question.horizon is not None else ""
     return f"{NO_CLEAR_ANSWER}{so_far}. {lack}"
+
+
+def _describe_action(
+    question: TurnQuestion,
+    typed: ValueQuestion,
+    quotes: Sequence[PassageQuote],
+    sentences: SentenceSplitter,
+) -> str:
+    """Return a line that says that no passage has the action in question with the people
+    that it names; "" if one has, or if it asks for no action.
+    """
+    narrators = {form for forms in question.narrators for form in forms}
+    is_narrator = not narrators.isdisjoint(typed.forms)
+    texts = [quote.text for quote in quotes]
+    if not lacks_action(typed, texts, sentences, is_narrator=is_narrator):
+        return ""
+    words = " or ".join(f"“{word}”" for word in typed.topic)
+    return f"No passage has {words}, or a related word, near everybody in question."
 
 
 def _describe_form(question: TurnQuestion, typed: ValueQuestion) -> str:

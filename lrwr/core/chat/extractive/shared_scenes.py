@@ -30,6 +30,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.text import SentenceSplitter, Span, extract_content_words
 from lrwr.core.model.turns import NO_SCENE
+from lrwr.core.nlp.facts.clauses import TITLE_WORDS
 from lrwr.core.ports.stores import DocumentText
 
 MAX_LISTED_SCENES = 40
@@ -217,7 +218,8 @@ class SharedScenesWriter:
     """Writes the scenes with certain people as lines of an answer.
 
     `texts` has the documents of the scenes; `bounded` means that the story is read up to
-    a horizon only.
+    a horizon only. Of somebody whom `question` calls by title and surname, a given name
+    alone is no sign that they are there: a child may share it.
     """
 
     def __init__(
@@ -227,12 +229,20 @@ class SharedScenesWriter:
         sentences: SentenceSplitter,
         *,
         bounded: bool,
+        question: str = "",
     ) -> None:
         self._shared = shared
+        self._own_forms = [
+            _drop_given_names(question, forms) for forms in shared.people
+        ]
+        self._may_be_others = any(
+            not set(forms).issubset(own)
+            for forms, own in zip(shared.people, self._own_forms, strict=True)
+        )
         self._texts = texts
         self._sentences = sentences
         self._so_far = " up to this point" if bounded else ""
-        self._names = _join_names([forms[0] for forms in shared.people])
+        self._names = _join_names([forms[0] for forms in self._own_forms])
 
     def write(self, writer: AnswerWriter) -> AnswerPieces:
         """Yield all scenes if they are asked for, else the first one and the first words
@@ -285,16 +295,18 @@ class SharedScenesWriter:
             )
 
     def _tell_meeting(self, writer: AnswerWriter) -> AnswerPieces:
-        people = self._shared.people
+        people = self._own_forms
         witnesses = (self._find_witness(s, people) for s in self._shared.scenes)
         evidence = next((e for e, is_named in witnesses if is_named), None)
         lead = f"First scene with {self._names}"
         if evidence is None:  # present in the scene, but named far apart
             yield writer.say(f"{NO_SCENE} that names {self._names} together.")
+            if self._may_be_others:
+                return
             evidence, _ = self._find_witness(self._shared.scenes[0], people)
             lead = f"Probably the first scene with {self._names}"
         yield from writer.facts((_build_line(evidence, lead),))
-        if quote := self._shared.exchange:
+        if (quote := self._shared.exchange) and not self._may_be_others:
             lead = f"First certain words of {quote.speaker} to {quote.addressee}"
             item = _build_line(quote.evidence, lead)
             yield from writer.facts((item,))
@@ -334,6 +346,36 @@ class SharedScenesWriter:
             key = scene.key_sentences[0].spans[0]
             place = Span(key.start - start, key.end - start)
         return _build_evidence(scene, place, text), False
+
+
+_TITLES = frozenset(TITLE_WORDS.split())
+
+
+def _drop_given_names(question: str, forms: Sequence[str]) -> tuple[str, ...]:
+    """Return those of `forms`, the names of somebody, that another person of the same
+    given name does not have, if `question` calls them by title; else all of them.
+
+    The name in the question comes first.
+    """
+    plain = question.replace(".", "")
+    titled = [
+        form
+        for form in forms
+        if _begins_with_title(form)
+        and re.search(rf"(?<!\w){re.escape(form.replace('.', ''))}(?!\w)", plain)
+    ]
+    if not titled:
+        return tuple(forms)
+    surname = titled[0].split()[-1]
+    own = (
+        form for form in forms if surname in form.split() or _begins_with_title(form)
+    )
+    return tuple(dict.fromkeys((titled[0], *own)))
+
+
+def _begins_with_title(form: str) -> bool:
+    first, *rest = form.split()
+    return bool(rest) and first.rstrip(".") in (*_TITLES, "the", "The")
 
 
 def _mask_speech(text: str) -> str:
