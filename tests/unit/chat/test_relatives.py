@@ -27,6 +27,7 @@ AUNT = "“The fog is a thief,” said Nell’s aunt at the door."
         ("Where does Mags’ husband sleep?", "Mags’ husband"),
         ("Who is Nell's aunt?", ""),
         ("What is the name of Nell's aunt?", ""),
+        ("Who was Nell's aunt on the other side?", ""),
         ("What does Nell's lamp show?", ""),
         ("What does Nell say of her aunt?", ""),
     ],
@@ -53,6 +54,20 @@ async def test_no_line_of_somebody_is_shown_as_one_of_their_aunt() -> None:
     assert [citation.text for citation in said.citations] == [AUNT, FOG]
     own = replace(question, text="What does Nell say of the fog?")
     assert "The fog is late" in (await answer(stories, own, plan, result)).text
+
+
+async def test_passages_with_the_relative_are_only_doubted_as_lines_of_theirs() -> None:
+    stories = Stories(Book({"1.md": f"# One\n\n{AUNT}\n"}))
+    stories.name("Nell Tallow", "Nell")
+    result = found(stories, passages=[passage(stories.book, "1.md", AUNT)])
+    for text, is_doubted in (
+        ("What does Nell's aunt say of the fog?", True),
+        ("What stood at the door of Nell's aunt?", False),
+        ("What stood at the door of Nell's uncle?", False),
+    ):
+        question = TurnQuestion(text, cast=CAST[:1])
+        said = await answer(stories, question, a_plan(), result)
+        assert ("No single name is known" in said.text) is is_doubted
 
 
 def _relation(target: str) -> CharacterRelation:

@@ -65,8 +65,9 @@ def describe_doubt(
         lack = f"None of these passages clearly {missing}."
     elif asks_for_list(typed.text):
         lack = PARTIAL_ANSWER
-    nameless = describe_nameless(find_relative(typed.text, question.cast))
-    lack = " ".join(filter(None, (nameless, lack)))
+    if relative := find_relative(typed.text, question.cast):
+        nameless = describe_nameless(typed.text, relative)
+        lack = " ".join(filter(None, (nameless, lack)))
     if not is_first:
         return lack
     lack = lack or _describe_action(question, typed, quotes, sentences)

@@ -12,8 +12,11 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
 from lrwr.core.chat.extractive.person_answers import find_kin_asked, select_kin
 from lrwr.core.chat.extractive.question_parts import iter_profile_names
+from lrwr.core.chat.planning import lexicon
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import SentenceSplitter
+from lrwr.core.ports.story_stores import AppearanceRole
+from lrwr.core.retrieval.people import infer_question_role
 
 _ORDER = (
     r"(?:elder|eldest|younger|youngest|older|oldest|late|dead|own|only|twin|poor|little"
@@ -21,6 +24,9 @@ _ORDER = (
 )
 _NAME_ASKED = re.compile(r"\b(?:names?|called|named|related|relations?)\b", re.I)
 """Questions for the name of a relative itself, or for how people are related."""
+
+_WHO_IS = re.compile(r"\W*(?:and\s+)?who(?:['’]s|\s+(?:is|was|are|were))\s+", re.I)
+"""The beginning of a question for who a relative is, whatever follows."""
 
 _KINDS_OF_KIN = FAMILY | {"widowed", "guardian"}
 
@@ -52,6 +58,8 @@ def find_relative(question: str, cast: Iterable[Sequence[str]]) -> Relative | No
         r"(?P<noun>[a-z]+(?:-[a-z]+)*)(?!\w)"
     )
     for match in pattern.finditer(question):
+        if _WHO_IS.fullmatch(question[: match.start()]):
+            continue
         term = read_kin_term(match["noun"])
         if term is not None and term.base in _KINDS_OF_KIN:
             return Relative(match.group(), owners[match["owner"]], match["noun"], term)
@@ -124,10 +132,12 @@ def put_relative_first(
     return sorted(passages, key=rank)
 
 
-def describe_nameless(relative: Relative | None) -> str:
-    """Return a sentence that says that it is not known who the `relative` is; "" without
-    one.
+def describe_nameless(question: str, relative: Relative) -> str:
+    """Return a sentence that says that it is not known who the `relative` is; "" unless
+    `question` asks what they say: then lines of nobody known can answer it.
     """
-    if relative is None:
+    role = infer_question_role(question, question.find(relative.phrase))
+    is_speech = lexicon.SPEECH_PATTERN.search(question.lower())
+    if role is not AppearanceRole.SPEAKS or not is_speech:
         return ""
     return f"No single name is known for {relative.phrase}."
