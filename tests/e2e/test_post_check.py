@@ -258,7 +258,7 @@ def judged(asked: Asked) -> str:
     if asked.shape != "Statements":
         return json.dumps(made_up(asked.schema))
     user = asked.texts[1]
-    passages = re.findall(r"^<passage \d+ \w+>\n(.*?)^</passage", user, re.M | re.S)
+    passages = re.findall(r"^<passage \d+[^>\n]*>\n(.*?)^</passage", user, re.M | re.S)
     (at, quote), *_ = (
         (at, match[0])
         for at, text in enumerate(passages, start=1)
@@ -324,7 +324,7 @@ def test_a_passage_of_another_sentence_is_shown_if_it_decides(
             return json.dumps(made_up(asked.schema))
         user = asked.texts[1]
         passages = dict(
-            re.findall(r"^<passage (\d+) \w+>\n(.*?)^</passage", user, re.M | re.S)
+            re.findall(r"^<passage (\d+)[^>\n]*>\n(.*?)^</passage", user, re.M | re.S)
         )
         listed = re.findall(r"^<statement 1, passages ([\d, ]+) \w+>", user, re.M)
         number, quote = next(
@@ -354,7 +354,9 @@ def test_what_the_passages_do_not_say_is_judged_again_with_further_passages(
         if asked.shape != "Statements":
             return json.dumps(made_up(asked.schema))
         user = asked.texts[1]
-        passages = re.findall(r"^<passage \d+ \w+>\n(.*?)^</passage", user, re.M | re.S)
+        passages = re.findall(
+            r"^<passage \d+[^>\n]*>\n(.*?)^</passage", user, re.M | re.S
+        )
         prompts.append(passages)
         row = {"id": 1, "passage": 0, "quote": "", "verdict": "absent", "why": "no"}
         if len(prompts) > 1:
@@ -404,7 +406,9 @@ def test_a_supported_sentence_keeps_only_details_that_the_quotation_has_otherwis
         if asked.shape != "Statements":
             return json.dumps(made_up(asked.schema))
         user = asked.texts[1]
-        passages = re.findall(r"^<passage \d+ \w+>\n(.*?)^</passage", user, re.M | re.S)
+        passages = re.findall(
+            r"^<passage \d+[^>\n]*>\n(.*?)^</passage", user, re.M | re.S
+        )
         at = next(at for at, text in enumerate(passages, start=1) if cited in text)
         row = {"id": 1, "verdict": "supported", "passage": at, "why": "it says so"}
         return json.dumps({"statements": [{**row, "quote": cited}]})

@@ -16,7 +16,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.evidence.drafts import describe_gap, format_source
+from lrwr.core.evidence.drafts import count_post_words, describe_gap, format_source
 from lrwr.core.evidence.kinds import KIND_RULES
 from lrwr.core.evidence.pack import (
     AnchoredFact,
@@ -173,7 +173,7 @@ def build_post_table(posts: Sequence[StoredPost], now: float) -> StyledTable:
             post.name,
             KIND_RULES[post.evidence.kind].name,
             post.evidence.as_of or "whole",
-            f"{len(post.text.split()):,}",
+            f"{count_post_words(post.text):,}",
             format_age(max(0.0, now - post.changed)),
             shorten_excerpt(post.evidence.brief),
         )

@@ -111,6 +111,10 @@ async def _undo(settings: Settings, output: Output, name: str) -> None:
             output.json(post_as_json(post))
         else:
             output.answer(f"{post.file}: {describe_post(post)}")
+            folder = workspace.library.state_dir / "posts" / post.name
+            output.info(
+                f"The version before, with your own edits, is kept in {folder}."
+            )
 
 
 def post_export_command(

@@ -125,7 +125,8 @@ PartsOption = Annotated[
     typer.Option(min=1, max=MAX_PARTS, help="Paragraphs or posts at most."),
 ]
 OutlineOption = Annotated[
-    bool, typer.Option("--outline", help="Make an outline, without a model.")
+    bool,
+    typer.Option("--outline", "--no-model", help="Make an outline, without a model."),
 ]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace a draft; its version is preserved.")
@@ -207,7 +208,7 @@ def _parse_platform(kind: PostKind, to: str | None) -> Platform | None:
     if not KIND_RULES[kind].is_thread:
         if to is not None:
             raise SettingsProblem(
-                f"`--to` is for threads; a {KIND_RULES[kind].name} has no limit",
+                f"`--to` is for threads; {KIND_RULES[kind].name_with_article} has no limit",
                 hint="Leave it out; `lrwr post export NAME --to x` divides any draft.",
             )
         return None

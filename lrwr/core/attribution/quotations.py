@@ -33,7 +33,8 @@ of the quotation follows."""
 
 _INNER = rf"[^‘’'\n“”\"]|“[^“”\n]*”|{_APOSTROPHE}"
 SINGLE_QUOTED = re.compile(
-    rf"{QUOTED.pattern}"
+    r"“(?P<curly>[^“”]+)”"
+    r"|(?<![\w.,;:!?…–—-])\"(?P<straight>(?=\S)[^\"\n]*(?<=\S))\"(?!\w)"
     rf"|(?<![\w’'])‘(?!{_ELIDED})(?=[^\W\d]|[’'“…—])(?P<single>(?:{_INNER})+)’(?!\w)"
     rf"|(?<![\w’'])'(?!{_ELIDED})(?=[^\W\d]|[…—])(?P<plain>(?:{_INNER})+)'(?!\w)"
 )

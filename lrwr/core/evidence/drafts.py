@@ -20,6 +20,11 @@ _SENTENCE_END = re.compile(r"([.!?…]+)\s*$")
 _SOURCES = re.compile(r"^#{1,6}[ \t]*Sources[ \t]*$.*\Z", re.MULTILINE | re.DOTALL)
 
 
+_SOURCE_NUMBER = re.compile(r"^- \[\d+\] ", re.MULTILINE)
+_WORD = re.compile(r"\S*\w\S*")
+_HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
+
+
 class CitationStyle(StrEnum):
     """What an export does with citations: numbers in the text and sources at the end,
     sources at the end only, or neither.
@@ -185,7 +190,16 @@ def convert_citations(text: str, style: CitationStyle) -> str:
         return text
     body = _SOURCES.sub("", text)
     sources = text[len(body) :] if style is CitationStyle.END else ""
+    sources = _SOURCE_NUMBER.sub("- ", sources)
     return f"{strip_answer_citation_marks(body).rstrip()}\n\n{sources}".rstrip() + "\n"
+
+
+def count_post_words(text: str) -> int:
+    """Return how many words the Markdown of a draft has, without headings, citation marks
+    and sources.
+    """
+    body = _HEADING.sub("", _SOURCES.sub("", text))
+    return len(_WORD.findall(extract_post(body)))
 
 
 def list_posts(

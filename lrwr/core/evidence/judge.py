@@ -23,7 +23,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from lrwr.core.ports.stores import AnalysisStore
 
-PROMPT_REVISION = "3"
+PROMPT_REVISION = "4"
 """Version of prompt and schema; part of the cache key of verdicts."""
 
 STATEMENTS_PER_CALL = 6
@@ -59,7 +59,7 @@ does not contradict.
 passage: the number of the passage that decides; 0 for absent.
 quote: the words that decide, 3 to 25 of them, with the names, numbers or things that \
 the statement is about, copied letter by letter from that passage; empty for absent.
-why: at most 20 words.
+why: at most 20 words, without numbers of passages.
 """
 
 _OWN_ONLY = "use those only"
@@ -88,6 +88,7 @@ class EvidenceClaim:
 
     `before` are the sentences before it, if it may need them to be understood. `nearby`
     are the texts of further passages that may decide, those of statements around it.
+    `places` says of each of `texts` where it stands, as in "chapter 3"; empty if unknown.
     """
 
     statement: str
@@ -95,6 +96,7 @@ class EvidenceClaim:
     names: tuple[str, ...] = ()
     before: str = ""
     nearby: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -188,7 +190,11 @@ def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
     numbers = {text: number for number, text in enumerate(passages, start=1)}
     names = list(dict.fromkeys(line for claim in claims for line in claim.names))
     blocks = [("names", "\n".join(names))] if names else []
-    blocks += [(f"passage {number}", text) for text, number in numbers.items()]
+    places = _map_places(claims)
+    blocks += [
+        (f"passage {number}{places.get(text, '')}", text)
+        for text, number in numbers.items()
+    ]
     for number, claim in enumerate(claims, start=1):
         listed = ", ".join(str(numbers[text]) for text in claim.passages)
         if claim.before:
@@ -211,6 +217,16 @@ def _list_passages(claims: Sequence[EvidenceClaim]) -> list[str]:
     return list(dict.fromkeys([*own, *nearby]))
 
 
+def _map_places(claims: Sequence[EvidenceClaim]) -> Mapping[str, str]:
+    """Return the places of passages by their texts, to follow their numbers."""
+    return {
+        text: f", {place}"
+        for claim in claims
+        for text, place in zip(claim.texts, claim.places, strict=False)
+        if place
+    }
+
+
 def share_passages(claims: Sequence[EvidenceClaim]) -> list[EvidenceClaim]:
     """Return the claims, each with the passages of those that are sent in one call with
     it as `nearby`.
@@ -218,11 +234,12 @@ def share_passages(claims: Sequence[EvidenceClaim]) -> list[EvidenceClaim]:
     shared = []
     for start in range(0, len(claims), STATEMENTS_PER_CALL):
         batch = claims[start : start + STATEMENTS_PER_CALL]
-        texts = _list_passages(batch)
-        shared += [
-            replace(c, nearby=tuple(t for t in texts if t not in c.passages))
-            for c in batch
-        ]
+        texts, places = _list_passages(batch), _map_places(batch)
+        for claim in batch:
+            nearby = tuple(text for text in texts if text not in claim.passages)
+            own = (places.get(text, "") for text in (*claim.passages, *nearby))
+            listed = tuple(place.removeprefix(", ") for place in own)
+            shared.append(replace(claim, nearby=nearby, places=listed))
     return shared
 
 
@@ -335,7 +352,7 @@ class _ClaimFormat:
 
     def list_key_parts(self, item: EvidenceClaim) -> list[str]:
         """Return all that a judgement depends on, besides the model."""
-        texts = [item.statement, item.before, *item.texts, *item.names]
+        texts = [item.statement, item.before, *item.texts, *item.names, *item.places]
         return ["evidence", PROMPT_REVISION, *texts]
 
 

@@ -79,6 +79,12 @@ class PostKindRules:
     sources: int = 8
     advice: str = ""
 
+    @property
+    def name_with_article(self) -> str:
+        """Its name with the indefinite article: "an essay"."""
+        article = "an" if self.name[0] in "aeiou" else "a"
+        return f"{article} {self.name}"
+
 
 _BIOGRAPHY = PostGap(GapKind.AUTHOR, "who you are, and what you wrote before")
 _WHY = PostGap(GapKind.AUTHOR, "why you write about this")

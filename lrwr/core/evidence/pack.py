@@ -21,6 +21,7 @@ MIN_FACTS = 5
 
 _CLAUSE_ENDS = ".,;:!?…—–”"
 _SENTENCE_ENDS = ".!?…”"
+_SENTENCE_START = re.compile(r"\W*[A-Z0-9]")
 _MARKUP = re.compile(r"^(?:[>\s]|[-+*]\s)+")
 
 
@@ -138,7 +139,10 @@ def _strip_odd_marks(sentence: str) -> str:
     opened, closed = sentence.count("“"), sentence.count("”")
     if opened > closed:
         return sentence.removeprefix("“")
-    return sentence.removesuffix("”") if closed > opened else sentence
+    if closed > opened:
+        return sentence.removesuffix("”")
+    is_odd = "‘" not in sentence and re.search(r"[,.!?…—–]’$", sentence)
+    return sentence.removesuffix("’") if is_odd else sentence
 
 
 def _find_best_sentence(brief: str, text: str, split: SentenceSplitter) -> str:
@@ -146,6 +150,7 @@ def _find_best_sentence(brief: str, text: str, split: SentenceSplitter) -> str:
     sentences = [text[span.start : span.end].strip() for span in split(text)]
     plain = [_MARKUP.sub("", s) for s in sentences if not s.startswith("#")]
     long = [s for s in plain if len(s.split()) >= MIN_QUOTE_WORDS]
+    long = [s for s in long if _SENTENCE_START.match(s)] or long
     return max(long, key=lambda s: len(stems & stem_words(s)), default="")
 
 

@@ -49,7 +49,7 @@ _GAP_KINDS = {
 }
 
 _GAPS_TASK = """\
-You plan a {name} about a novel for its author. You get the author's brief and passages \
+You plan {a_name} about a novel for its author. You get the author's brief and passages \
 of the novel or of its notes that a search found.
 searches: at most 4 short searches of the novel for what the brief needs and the \
 passages lack; none if they are enough.
@@ -61,7 +61,7 @@ sentence from the passages; empty for picture and author.
 """
 
 _PACK_TASK = f"""\
-You collect evidence for a {{name}} about a novel. You get the author's brief and \
+You collect evidence for {{a_name}} about a novel. You get the author's brief and \
 numbered sources: passages of the novel, the author's notes, pages of the web. Return 5 \
 to {MAX_FACTS} facts that the brief needs, those of the novel first.
 source: the number of the source that says it.
@@ -72,7 +72,7 @@ certainty: stated if the words say it, implied if it follows from them.
 """
 
 _WRITE_TASK = """\
-You write a {name} about a novel, for its author to revise. Readers: {audience}. \
+You write {a_name} about a novel, for its author to revise. Readers: {audience}. \
 {advice}
 Length: {length}.
 Use only the numbered facts and the brief. Every sentence that says something about the \
@@ -81,15 +81,15 @@ or an invitation names none. Do not invent names, numbers, quotations or events,
 not go beyond a fact. Quote only words that stand in a quotation, between “ and ”, \
 letter by letter. No superlatives, no praise of the book, no placeholders, no numbers \
 in brackets: the numbers go into `facts`.
-variants: {variants}, different in approach. title: empty for a thread. parts: {parts}; \
+variants: {variants}. title: empty for a thread. parts: {parts}; \
 each has its sentences in order.
 """
 
 _REPAIR_TASK = """\
-A check flagged sentences of a {name} about a novel. For each, write one sentence that \
+A check flagged sentences of {a_name} about a novel. For each, write one sentence that \
 the numbered facts support, as short as the old one, with the numbers of its facts; \
-leave the text empty to drop it. Keep the wording where it is not at fault. No \
-superlatives, no new names, numbers or quotations.
+leave the text empty to drop it. Keep the wording where it is not at fault, and do not \
+repeat what the sentences before and after it say. No superlatives, no new names, numbers or quotations.
 """
 
 _SENTENCE_BREAK = re.compile(r"[.!?…][”\"’)]*\s+")
@@ -126,7 +126,8 @@ def build_gap_messages(
     request: WritingRequest, sources: Sequence[EvidenceSource]
 ) -> list[ChatMessage]:
     """Return the prompt that asks what is missing."""
-    task = _GAPS_TASK.format(name=KIND_RULES[request.kind].name)
+    rules = KIND_RULES[request.kind]
+    task = _GAPS_TASK.format(name=rules.name, a_name=rules.name_with_article)
     return _build_messages(task, request.brief, _list_sources(sources, request.brief))
 
 
@@ -134,7 +135,7 @@ def build_pack_messages(
     request: WritingRequest, sources: Sequence[EvidenceSource]
 ) -> list[ChatMessage]:
     """Return the prompt that asks for facts with quotations."""
-    task = _PACK_TASK.format(name=KIND_RULES[request.kind].name)
+    task = _PACK_TASK.format(a_name=KIND_RULES[request.kind].name_with_article)
     return _build_messages(task, request.brief, _list_sources(sources, request.brief))
 
 
@@ -152,27 +153,53 @@ def build_writing_messages(
         unit = f"{parts} posts at most"
         length = f"each post at most {limit - 20} characters"
     task = _WRITE_TASK.format(
-        name=rules.name,
+        a_name=rules.name_with_article,
         audience=rules.audience.value,
         advice=rules.advice,
         length=length,
-        variants=request.variants,
+        variants=_describe_variants(request.variants),
         parts=unit,
     )
     return _build_messages(task, request.brief, _list_facts(pack.facts))
 
 
+def _describe_variants(count: int) -> str:
+    return f"{count}, different in approach" if count > 1 else "one"
+
+
 def build_revision_messages(
-    request: WritingRequest, pack: EvidencePack, flagged: Sequence[FlaggedSentence]
+    request: WritingRequest,
+    pack: EvidencePack,
+    flagged: Sequence[FlaggedSentence],
+    drafts: Sequence[PostDraft] = (),
 ) -> list[ChatMessage]:
-    """Return the prompt that asks to rewrite flagged sentences, numbered from 1."""
-    task = _REPAIR_TASK.format(name=KIND_RULES[request.kind].name)
+    """Return the prompt that asks to rewrite flagged sentences, numbered from 1, each
+    with its neighbours in `drafts`.
+    """
+    task = _REPAIR_TASK.format(a_name=KIND_RULES[request.kind].name_with_article)
     blocks = _list_facts(pack.facts)
     for number, flag in enumerate(flagged, start=1):
         facts = ", ".join(map(str, flag.sentence.facts)) or "none"
         label = f"sentence {number}, facts {facts}"
-        blocks.append((label, f"{flag.sentence.text}\nProblem: {flag.reason}"))
+        lines = [flag.sentence.text, f"Problem: {flag.reason}"]
+        lines += _describe_neighbours(flag.sentence, drafts)
+        blocks.append((label, "\n".join(lines)))
     return _build_messages(task, request.brief, blocks)
+
+
+def _describe_neighbours(
+    sentence: DraftSentence, drafts: Sequence[PostDraft]
+) -> list[str]:
+    """Return lines with the sentences before and after one of the first draft with it."""
+    for draft in drafts:
+        if sentence in draft.sentences:
+            at = draft.sentences.index(sentence)
+            before, after = draft.sentences[:at][-1:], draft.sentences[at + 1 :][:1]
+            return [
+                *(f"Before it: {neighbour.text}" for neighbour in before),
+                *(f"After it: {neighbour.text}" for neighbour in after),
+            ]
+    return []
 
 
 def _build_messages(

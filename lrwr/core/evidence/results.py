@@ -92,7 +92,10 @@ class CheckedStatement:
             return None
         texts = (closest.passage.chunk.text for closest in self.passages)
         before = self.before if _REFERENCE.search(self.statement.text) else ""
-        return EvidenceClaim(self.statement.text, tuple(texts), self.names, before)
+        places = tuple(_describe_place(closest.passage) for closest in self.passages)
+        return EvidenceClaim(
+            self.statement.text, tuple(texts), self.names, before, places=places
+        )
 
     @property
     def needs_author(self) -> bool:
@@ -102,6 +105,12 @@ class CheckedStatement:
         if self.result is StatementResult.OUTSIDE and self.statement.links:
             return False
         return self.result in NEEDS_AUTHOR
+
+
+def _describe_place(passage: Passage) -> str:
+    if passage.chapter is None:
+        return "note"
+    return f"chapter {passage.chapter}" if passage.chapter else "before chapter 1"
 
 
 def withdraw_differences(checked: CheckedStatement) -> CheckedStatement:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lrwr.core.attribution.details import find_missing_numbers
+from lrwr.core.attribution.details import find_missing_numbers, stem_words
 from lrwr.core.attribution.names import find_missing_names, fold_words
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.evidence.checker import DraftChecker
@@ -25,7 +25,11 @@ from lrwr.core.evidence.results import (
     StatementResult,
 )
 from lrwr.core.evidence.statement_search import find_subject
-from lrwr.core.evidence.statements import DraftStatement, iter_statements
+from lrwr.core.evidence.statements import (
+    MIN_CLAUSE_STEMS,
+    DraftStatement,
+    iter_statements,
+)
 from lrwr.core.model.text import STOP_WORDS, LineIndex, SentenceSplitter
 from lrwr.core.ports.stores import DocumentText
 
@@ -47,6 +51,9 @@ _BACKWARD = re.compile(
 
 _PERSONAL = frozenset(("he", "she", "they", "his", "her", "their"))
 _NAME = re.compile(r"\b[A-Z]\w{2,}")
+
+_ASIDE = re.compile(r"(?P<said>[^?]+?)(?:[:;–—]\s|\s?—\s?)[^?]*\?\W*")
+"""A question after words that ask nothing."""
 
 _DANGLING = "it refers to a sentence that was left out"
 
@@ -166,6 +173,7 @@ async def _check_by_rules(
         return f"the story tells it only in chapter {later.chapter}"
     if not sentence.facts:
         has_claim = any(r.result is not StatementResult.NOTHING for r in results)
+        has_claim = has_claim or _claims_before_question(text)
         return "it names no fact that it rests on" if has_claim else ""
     sources = pack.select(sentence.facts)
     texts = list(iter_source_texts(sources))
@@ -177,6 +185,14 @@ async def _check_by_rules(
         if parts.judge is not None and all(map(_lacks_negation_only, differing)):
             progress.doubts[sentence], reason = reason, ""
     return reason
+
+
+def _claims_before_question(text: str) -> bool:
+    """Return whether a question follows something that is said: "A mule, a lamp and a
+    false name: how long can it last?"
+    """
+    match = _ASIDE.fullmatch(text)
+    return match is not None and len(stem_words(match["said"])) > MIN_CLAUSE_STEMS
 
 
 def _compare_with_sources(

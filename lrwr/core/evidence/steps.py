@@ -418,7 +418,7 @@ def _describe_lengths(
         words = sum(len(part.text.split()) for part in post.draft.parts)
         if not rules.is_thread and not low <= words <= high:
             sentences.append(
-                f"It has {words:,} words; a {rules.name} has {low:,} to {high:,}."
+                f"It has {words:,} words; {rules.name_with_article} has {low:,} to {high:,}."
             )
         count = len(post.draft.parts)
         if request.parts and count > request.parts:
@@ -441,7 +441,7 @@ async def _request_revisions(
     try:
         return await request_reply(
             dependencies.writer,
-            build_revision_messages(state["request"], pack, flagged),
+            build_revision_messages(state["request"], pack, flagged, state["drafts"]),
             build_revision_shape(),
             lambda reply: parse_revisions(reply, len(flagged), pack),
         )

@@ -92,6 +92,16 @@ def test_a_passage_of_another_statement_of_the_prompt_may_decide() -> None:
     assert "use those only" in build_claim_messages(CLAIMS)[0].text
 
 
+def test_each_passage_has_its_chapter_in_the_prompt() -> None:
+    first = EvidenceClaim("Nell tends it.", (LAMP,), places=("chapter 3",))
+    second = EvidenceClaim("It is called Bess.", (MULE,), places=("note",))
+    shared = share_passages([first, second])
+    assert shared[0].places == ("chapter 3", "note")
+    user = build_claim_messages(shared)[1].text
+    assert re.search(r"<passage 1, chapter 3 \w+>\nNell filled", user)
+    assert re.search(r"<passage 2, note \w+>\nThe mule", user)
+
+
 def test_numbers_out_of_range_and_double_ones_are_ignored() -> None:
     rows = [
         row(1, "absent", 0, ""),

@@ -13,6 +13,7 @@ from lrwr.core.evidence.drafts import (
     DraftSentence,
     PostDraft,
     convert_citations,
+    count_post_words,
     fit_parts,
     list_posts,
     map_sentences,
@@ -115,7 +116,10 @@ def test_sources_are_those_that_are_cited_and_last() -> None:
     )
     assert convert_citations(text, CitationStyle.REMOVE) == "# Fog\n\nIt rose. Why?\n"
     end = convert_citations(text, CitationStyle.END)
-    assert end.startswith("# Fog\n\nIt rose. Why?\n\n## Sources")
+    assert end == (
+        "# Fog\n\nIt rose. Why?\n\n## Sources\n\n- 1.md:1 (note): “words of 2”\n"
+    )
+    assert count_post_words(text) == 3
     assert convert_citations(text, CitationStyle.KEEP) == text
 
 

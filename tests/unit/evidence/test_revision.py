@@ -9,14 +9,20 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.batch_judge import BatchJudgeResult
 from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
-from lrwr.core.evidence.drafts import DraftSentence
+from lrwr.core.evidence.drafts import DraftPart, DraftSentence, PostDraft
 from lrwr.core.evidence.judge import (
     ClaimJudge,
     ClaimJudgement,
     EvidenceClaim,
     Verdict,
 )
+from lrwr.core.evidence.kinds import PostKind
 from lrwr.core.evidence.pack import EvidenceFact, EvidencePack
+from lrwr.core.evidence.prompts import (
+    FlaggedSentence,
+    WritingRequest,
+    build_revision_messages,
+)
 from lrwr.core.evidence.results import CheckedStatement, CheckedStory, StatementResult
 from lrwr.core.evidence.revision import SentenceCheckParts, check_draft_sentences
 from lrwr.core.evidence.sources import EvidenceSource
@@ -47,6 +53,16 @@ class NegationChecker:
             differences=(difference,),
             is_repeated=self._is_repeated,
         )
+
+
+class QuietChecker:
+    """Finds nothing to check."""
+
+    async def check(
+        self, statement: DraftStatement, *_: object, **__: object
+    ) -> CheckedStatement:
+        """Return the statement as one that states nothing."""
+        return CheckedStatement(statement, StatementResult.NOTHING)
 
 
 class SteadyJudge:
@@ -85,3 +101,30 @@ async def test_a_negation_in_other_words_is_left_to_the_language_model(
     )
     check = await check_draft_sentences([SENTENCE], PACK, parts)
     assert bool(check.flagged) == is_flagged
+
+
+@pytest.mark.parametrize(
+    ("text", "is_flagged"),
+    [
+        ("A drunken mule, a boy and a false name: how long can it last?", True),
+        ("How long can a mule with a false name hide from a boy?", False),
+        ("Now, dear readers: what would you do?", False),
+    ],
+)
+async def test_what_a_question_states_before_it_asks_needs_a_fact(
+    text: str, *, is_flagged: bool
+) -> None:
+    parts = SentenceCheckParts(
+        cast("DraftChecker", QuietChecker()), STORY, find_sentence_spans
+    )
+    check = await check_draft_sentences([DraftSentence(text)], PACK, parts)
+    assert bool(check.flagged) == is_flagged
+
+
+def test_a_flagged_sentence_is_shown_with_its_neighbours() -> None:
+    sentences = (DraftSentence("One."), SENTENCE, DraftSentence("Three."))
+    draft = PostDraft("", (DraftPart(sentences),))
+    request = WritingRequest("The mule", PostKind.ESSAY)
+    flagged = [FlaggedSentence(SENTENCE, "it is odd")]
+    user = build_revision_messages(request, PACK, flagged, [draft])[1].text
+    assert "Before it: One.\nAfter it: Three." in user

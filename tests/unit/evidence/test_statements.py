@@ -154,3 +154,13 @@ def test_a_line_that_begins_with_a_quotation_begins_a_sentence() -> None:
         "Mr. Lusk has proposed to Nell.",
         "‘I’d hoped for a witch,’ observed Jack.",
     ]
+
+
+def test_words_between_two_quotations_are_no_quotation() -> None:
+    text = 'It is odd," said Nell, glad that it was over: "and I liked it! Oh, very."'
+    assert [one.text for one in read(text)] == [
+        'It is odd," said Nell, glad that it was over: "and I liked it! Oh, very."'
+    ]
+    assert [q.text for one in read(text) for q in one.quotations] == [
+        "and I liked it! Oh, very."
+    ]
