@@ -102,6 +102,7 @@ class RoomApp(App[None], inherit_bindings=False):
         self._opening: tuple[Worker[Any], int] | None = None
         self._held: list[Key | Paste] = []
         self._bubbling_in: Screen[Any] | None = None
+        self._has_started = False
 
     async def on_event(self, event: Event) -> None:
         """Handle an event, and remember when the user typed or clicked last.
@@ -157,13 +158,16 @@ class RoomApp(App[None], inherit_bindings=False):
 
     def _is_ready_for(self, event: Key | Paste) -> bool:
         """Return whether the screen that the user sees or expects can handle a key."""
+        if not self._has_started:
+            self._has_started = bool(self.screen_stack) and _has_focus(self.screen)
+            if not self._has_started:
+                return False
         screen = self.screen
         if self._bubbling_in is screen:
             return False
         if self._opening is not None:
             worker, depth = self._opening
-            has_focus = screen.focused is not None or not screen.focus_chain
-            is_open = len(self.screen_stack) > depth and screen.is_mounted and has_focus
+            is_open = len(self.screen_stack) > depth and _has_focus(screen)
             if not (is_open or worker.is_finished):
                 return False
             self._opening = None
@@ -217,6 +221,11 @@ class RoomApp(App[None], inherit_bindings=False):
         self._unconfirmed = name, now
         self.notify(message, markup=False, timeout=CONFIRM_SECONDS)
         return False
+
+
+def _has_focus(screen: Screen[Any]) -> bool:
+    """Return whether a screen is laid out, and has chosen what gets the keys."""
+    return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
 
 
 ScreenResultT = TypeVar("ScreenResultT")
