@@ -1,7 +1,7 @@
 """When `lrwr check` first reported each contradiction, in `.lrwr/findings.json`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 LOG_FILE_NAME = "findings.json"
 """The log's name in the state folder."""
+
+KEEP_SECONDS = 86_400
+"""How long the time of a contradiction that is gone is kept: it may come back when a
+damaged file is read again, or an edit is undone."""
 
 _AGE = re.compile(r"(?:(\d{1,3})|an?|last) ?(day|week)s?(?: ago)?")
 
@@ -36,14 +40,43 @@ class LoggedFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class GoneFinding:
+    """When a contradiction was first reported, and since when it is not any more, both
+    in seconds since 1970.
+    """
+
+    first: float
+    gone: float
+
+
+@dataclass(frozen=True, slots=True)
 class FindingLog:
     """The contradictions of the last check of the whole story, by their id.
 
-    `checked` is when that was, in seconds since 1970; 0 if never.
+    `checked` is when that was, in seconds since 1970; 0 if never. `gone` has those that
+    an earlier check reported, for `KEEP_SECONDS`.
     """
 
     checked: float = 0.0
     findings: dict[str, LoggedFinding] = field(default_factory=dict)
+    gone: dict[str, GoneFinding] = field(default_factory=dict)
+
+    def first_report(self, id_: str, now: float) -> float:
+        """Return when a contradiction was first reported; `now` if that is not known."""
+        if id_ in self.findings:
+            return self.findings[id_].first
+        gone = self.gone.get(id_)
+        return gone.first if gone and now - gone.gone < KEEP_SECONDS else now
+
+    def list_gone(self, ids: Collection[str], now: float) -> dict[str, GoneFinding]:
+        """Return the contradictions that are gone; those with `ids` are there."""
+        newly = {id_: GoneFinding(f.first, now) for id_, f in self.findings.items()}
+        gone = {**newly, **self.gone}
+        return {
+            id_: finding
+            for id_, finding in gone.items()
+            if id_ not in ids and now - finding.gone < KEEP_SECONDS
+        }
 
     @property
     def open_ids(self) -> list[str]:
@@ -82,14 +115,14 @@ def log_findings(
     """Record which contradictions a check reported, and return when each was first.
 
     The times are in seconds since 1970, by id. A contradiction that a check of the
-    whole story no longer reports is removed: if it comes back, it is new. Without
-    `with_model`, those of a language model were not looked for and stay. In a library
-    that cannot be written, the times are returned but not recorded.
+    whole story no longer reports is removed: if it comes back after `KEEP_SECONDS`, it
+    is new. Without `with_model`, those of a language model were not looked for and stay.
+    In a library that cannot be written, the times are returned but not recorded.
     """
     before = load_finding_log(library)
     reported = {
         finding.id: LoggedFinding(
-            before.findings[finding.id].first if finding.id in before.findings else now,
+            before.first_report(finding.id, now),
             finding.intended,
             bool(finding.judge),
         )
@@ -100,7 +133,9 @@ def log_findings(
         for id_, logged in before.findings.items()
         if not is_whole or (logged.by_model and not with_model)
     }
-    log = FindingLog(now if is_whole else before.checked, {**others, **reported})
+    findings = {**others, **reported}
+    gone = before.list_gone(findings, now)
+    log = FindingLog(now if is_whole else before.checked, findings, gone)
     with suppress(OSError):
         write_private_file(library.state_dir / LOG_FILE_NAME, encode_json(log))
     return MappingProxyType({id_: logged.first for id_, logged in reported.items()})
