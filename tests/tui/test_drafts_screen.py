@@ -41,17 +41,17 @@ def add_scene(book: Path, *drafts: str) -> None:
 
 async def open_board(room: Room, book: Path, *drafts: str) -> None:
     """Make the board of the sample, add a scene with drafts, and highlight it."""
-    await room.press("alt+b")
+    await room.press("alt+g")
     assert isinstance(room.app.screen, DraftsScreen)
     await room.press("m")
     assert "has a card for each scene" in shown_note(room)
     add_scene(book, *drafts)
-    await room.press("escape", "alt+b", "slash", *"tide", "enter")
+    await room.press("escape", "alt+g", "slash", *"tide", "enter")
 
 
 async def test_without_a_board_one_key_makes_it(book: Path) -> None:
     async with a_room(book) as room:
-        await room.press("alt+b")
+        await room.press("alt+g")
         assert any("There is no board" in line for line in shown_lines(room))
         await room.press("m")
         assert "Scene 1  in the manuscript" in shown_rows(room)
@@ -125,5 +125,5 @@ async def test_it_looks_so(
 ) -> None:
     async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await open_board(room, book, DRAFT.format(who="Hob"))
-        await room.press("escape", "alt+b")
+        await room.press("escape", "alt+g")
         await check_picture(room.app, f"drafts-{width}-{theme}")

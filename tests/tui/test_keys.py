@@ -9,6 +9,7 @@ from textual._xterm_parser import XTermParser
 from textual.binding import Binding
 from textual.events import Key
 
+from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.keymap import (
     ALL_ACTIONS,
     enable_alt_enter_key,
@@ -17,8 +18,12 @@ from lrwr.tui.input.keymap import (
     parse_keymap,
     resolve_keys,
 )
+from lrwr.tui.screens.chat import OPENS_SCREEN
 from lrwr.tui.screens.help import HelpScreen
 from tests.fakes.room import a_room
+
+NEED_MORE = {"room.rename", "room.export"}
+"""Actions whose screen opens only in a thread."""
 
 
 @pytest.mark.parametrize(
@@ -128,6 +133,39 @@ async def test_a_bad_line_is_told_and_the_room_opens_all_the_same(book: Path) ->
         await room.pilot.pause()
         assert isinstance(room.app.screen, HelpScreen)
         await room.press("escape")
+
+
+LETTER_KEYS = sorted(
+    (action.id, key)
+    for action in ALL_ACTIONS
+    for key in resolve_keys(action, {})
+    if key.startswith("alt+") and len(key) == len("alt+x")
+)
+
+
+@pytest.mark.parametrize(("name", "key"), LETTER_KEYS)
+def test_an_advertised_alt_key_is_heard_as_terminals_send_it(
+    name: str, key: str
+) -> None:
+    parser = XTermParser()
+    events = [*parser.feed(f"\x1b{key[-1]}"), *parser.feed("")]
+    assert [event.key for event in events if isinstance(event, Key)] == [key], name
+
+
+async def test_every_key_that_opens_a_screen_does_so_from_the_prompt(
+    book: Path,
+) -> None:
+    opens = [a for a in ROOM_ACTIONS if a.handler_name in OPENS_SCREEN]
+    unopened = []
+    async with a_room(book) as room:
+        for action in opens:
+            assert room.app.focused is room.screen.query_one("#prompt")
+            await room.press(resolve_keys(action, {})[0])
+            unopened += [action.id] if room.on_top else []
+            await room.press("escape")
+            if not room.on_top:
+                await room.press("escape")
+    assert not set(unopened) - NEED_MORE
 
 
 @pytest.mark.parametrize("sent", ["\x1b\r", "\x1b\n", "\n", "\x1b[13;3u"])

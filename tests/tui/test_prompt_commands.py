@@ -1,5 +1,6 @@
 """Commands in the prompt: offered, completed, done."""
 
+import asyncio
 from pathlib import Path
 
 from textual.widgets import Static
@@ -7,7 +8,8 @@ from textual.widgets import Static
 from lrwr.core.model.choices import AnswerMode
 from lrwr.tui.widgets.prompt import PromptInputArea, SuggestionList
 from lrwr.tui.widgets.sources import Sources
-from tests.fakes.room import Room, a_room
+from tests.fakes.paired import until
+from tests.fakes.room import Room, a_room, look_again
 
 
 def prompt(room: Room) -> PromptInputArea:
@@ -148,3 +150,29 @@ async def test_the_reason_why_a_command_is_refused_stays_after_fast_typing(
         assert hint.display
         await room.press("backspace")
         assert not hint.display
+
+
+async def test_chapters_are_offered_as_they_are_counted_after_reading_went_on(
+    book: Path,
+) -> None:
+    first = min((book / "chapters").glob("*.md"))
+    text = first.read_text(encoding="utf-8")
+    first.unlink()
+    await asyncio.to_thread(look_again, book)
+    async with a_room(book) as room:
+        await room.type("/")
+        await room.settle()
+        early = dict(prompt(room).completions.places)
+        await room.press("backspace")
+        first.write_text(text, encoding="utf-8")
+        version = room.screen.library_version
+        await room.press("alt+l")
+        await until(
+            room,
+            lambda: (
+                room.screen.library_version > version
+                and bool(prompt(room).completions.places)
+            ),
+        )
+        assert dict(prompt(room).completions.places) != early
+        assert len(prompt(room).completions.places) == len(early) + 1

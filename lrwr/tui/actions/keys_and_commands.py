@@ -146,7 +146,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
-        "room.drafts", "alt+b", "Drafts",
+        "room.drafts", "alt+g", "Drafts",
         "Show the board of scenes with their drafts", "do('drafts')", "draft",
         section=STORY,
     ),

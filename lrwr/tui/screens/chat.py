@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.widgets import Footer
 
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
-from lrwr.tui.input.prompt import list_commands
+from lrwr.tui.input.prompt import CompletionContext, list_commands
 from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.scope import ChatOptions, ChatScope
 from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
@@ -161,6 +161,12 @@ class ChatScreen(RoomScreen):
             text = f"reading: {status.progress}"
             self.query_one(StatusLine).update_fields(index=text)
 
+    def watch_library_version(self, version: int) -> None:
+        """Drop the completions of the library before the change, and load them again."""
+        if version:
+            self.query_one(PromptInputArea).completions = CompletionContext()
+            self._fill_completions()
+
     def show_spending(self) -> None:
         """Show tokens and price of the last turn and of the thread."""
         if self._split_view is not None:
@@ -192,7 +198,9 @@ class ChatScreen(RoomScreen):
 
     @on(PromptInputArea.CompletionsNeeded)
     def _fill_completions(self) -> None:
-        self.run_worker(self._load_completions(), group="known", exit_on_error=False)
+        self.run_worker(
+            self._load_completions(), group="known", exclusive=True, exit_on_error=False
+        )
 
     async def _load_completions(self) -> None:
         controller = await self._get_controller()
