@@ -28,3 +28,4 @@ async def test_without_drafts_the_screen_says_how_to_make_one(book: Path) -> Non
     async with a_room(book) as room:
         await room.press("alt+p")
         assert any("lrwr post new" in line for line in shown_lines(room))
+        assert any("lrwr post check FILE" in line for line in shown_lines(room))

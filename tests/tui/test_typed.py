@@ -70,6 +70,10 @@ def test_a_command_is_told_from_its_words(name: str, words: str, gap: str) -> No
             "There is no command /etc/passwd. To start a question with a slash",
         ),
         ("/", "Type a command after the slash; /help"),
+        (
+            "/merge",
+            "There is no command /merge. /review lists names to decide on; in a shell, `lrwr canon merge`.",
+        ),
         ("/ quit", "Type a command after the slash; /help"),
     ],
 )

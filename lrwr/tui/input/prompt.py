@@ -130,6 +130,9 @@ SLASH_HINT = "To start a question with a slash, put a space before it."
 _EARLIER_NAMES = {"people": "characters"}
 """Commands by earlier names, which still work."""
 
+_SHELL_DECISIONS = frozenset({"merge", "split", "ignore"})
+"""Decisions on names that are commands of the shell only."""
+
 
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
@@ -187,6 +190,8 @@ def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
         )
     near = get_close_matches(name, names, n=1)
     offer = f"Did you mean /{near[0]}?" if near else SLASH_HINT
+    if name in _SHELL_DECISIONS:
+        offer = f"/review lists names to decide on; in a shell, `lrwr canon {name}`."
     return UnclearInput(f"There is no command /{first[:40]}. {offer}")
 
 

@@ -253,7 +253,10 @@ class PostsScreen(MasterDetailScreen[None]):
     def __init__(self, room: RoomScreen) -> None:
         super().__init__(room, "Posts")
         self.hint = "Press / to search…"
-        self.nothing = "No drafts yet. `lrwr post new` makes one."
+        self.nothing = (
+            "No drafts yet. `lrwr post new` makes one; `lrwr post check FILE` checks a"
+            " text of yours."
+        )
         self._posts: Sequence[StoredPost] = ()
 
     async def rows(self) -> Sequence[ListRow]:
