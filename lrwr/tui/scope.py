@@ -66,12 +66,11 @@ class ChatScope:
 
 
 def describe_scope(scope: ChatScope) -> list[str]:
-    """Return phrases for who answers, about whom, and how much of the story is used."""
-    parts = [f"{scope.speaker or 'the analyst'} answers"]
+    """Return phrases for how much of the story is used, who answers, and about whom."""
+    parts = [f"up to {format_horizon(scope.as_of)}"] if scope.as_of else []
+    parts.append(f"{scope.speaker or 'the analyst'} answers")
     if scope.character and not scope.speaker:
         parts.append(f"about {scope.character}")
-    if scope.as_of:
-        parts.append(f"up to {format_horizon(scope.as_of)}")
     if scope.witnessed:
         parts.append("witnessed only")
     return parts

@@ -5,16 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.bible.values import Bible
 from lrwr.core.retrieval.story import natural_key
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.widgets.lists import LineList, RowList
+from lrwr.tui.widgets.status import RoomHeader
 from tests.fakes.paired import (
     highlighted,
     paired,
     shown_lines,
     shown_note,
     shown_rows,
+    until,
 )
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS, NARROW, Room, a_room, look_again
@@ -160,6 +163,67 @@ async def test_a_page_of_rows_is_turned_while_one_types(book: Path) -> None:
         assert highlighted(room) in rows[3:]
         await room.press("pageup", "pageup")
         assert highlighted(room) == rows[0]
+
+
+@pytest.mark.parametrize("key", ["f7", "f8", "f9", "alt+k", "alt+q", "alt+y"])
+async def test_details_of_a_row_go_when_nothing_matches(book: Path, key: str) -> None:
+    async with a_room(book) as room:
+        await room.press(key)
+        await room.hit(*"n", *"qqqzzz")
+        await room.settle()
+        assert not shown_rows(room)
+        assert shown_lines(room) == ["Nothing matches “nqqqzzz”."]
+
+
+async def test_details_that_are_still_loaded_do_not_come_back(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f9")
+        screen = paired(room)
+        screen._highlighted()
+        screen.show_no_match("Nothing matches “x”.")
+        await room.settle()
+        assert shown_lines(room) == ["Nothing matches “x”."]
+
+
+async def test_a_chapter_narrows_the_timeline_and_the_characters(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f9")
+        await room.type("ch1")
+        await room.settle()
+        headings = [row for row in shown_rows(room) if row.startswith("Chapter")]
+        assert len(headings) == 1
+        assert "Chapter 1" in shown_lines(room)[0]
+        await room.press("escape", "f7")
+        everybody = shown_rows(room)
+        await room.type("ch2")
+        await room.settle()
+        assert 0 < len(shown_rows(room)) < len(everybody)
+        await room.type("99")
+        await room.settle()
+        assert shown_lines(room) == ["Nothing matches “ch299”."]
+
+
+async def test_quotes_from_one_character_to_another_are_found_by_both_names(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.press("alt+q")
+        bible = getattr(paired(room), "bible", None)
+        assert isinstance(bible, Bible)
+        pair = next((q.speaker, q.addressee) for q in bible.quotes if q.addressee)
+        said = [q for q in bible.quotes if (q.speaker, q.addressee) == pair]
+        await room.type(" to ".join(pair).lower())
+        await room.settle()
+        rows = [row for row in shown_rows(room) if "  “" in row]
+        assert len(rows) == len(said)
+        assert all(name in shown_lines(room)[0] for name in pair)
+
+
+async def test_the_horizon_is_in_the_title_line_of_a_narrow_screen(book: Path) -> None:
+    opening = ChatOptions(character="Nell", as_of="ch5")
+    async with a_room(book, size=(60, 24), opening=opening) as room:
+        header = room.screen.query_one(RoomHeader)
+        await until(room, lambda: "up to chapter 5" in header.render_line(0).text)
 
 
 async def test_a_click_reads_of_somebody(book: Path) -> None:

@@ -124,11 +124,7 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
         return ()
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return further rows for the filter `text`, from a slow search.
-
-        They are shown below the matching rows, once the user stops typing. None by
-        default.
-        """
+        """Return rows of a slow search for `text`, shown last once typing stops."""
         del text
         return ()
 
@@ -219,9 +215,8 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
         """Show the rows that match the filter, then those of `extra` with other keys.
 
-        The row with the key `at` is highlighted. If `at` is empty, it is the first row
-        on a ranked screen with a filter, else the row highlighted before. If that row
-        is not shown, the first row is highlighted.
+        The row with the key `at` is highlighted; without `at` the first on a ranked
+        screen with a filter, else the row as before. If it is not shown, the first is.
         """
         text = self.query_one(Input).value
         matches = (
@@ -231,20 +226,19 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
         )
         keys = {row.key for row in matches}
         matches += [row for row in extra if row.key not in keys]
-        self.query_one(RowList).show(matches, at=at or self._first_match(text))
+        usual = "" if text and self.RANKED else self.key
+        self.query_one(RowList).show(matches, at=at or usual)
         if not any(not row.heading for row in matches):
             message = f"Nothing matches “{text}”." if self._rows.all else self.nothing
-            self.query_one(LineList).show([StyledLine((StyledText(message, "faint"),))])
+            self.show_no_match(message)
 
-    def _first_match(self, text: str) -> str:
-        """Return the key to highlight: empty for the best match, else the current key."""
-        return "" if text and self.RANKED else self.key
+    def show_no_match(self, message: str) -> None:
+        """Show `message` instead of the details of a row that is no longer listed."""
+        self.workers.cancel_group(self, "read")
+        _show_alone(StyledLine((StyledText(message, "faint"),)), self.query(LineList))
 
     def set_note(self, text: str, *, good: bool = False) -> None:
-        """Show the message `text` below the lists; `good` marks success.
-
-        An empty text hides the message.
-        """
+        """Show the message `text` below the lists, if any; `good` marks success."""
         note = self.query_one("#master-detail-note", Static)
         note.update(sanitize_text(text))
         note.set_class(good, "good")
@@ -323,8 +317,7 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
         if not isinstance(self.focused, LineList):
             self.submit()
             return
-        evidence = self.focused.evidence_below
-        if evidence is None:
+        if (evidence := self.focused.evidence_below) is None:
             self.notify("These lines have no location to open.")
         else:
             self._open(evidence.document, evidence.lines.first)
@@ -343,8 +336,7 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
         try:
             return await work
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            problem = cast("RoomApp", self.app).describe_error(error)
-            self.set_note(problem.full_text)
+            self.set_note(cast("RoomApp", self.app).describe_error(error).full_text)
             return None
 
     @work(exclusive=True, group="open", exit_on_error=False)
@@ -362,17 +354,13 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
         """
         focused = self.focused
         lines = focused if isinstance(focused, LineList) else self.query_one(LineList)
-        evidence = lines.evidence
-        if evidence is not None:
+        if (evidence := lines.evidence) is not None:
             start = evidence.spans[0].start
             self.room.last_read = ReaderPosition(evidence.document, start)
             self.room.action_do("reader")
 
     def action_step(self, by: int) -> None:
-        """Move the highlight down if `by` is positive, else up, by one row.
-
-        If the details have the focus, it moves by one line there.
-        """
+        """Move the highlight of the list or the focused details down or up by one."""
         active = self._active_list
         (active.action_cursor_down if by > 0 else active.action_cursor_up)()
 
@@ -412,6 +400,12 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
             event.stop()
             find.focus()
             find.insert_text_at_cursor(typed)
+
+
+def _show_alone(line: StyledLine, lists: Iterable[LineList]) -> None:
+    """Show `line` in the first list, and nothing in the others."""
+    for number, lines in enumerate(lists):
+        lines.show(() if number else (line,))
 
 
 def locate_line(line: StyledLine, document: str, number: int) -> StyledLine:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar
@@ -45,6 +45,7 @@ from lrwr.core.bible.story_graph import (
     find_neighbors,
 )
 from lrwr.core.bible.values import (
+    AttributedQuote,
     Bible,
     SceneSummary,
     format_chapter_name,
@@ -56,7 +57,7 @@ from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_line
-from lrwr.tui.widgets.lists import LineList, ListRow, RowList
+from lrwr.tui.widgets.lists import ListRow, RowList
 
 _POINT = re.compile(r"(?:vol\d+\.)?ch\d+(?::s\d+)?", re.IGNORECASE)
 """A point of the story, as `--as-of` takes it."""
@@ -66,6 +67,10 @@ _SINCE = re.compile(
     r"(?:absent |not |gone )?since (?:ch|chapter )(\d{1,4})", re.IGNORECASE
 )
 """What the user types to see who does not appear after a chapter."""
+
+
+_IN_CHAPTER = re.compile(r"(?:in )?(?:ch|chapter )(\d{1,4})", re.IGNORECASE)
+"""What the user types to see who is in a chapter."""
 
 
 STILL_READ = "The manuscript is still being read; the list is updated when it is done."
@@ -147,25 +152,42 @@ class PeopleScreen(StoryScreen):
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Characters", words=words)
         self._graph: StoryGraph | None = None
-        self.hint = "Type a name, or since ch4 for who does not appear after it…"
+        self.hint = (
+            "Type a name, ch4 for who is in it, or since ch4 for who is not after it…"
+        )
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the characters that match; after "since ch4", those absent since then."""
-        match = _SINCE.fullmatch(self.query_one(Input).value.strip())
-        if match is None or self.bible is None:
+        """Show the characters that match the filter.
+
+        For "ch4" they are those in that chapter; for "since ch4", those absent since.
+        """
+        text, bible = self.query_one(Input).value.strip(), self.bible
+        if bible is not None and (match := _IN_CHAPTER.fullmatch(text)):
+            self._show_chapter(bible, int(match[1]), at)
+        elif bible is not None and (match := _SINCE.fullmatch(text)):
+            self._show_absent(bible, int(match[1]), at)
+        else:
             super().find(extra, at=at)
-            return
-        last = find_last_scenes(self.bible)
+
+    def _show_chapter(self, bible: Bible, chapter: int, at: str) -> None:
+        scenes = (scene for scene in bible.scenes if scene.chapter == chapter)
+        present = {name for scene in scenes for name in scene.present}
+        rows = [row for row in self.rows_of(bible) if row.name in present]
+        self.query_one(RowList).show(rows, at=at or self.key)
+        if not rows:
+            self.show_no_match(f"Nothing matches “ch{chapter}”.")
+
+    def _show_absent(self, bible: Bible, chapter: int, at: str) -> None:
+        last = find_last_scenes(bible)
         last_chapters = {name: scene.chapter for name, scene in last.items()}
         rows = [
             row
-            for row in self.rows_of(self.bible)
-            if last_chapters.get(row.name, sys.maxsize) <= int(match[1])
+            for row in self.rows_of(bible)
+            if last_chapters.get(row.name, sys.maxsize) <= chapter
         ]
         self.query_one(RowList).show(rows, at=at)
-        if not rows and self.bible.characters:
-            text = f"{describe_all_present(int(match[1]))}."
-            self.query_one(LineList).show([styled_line(StyledText(text, "faint"))])
+        if not rows and bible.characters:
+            self.show_no_match(f"{describe_all_present(chapter)}.")
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each character of `bible`, most mentioned first."""
@@ -265,7 +287,7 @@ class TimelineScreen(StoryScreen):
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Timeline", words=words)
-        self.hint = "Type a character's name or words of an event…"
+        self.hint = "Type a character's name, a chapter (ch3) or words of an event…"
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each event in story order, under chapter headings."""
@@ -299,6 +321,10 @@ class RelationsScreen(StoryScreen):
         return render_relations([bible.relations[number]], shown=None)
 
 
+_SAID_TO = re.compile(r"(.+?) to (.+)", re.IGNORECASE)
+"""What the user types to see what one character says to another."""
+
+
 class QuotesScreen(StoryScreen):
     """Lists quoted dialogue with its speakers under chapter headings."""
 
@@ -312,20 +338,28 @@ class QuotesScreen(StoryScreen):
         super().__init__(room, "Quotes", words=words)
         self.hint = "Type a speaker, a chapter (ch3) or words of the dialogue…"
 
+    def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
+        """Show the utterances that match; for "Nell to Hob", what she says to him."""
+        match = _SAID_TO.fullmatch(" ".join(self.query_one(Input).value.split()))
+        rows = self._list_said_to(*match.groups()) if match else ()
+        if rows:
+            self.query_one(RowList).show(rows, at=at or self.key)
+        else:
+            super().find(extra, at=at)
+
+    def _list_said_to(self, speaker: str, addressee: str) -> Sequence[ListRow]:
+        names = speaker.casefold(), addressee.casefold()
+        return _list_quotes(
+            self.bible or Bible(),
+            lambda quote: (
+                names[0] in quote.speaker.casefold()
+                and names[1] in quote.addressee.casefold()
+            ),
+        )
+
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each utterance, in story order."""
-        return _group_rows(
-            (
-                format_chapter_name(quote.evidence),
-                ListRow(
-                    str(number),
-                    quote.speaker or UNKNOWN_SPEAKER,
-                    f"“{shorten_excerpt(quote.evidence.text)}”",
-                    _name_point(quote.evidence.chapter),
-                ),
-            )
-            for number, quote in enumerate(bible.quotes)
-        )
+        return _list_quotes(bible)
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
         """Return utterance `number`, from 0: speaker, addressee, location and words."""
@@ -366,6 +400,25 @@ class RecapScreen(StoryScreen):
         return render_recap([bible.scenes[number]])
 
 
+def _list_quotes(
+    bible: Bible, keep: Callable[[AttributedQuote], bool] | None = None
+) -> list[ListRow]:
+    """Return a row for each utterance, or each that `keep` is true for, by chapter."""
+    return _group_rows(
+        (
+            format_chapter_name(quote.evidence),
+            ListRow(
+                str(number),
+                quote.speaker or UNKNOWN_SPEAKER,
+                f"“{shorten_excerpt(quote.evidence.text)}”",
+                _name_point(quote.evidence.chapter),
+            ),
+        )
+        for number, quote in enumerate(bible.quotes)
+        if keep is None or keep(quote)
+    )
+
+
 def _name_point(chapter: int | None) -> tuple[str, ...]:
     """Return how the user may type a chapter; empty outside the story."""
     return (f"ch{chapter}", f"chapter {chapter}") if chapter else ()
@@ -403,5 +456,6 @@ def _name_rows(bible: "Bible") -> Iterator[tuple[str, ListRow]]:
             form for character in moment.characters for form in forms.get(character, ())
         ]
         people = ", ".join(moment.characters)
-        row = ListRow(str(number), shorten_excerpt(moment.text), people, tuple(also))
+        terms = *also, *_name_point(moment.evidence.chapter)
+        row = ListRow(str(number), shorten_excerpt(moment.text), people, terms)
         yield format_chapter_name(moment.evidence), row

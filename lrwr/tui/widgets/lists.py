@@ -1,6 +1,7 @@
 """Widgets that list rows or lines of text, and the search in rows."""
 
 import asyncio
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ _EXACT, _PREFIX, _WORD_PREFIX, _SUBSTRING, _IN_DETAIL = (
     150.0,
 )
 """Scores of names that contain the query; higher than any similarity score."""
+
+
+_CHAPTER = re.compile(r"ch\d+")
+"""A chapter as the user types it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ class SearchableRows:
         for row, names in zip(self.all, self._normalized_names(), strict=True):
             if row.heading:
                 heading = row
-            elif all(any(word in name for name in names) for word in words):
+            elif all(_is_in(word, names) for word in words):
                 matches += [heading] if heading else []
                 heading = None
                 matches.append(row)
@@ -138,6 +143,9 @@ class SearchableRows:
 
 
 def _is_in(word: str, names: Sequence[str]) -> bool:
+    """Return whether a name contains `word`; "ch1" is not in "ch12"."""
+    if _CHAPTER.fullmatch(word):
+        return any(re.search(rf"\b{word}(?!\d)", name) for name in names)
     return any(word in name for name in names)
 
 
