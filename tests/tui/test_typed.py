@@ -87,7 +87,7 @@ def test_what_is_no_command_is_told_in_a_line(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "offered"),
     [
-        ("/ch", ["/character ", "/characters ", "/check"]),
+        ("/ch", ["/character ", "/characters ", "/check "]),
         ("/t", ["/threads", "/timeline"]),
         ("/line", ["/timeline"]),
         ("/character ", [f"/character {name}" for name in PEOPLE.names]),
