@@ -110,6 +110,9 @@ class Room:
         ending = (w for w in self.app.workers if w.group in groups)
         if self.app._held or self.stage.waiting > 0:
             return True
+        first = self.app.screen_stack[0]
+        if isinstance(first, ChatScreen) and not first._is_complete.is_set():
+            return True  # it mounts the transcript, and loads the library then
         if any(not one.is_finished for one in ending):
             return True
         nodes = list(self.app._registry)
