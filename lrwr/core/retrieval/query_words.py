@@ -105,135 +105,110 @@ arrest arrested prison jail gaol imprisoned; escape fled flee ran
 """Words of related meaning, by groups; a word may be in several."""
 
 _PARAPHRASES = """
-accept accepted: consent consented yes agreed;
-admit admits confess confesses confession: confessed owned avowed acknowledged guilty;
-adopt adopted adopts: brought bred reared ward orphan son daughter;
-affair: intrigue passion lover mistress; afford: means income;
-agree agreed agreement deal: bargain terms consented promised;
+accept: consent consented yes agreed;
+admit confess confesses confession: confessed owned avowed acknowledged guilty;
+adopt: brought bred reared ward orphan son daughter; affair: intrigue passion lover mistress;
+afford: means income; agree agreement deal: bargain terms consented promised;
 alias: name called known false assumed; alibi: elsewhere; ambition: wish aspire hopes future;
-amnesia: memory forgotten; announce announced: told declared news;
-apologise apologises apologize apology: pardon sorry beg forgive excuse;
+amnesia: memory forgotten; announce: told declared news;
+apologise apologize apology: pardon sorry beg forgive excuse;
 argue argument row: quarrel quarrelled dispute angry words;
-arrest arrested arrests: custody officers constable taken handcuffs prisoner apprehended;
-asylum: mad madhouse; attack attacked attacks assault: struck strike blow beat knocked sprang seized;
-attic: garret upstairs; aware: knew known suspected; bachelor: unmarried single;
+arrest: custody officers constable taken handcuffs prisoner apprehended; asylum: mad madhouse;
+attack assault: struck strike blow beat knocked sprang seized; attic: garret upstairs;
+aware: knew known suspected; bachelor: unmarried single;
 background upbringing: born parents family brought school;
 bad-tempered grumpy: cross temper surly sullen; bankrupt: ruined debts creditors;
-bathroom: washstand basin; battle war: army fought enemy regiment;
-bet bets gamble gambling gambled: wager cards play stake;
-betray betrayed betrays: informed traitor treachery told false;
-blackmail blackmails extort: threatened threat secret money silence; bodyguard: guard;
-bored boring: weary tedious dull tired ennui; boss: master employer governor;
-boyfriend girlfriend: lover sweetheart admirer suitor; brag boast boasts: proud vain;
+battle war: army fought enemy regiment; bet gamble: wager cards play stake;
+betray: informed traitor treachery told false;
+blackmail extort: threatened threat secret money silence; bodyguard: guard;
+bored: weary tedious dull tired ennui; boss: governor;
+boyfriend girlfriend: lover sweetheart admirer suitor; brag boast: proud vain;
 brave bravery: courage bold fearless;
-break-in burglary burglar burgle: housebreaking robbery broke window shutter crack thieves;
-bribe bribed bribes: paid money gold; bully bullying bullies: beat cruel tyrant;
+break-in burglary burglar burgle: housebreaking robbery broke window shutter thieves;
+bribe: paid money gold; bully bullying bullies: beat cruel tyrant;
 cafe restaurant: dined inn coffee; cancel cancelled: put postponed; cash: money gold notes coins;
-caught: seized taken custody; cause caused: reason because owing;
-cellar basement: vault below underground; cemetery graveyard: churchyard grave tomb buried;
-charity: poor alms kindness; cheat cheated cheats: swindle fraud deceived robbed;
-childhood: boyhood girlhood infancy child young years; clever smart: intelligent talents sharp wit;
+caught: seized taken custody; cause: owing; cellar basement: vault below underground;
+cemetery graveyard: churchyard grave tomb buried; charity: poor alms kindness;
+cheat: swindle fraud deceived robbed; childhood: boyhood girlhood infancy child young years;
 clergyman vicar priest minister pastor: parson rector curate living church;
-clue clues: trace evidence found; coffin: grave buried funeral; coincidence: chance accident;
-comfort comforts: console soothe; compliment: praise flattery;
-con trick tricks tricked: deceive deceived cheat plot scheme stratagem;
-conceited arrogant: proud vain pride; convince convinces: persuade persuaded; cottage: house lodge;
-couch sofa: settee; court: trial judge jury; coward cowardly: afraid craven;
+clever smart: intelligent talents sharp wit; clue: trace evidence found;
+coffin: grave buried funeral; coincidence: chance accident; comfort: console soothe;
+compliment: praise flattery; con trick: deceive deceived cheat plot scheme stratagem;
+conceited arrogant: proud vain pride; convince: persuade persuaded; cottage: house lodge;
+couch sofa: settee; court: trial judge jury; coward: afraid craven;
 crazy insane: mad lunatic madness; crime: guilt guilty murder theft; cruel: harsh unkind brutal;
-custody: prison; dance: ball danced partner; danger: peril risk; deaf: hear; debt: owed creditors;
-decide decides decided decision: resolved determined made mind; deny denies denied: false untrue;
-describe description: appearance face; destroy destroyed destroys: burnt burned tore torn;
-detective: inspector police; die: death dead dying killed;
-disappear disappears disappeared vanish vanished: gone missing lost;
-discover discovers discovered: found learnt perceived saw; disguise disguised: dressed wig mask;
-dislike: hate aversion; divorce: separated separation;
-dowry: portion fortune settled settlement;
-drug drugged drugs: opium laudanum poison draught powder;
+custody: prison; dance: ball danced partner; danger: peril risk; debt: creditors;
+decide decision: resolved determined made mind; deny denies denied: false untrue;
+describe description: appearance face; destroy: burnt burned tore torn; die: killed;
+disappear vanish: gone missing lost; discover: found learnt perceived saw;
+disguise: dressed wig mask; dislike: aversion; divorce: separated separation;
+dowry: portion fortune settled settlement; drug drugged: opium laudanum poison draught powder;
 drunk drunken: intoxicated liquor tipsy drink gin brandy;
-eavesdrop eavesdrops overhear overhears overheard spy spies: listened listening heard behind door watched;
-economy: money saving; educated education: school taught tutor governess lessons;
-elope elopes eloped elopement runaway runaways: fled gone together left flight;
-embarrassed: blushed confused ashamed; engaged: betrothed; escape escapes: fled flight;
-evidence: proof proofs; evil: wicked; exile: abroad banished; explain: account; eyesight: blind;
-fail fails failed: unsuccessful; faint faints fainted: swoon swooned insensible senseless;
-fake: false forged counterfeit; fat: stout corpulent plump portly;
-fiance fiancee: betrothed engaged lover; fire fired sack sacked: dismissed turned;
-flat apartment: rooms lodgings chambers; fog: mist;
-forge forged forgery: handwriting signature false; foundling: infant workhouse child parish;
-friendship: friends; funeral: buried burial grave mourning; future: will hope; gang: thieves fellows;
-garage: stables; gay: lover; gossip: rumour report scandal talk; graduate: college degree;
-greedy: avarice; guess guesses guessed: suspected thought; guest: visitor stay; guilty: guilt;
-gun pistol: fired shot rifle revolver; handwriting: hand writing written;
-hanged hang: gallows gibbet scaffold executed noose; happy: content; harm: hurt;
-hate: detest abhor dislike;
-heir heiress inherit inherits inherited inheritance: estate property left will entail legacy fortune;
-honeymoon: wedding journey tour; hospital: ward nurse infirmary; hypocrite: false;
+eavesdrop overhear overheard spy spies: listened listening heard behind door watched;
+economy: saving; educated education: school taught tutor governess lessons;
+elope elopement runaway: fled gone together left flight; embarrassed: blushed confused ashamed;
+escape: flight; evidence: proof proofs; evil: wicked; exile: abroad banished; explain: account;
+fail: unsuccessful; faint: swoon swooned insensible senseless; fake: false forged counterfeit;
+fat: stout corpulent plump portly; fiance: betrothed engaged lover; fire sack: dismissed turned;
+flat apartment: rooms lodgings chambers; fog: mist; forge forgery: handwriting signature false;
+foundling: infant child; friendship: friends; funeral: mourning; future: hope;
+gang: thieves fellows; glasses: spectacles; gossip: rumour report scandal talk;
+graduate: college degree; greedy: avarice; guess guesses: suspected thought; guest: visitor stay;
+guilty: guilt; gun pistol: fired shot rifle revolver; handwriting: hand writing written;
+hanged: gallows gibbet scaffold executed noose; happy: content; harm: hurt; hate: abhor;
+heir heiress inherit inheritance: estate property left will entail legacy fortune;
+honeymoon: wedding journey tour; hospital: ward infirmary; hypocrite: false;
 identity: real true name son daughter; illegitimate bastard: natural unmarried;
-illness: ill fever sick; impostor: false deceive; in-law: married; income: fortune;
-infer: conclude; injured injury injures: wounded wound hurt broken bruised; innocent: innocence;
-insult insults insulted: offended affront; interrupt interrupts: broke cut;
-invite invites invited invitation: asked ask come dine; jail gaol prison: cell dungeon prisoner;
+impostor: false deceive; in-law: married; infer: conclude; injured injury: broken bruised;
+innocent: innocence; insult: offended affront; interrupt: broke cut;
+invite invitation: asked ask come dine; jail gaol prison: cell dungeon prisoner;
 jealous jealousy: envy rival;
-jewel jewels jewellery jewelry: diamonds necklace ring brooch locket bracelet gold trinket;
-job post position: place situation office living appointment clerk; joke: jest laugh;
-judge: magistrate bench; keepsake: locket ring token; kid kids: child children boy girl little ones;
-kidnap kidnapped: seized carried dragged; kindness: kind; knife: blade dagger;
-lawyer: attorney solicitor counsel barrister; lazy: idle indolent; legacy: bequeathed left will;
-letter: note wrote written; library: books; lie lies: false falsehood untrue deceived;
-limp limps lame: leg; livelihood living: trade work business; lodger: lodgings lodging;
-look-alike lookalike double: likeness resemblance resemble; luck: chance fortune hazard; matrimony: marriage married; lonely: alone solitary; lose loses: lost;
-luggage bags: trunk box portmanteau baggage; madness: mad; maid: servant; maiden: name born;
-manipulate: influence persuade; marriage: married wedding; meal: dinner supper breakfast;
-mean: stingy; medicine: draught powder bottle dose; memory: remember remembered;
-mirror: looking-glass glass; miscarriage: child; mistaken: wrong mistake; mistress: lady;
-model: sitter sat; mood: spirits; mortgage: debt; motive motives: reason because gain;
-mourn mourning: black grief; move moves moved: removed went live settled; mum mom: mother mamma;
-murder: killed; musical: sing played piano; name: called named; narrator: I;
-nervous: anxious agitated uneasy;
-newspaper newspapers papers press: paragraph journal gazette printed;
-nickname nicknamed: called known; nurse: nursed tended; obsessed: passion;
-occupation: trade profession business; office: desk clerk; old: aged years; opinion: think thought;
-orphan: parents dead; ought: should; owe owes: debt;
-painting picture portrait: canvas painted likeness miniature; parent parents: father mother;
-party: ball supper guests; passport: papers; pay pays: paid; pet: dog cat bird; phone: telephone;
-photo photograph: portrait; piano: instrument played pianoforte;
-plan plans: scheme design intend intended project; plot: scheme conspiracy;
-poison poisoned: strychnine arsenic dose; police: constable officer; polite: civil; popular: liked;
-poverty: poor; predict predicts prophecy: foretold will;
-pregnant pregnancy: child birth confinement baby;
-pretend pretends pretence pretext: affected excuse feigned; prison: gaol; promise: vow;
-proof prove: evidence; propose proposal proposes: hand marry offer accept refuse;
-prostitute: streets; publish published: printed book;
-punish punished punishment: beaten flogged whipped; puzzle: mystery; quit: left resigned;
-rain: wet storm; raise raised: brought bred; realise realize realises: saw knew struck understood;
-receive: got; recognise recognises recognize: knew face likeness;
-reconcile reconciled: forgave forgiven friends;
-refuse refuses refused reject rejects rejected: declined never; regret: sorry remorse;
-relationship: connection; remarry: married second; rent: lodgings; rescue rescues rescued: saved;
-resemble resembles: likeness; retire retired: gave; return returns returned: came back again;
-reveal reveals revealed: told confessed disclosed; revenge: vengeance avenge;
-ridiculous: absurd; rob: stole; rude: insolent impertinent uncivil; rumour rumor: report said;
-sailor seaman: ship sea; sarcastic: irony; save saves: saved rescued; scandal: disgrace gossip;
-scar: mark; school: pupils master; secretly: secret private;
-seduce seduced seduces: ruined lover betrayed;
-sentence sentenced condemned: guilty transported death judge;
-servant: footman maid butler housekeeper; shop store: counter customers; shy: timid bashful reserved;
-siblings: brother sister; sick: ill; single: unmarried; slander: false scandal;
-snob snobbish: rank proud; soul: spirit; spectacles glasses: eyes;
-stab stabbed stabs: knife dagger blood; stay stays: visit remain; steal: stole;
-stepmother stepfather: married second wife husband; stingy miser: avarice money;
-storm: thunder rain wind; strict: stern severe; stupid: foolish fool; subject: topic;
+jewel jewellery jewelry: diamonds necklace ring brooch locket bracelet gold trinket;
+job post position: place office living appointment clerk; joke: jest laugh; judge: magistrate bench;
+keepsake: token; kid: child children boy girl little ones; kidnap kidnapped: seized carried dragged;
+kindness: kind; knife: blade dagger; lawyer: attorney solicitor counsel barrister;
+lazy: idle indolent; legacy: bequeathed left; limp: lame; livelihood living: trade work business;
+lodger: lodgings lodging; lonely: alone solitary;
+look-alike lookalike double: likeness resemblance resemble; luck: chance fortune hazard;
+luggage bags: trunk box portmanteau baggage; madness: mad; maiden: name born;
+manipulate: influence persuade; matrimony: marriage married; mean: stingy;
+medicine: draught powder bottle dose; memory: remember remembered; mirror: looking-glass glass;
+mistaken: wrong; mistress: lady; mood: spirits; mortgage: debt; motive: reason because gain;
+mourn: black grief; move: removed went live settled; musical: music; name: called named;
+nervous: anxious agitated uneasy; newspaper papers press: paragraph journal gazette printed;
+nickname: called known; nurse: nursed tended; obsessed: passion; occupation: business;
+opinion: think thought; orphan: parents dead;
+painting picture portrait: canvas painted likeness miniature; party: ball supper guests;
+passport: papers; pet: dog cat bird; phone: telephone; photo photograph: portrait;
+piano: instrument played pianoforte; plan: scheme design intend intended project;
+plot: scheme conspiracy; poison: strychnine arsenic dose; police: officer; polite: civil;
+popular: liked; predict prophecy: foretold; pregnant pregnancy: child birth confinement baby;
+pretend pretence pretext: affected excuse feigned; proof prove: evidence;
+propose proposal: hand offer accept refuse; publish: printed book;
+punish punishment: beaten flogged whipped; puzzle: mystery; quit: left resigned; rain: wet storm;
+raise: brought bred; realise realize: saw knew struck understood; receive: got;
+recognise recognize: knew face likeness; reconcile: forgave forgiven friends;
+refuse reject: declined never; regret: sorry remorse; relationship: connection;
+remarry: married second; rescue: saved; resemble: likeness; return: came back again;
+reveal: told confessed disclosed; revenge: vengeance avenge; ridiculous: absurd;
+rude: insolent impertinent uncivil; rumour rumor: report said; sarcastic: irony;
+save: saved rescued; scandal: disgrace gossip; scar: mark; school: pupils master; seaman: sailor;
+secretly: private; seduce: ruined lover betrayed;
+sentence condemned: guilty transported death judge; shy: timid bashful reserved; single: unmarried;
+slander: false scandal; snob snobbish: proud; soul: spirit; stab stabbed: knife dagger blood;
+stay: visit remain; stepmother stepfather: married second wife husband; stingy miser: avarice money;
+store: shop; storm: thunder rain wind; stow stash: hide hidden put placed locked concealed;
+strict: stern severe; stupid: foolish fool; subject: topic;
 suicide: killed himself herself own hand destroyed; suitor: lover admirer; surname: name called;
-surprised: astonished amazed; suspect suspects suspicion: suspected; swear swears: oath vow;
-taxi cab: coach carriage; teach: taught; telegram: wire; tempt: temptation; tenant: rent;
-theatre playhouse: play theatre stage; theory: believe; threaten threatens threat: threatened; tip: shilling;
-town: city village; train: railway station; trial: judge jury court; truth: true; ugly: hideous;
-umbrella: rain; unemployed: work; unhappy: miserable wretched; uniform: coat; university: college;
-upset: distressed agitated; vacation: holiday; vain: vanity; victim: murdered dead; testament: will bequeathed; stow stash: hide hidden put placed locked concealed; view: opinion;
-visit visits visited: call called came; wallet purse: pocket money;
-weapon: pistol knife dagger gun poker club; wedding: married church bride; weird odd: strange;
+surprised: astonished amazed; suspect suspicion: suspected; swear: vow; taxi cab: coach carriage;
+telegram: wire; tempt: temptation; testament: will bequeathed;
+theatre playhouse: play theatre stage; threaten threat: threatened; town: city village;
+train: railway; trial: judge jury court; truth: true; ugly: hideous; unhappy: miserable wretched;
+university: college; upset: distressed agitated; vacation: holiday; vain: vanity;
+victim: murdered dead; view: opinion; visit: call called came; wallet purse: pocket money;
+weapon: pistol knife dagger gun poker club; wedding: church; weird odd: strange;
 widow widower: husband wife died dead late; will: testament left bequeathed property;
-window: shutter pane; wine: drink; wound: wounded shot; writer author: books wrote
+window: shutter pane; wound: shot; writer author: wrote
 """
 """Words of a question and, after each colon, what a novel may say in their place."""
 
@@ -358,18 +333,26 @@ def find_related_words(words: Sequence[str]) -> list[str]:
     that share a stem with one of `words`, each once, in the order of `words`.
     """
     table = _load_related_words()
-    stems = [_stem(word) for word in words]
-    own_stems = set(stems)
+    related = (other for word in words for other in table.get(_stem(word), ()))
+    return _list_new_words(related, words)
+
+
+def expand_query(question: str) -> list[str]:
+    """Return what to search for besides the words of `question`: the words for its
+    expressions of two words, such as "give up", then its related words.
+    """
+    words = _words(question)
+    stems = set(map(_stem, words))
     phrases = (
-        substitutes
-        for heads, substitutes in _load_phrases().items()
-        if heads <= own_stems
+        substitutes for heads, substitutes in _load_phrases().items() if heads <= stems
     )
-    related = (
-        *chain.from_iterable(phrases),
-        *(other for stem in stems for other in table.get(stem, ())),
-    )
-    new = (other for other in related if _stem(other) not in own_stems)
+    related = find_related_words(extract_search_words(question))
+    return _list_new_words((*chain.from_iterable(phrases), *related), words)
+
+
+def _list_new_words(related: Iterable[str], words: Iterable[str]) -> list[str]:
+    stems = set(map(_stem, words))
+    new = (other for other in related if _stem(other) not in stems)
     return list(dict.fromkeys(new))[:MAX_RELATED_WORDS]
 
 

@@ -17,10 +17,10 @@ from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder, Reranker
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.query_words import (
+    expand_query,
     extract_adjacent_words,
     extract_quoted_phrases,
     extract_search_words,
-    find_related_words,
     find_substitutes,
     hide_names,
 )
@@ -308,7 +308,7 @@ class HybridRetriever:
         words = extract_search_words(question)
         searches = (
             (self.lexical.search_words, words),
-            (self.lexical.search_words, find_related_words(words)),
+            (self.lexical.search_words, expand_query(question)),
             (self.lexical.search_pairs, words),
             (self.lexical.search_phrases, extract_adjacent_words(question)),
             (self.lexical.search_phrases, extract_quoted_phrases(question)),

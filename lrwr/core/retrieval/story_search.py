@@ -47,7 +47,7 @@ from lrwr.core.retrieval.people import (
     resolve_question_names,
 )
 from lrwr.core.retrieval.proximity import SpeechQuestion, Spot
-from lrwr.core.retrieval.query_words import find_related_words
+from lrwr.core.retrieval.query_words import expand_query
 from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
 CONTENT_TYPE_BOOST = 0.25
@@ -356,7 +356,7 @@ class _QuestionWords:
     @classmethod
     def of(cls, question: str) -> "_QuestionWords":
         words = extract_content_words(question)
-        searched = [*words, *find_related_words(words)]
+        searched = [*words, *expand_query(question)]
         return cls(
             searched,
             frozenset(map(stem_lightly, words)),

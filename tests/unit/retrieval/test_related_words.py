@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.text import STOP_WORDS
 from lrwr.core.retrieval.query_words import (
     MAX_RELATED_WORDS,
+    expand_query,
     find_related_words,
 )
 
@@ -30,25 +31,28 @@ def test_related_words_are_bounded_and_new(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "written"),
+    ("question", "written"),
     [
-        (["dowry"], "portion"),
-        (["eavesdrops"], "listening"),
-        (["luggage"], "trunk"),
-        (["turn", "down", "first"], "refused"),
-        (["runs", "away"], "fled"),
+        ("Who gets a dowry?", "portion"),
+        ("Who eavesdrops?", "listening"),
+        ("Where is the luggage?", "trunk"),
+        ("Whom does Nell turn down first?", "refused"),
+        ("Who runs away?", "fled"),
+        ("What does Nell give up?", "renounce"),
     ],
 )
-def test_words_of_today_lead_to_those_of_a_novel(
-    words: list[str], written: str
-) -> None:
-    assert written in find_related_words(words)
+def test_words_of_today_lead_to_those_of_a_novel(question: str, written: str) -> None:
+    assert written in expand_query(question)
 
 
 def test_two_words_count_as_one_expression_only_together() -> None:
-    assert "refused" not in find_related_words(["turn", "corner"])
+    assert "refused" not in expand_query("Who turns the corner?")
 
 
-def test_no_function_word_is_searched_for() -> None:
-    words = ["give", "up", "away", "turn", "down", "run", "off", "narrator", "popular"]
-    assert STOP_WORDS.isdisjoint(find_related_words(words))
+@pytest.mark.parametrize(
+    "topic",
+    ["give up", "turn down", "run off", "ought", "narrator", "popular", "future", "predict"],
+)  # fmt: skip
+def test_no_function_word_is_searched_for(topic: str) -> None:
+    related = expand_query(f"Who says “{topic}”?")
+    assert STOP_WORDS.isdisjoint(word.lower() for word in related)
