@@ -119,7 +119,8 @@ async def select_passage_quotes(
     """Return a quotation of each of the first `MAX_QUOTED_PASSAGES` of `passages`, in
     their order: the consecutive sentences that fit `question`, or its `words`, best.
 
-    `find_favored` returns the sentences of a text that are likely to answer. Passages that the stored text no longer contains are left out.
+    `find_favored` returns the sentences of a text that are likely to answer. Passages
+    that the stored text no longer contains are left out.
 
     Raises:
         StoreProblem: The library cannot be read.

@@ -428,13 +428,14 @@ class WordWeights:
         """Return the total weight, 0.0 to 1.0, of the words that `text` contains, or a
         related word of: "lodge" by "lodgings".
         """
-        related_weights = (
+        lowered = text.lower()
+        covered_weights = (
             weight
             for word, weight in self.weights.items()
-            if WordWeights({word: weight}).coverage(text) == 0.0
-            and find_substitutes(word, [text])
+            if contains_stem(text, lowered, stem_lightly(word))
+            or find_substitutes(word, [text])
         )
-        return min(1.0, self.coverage(text) + sum(related_weights))
+        return min(1.0, sum(covered_weights))
 
 
 def select_excerpt(
