@@ -3,7 +3,7 @@ best sentence.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -186,7 +186,7 @@ async def select_excerpts(
     with a phrase that the question puts in quotation marks is better than any without;
     one that `find_favored` returns for the text is better than most others.
     """
-    phrases = [_join_words(phrase) for phrase in extract_quoted_phrases(question)]
+    phrases = extract_quoted_phrases(question)
     ratings: list[list[SentenceRating]] = [[] for _ in chunks]
     if reranker is not None:
         # The search has already said that its reranker failed.
@@ -391,8 +391,8 @@ def _favor_phrases(
     """Raise the rating of sentences with one of `phrases` above all others."""
     favored: list[SentenceRating] = []
     for rating in ratings:
-        sentence = _join_words(text[rating.span.start : rating.span.end])
-        bonus = PHRASE_BONUS if any(phrase in sentence for phrase in phrases) else 0.0
+        sentence = text[rating.span.start : rating.span.end]
+        bonus = PHRASE_BONUS if contains_any_phrase(sentence, phrases) else 0.0
         favored.append(SentenceRating(rating.span, rating.score + bonus))
     return favored
 
@@ -407,6 +407,12 @@ def _favor_spans(
         else r
         for r in ratings
     ]
+
+
+def contains_any_phrase(text: str, phrases: Iterable[str]) -> bool:
+    """Return whether `text` has the words of one of `phrases` one after the other."""
+    words = _join_words(text)
+    return any(_join_words(phrase) in words for phrase in phrases)
 
 
 def _join_words(text: str) -> str:

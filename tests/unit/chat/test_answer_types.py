@@ -10,7 +10,7 @@ from lrwr.core.chat.extractive.answer_values import (
     describe_missing_value,
     find_sentences_about_person,
 )
-from lrwr.core.chat.extractive.person_answers import find_kin_asked, select_kin
+from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import Certainty
 

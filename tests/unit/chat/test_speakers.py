@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.chat.extractive.person_answers import (
+from lrwr.core.chat.extractive.spoken_lines import (
     find_words_spoken,
     gather_spoken_lines,
 )
@@ -67,9 +67,18 @@ async def test_a_speaker_who_is_not_certain_is_named_as_probable() -> None:
     assert said.lines[0].startswith("Mags, probably")
 
 
-async def test_nobody_is_named_for_words_that_no_line_has() -> None:
-    story, question = a_story(), "Who says that the pony drowned in the fog?"
-    result = found_lines(story, question, path=TWO)
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("Who says that the pony drowned in the fog?", TWO),
+        ("Who says “amp must never”?", ONE),
+    ],
+)
+async def test_nobody_is_named_for_words_that_no_line_has(
+    question: str, path: str
+) -> None:
+    story = a_story()
+    result = found_lines(story, question, path=path)
     said = await answer(story, question, a_plan(), result)
     assert "Nell Tallow:" not in said.text
     assert "No line of a known speaker in these passages has these words." in said.text

@@ -24,7 +24,6 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.chat.context.items import SURE_CERTAINTIES
 from lrwr.core.chat.context.witness import WitnessFilter
-from lrwr.core.chat.extractive.person_answers import gather_spoken_lines
 from lrwr.core.chat.extractive.question_parts import (
     find_chapter_words,
     parse_chapter_numbers,
@@ -35,6 +34,7 @@ from lrwr.core.chat.extractive.shared_scenes import (
     gather_absent_people,
     gather_shared_scenes,
 )
+from lrwr.core.chat.extractive.spoken_lines import gather_spoken_lines
 from lrwr.core.chat.state import RetrievalResult, SharedScenes, TurnQuestion
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.facts import RULES_KEEPER

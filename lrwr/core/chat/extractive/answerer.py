@@ -27,24 +27,17 @@ from lrwr.core.chat.extractive.answer_values import (
     sort_by_value,
 )
 from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
-from lrwr.core.chat.extractive.completeness import (
-    MIN_ANSWERED_COVERAGE,
-    is_answered,
-    lacks_kind_only,
-)
 from lrwr.core.chat.extractive.doubts import (
+    MIN_ANSWERED_COVERAGE,
     describe_chapter_silence,
     describe_conflicting_facts,
     describe_doubt,
     describe_substitutes,
     has_chapter_passages,
+    is_answered,
+    lacks_kind_only,
 )
 from lrwr.core.chat.extractive.item_kinds import drop_body_alone
-from lrwr.core.chat.extractive.person_answers import (
-    find_kin_asked,
-    find_spoken_item,
-    select_kin,
-)
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     iter_profile_names,
@@ -54,11 +47,14 @@ from lrwr.core.chat.extractive.question_parts import (
 from lrwr.core.chat.extractive.relatives import (
     Relative,
     drop_owner_items,
+    find_kin_asked,
     find_relative,
     put_relative_first,
+    select_kin,
 )
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART, ItemSelector
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
+from lrwr.core.chat.extractive.spoken_lines import find_spoken_item
 from lrwr.core.chat.extractive.writer import (
     AnswerWriter,
     NotFoundLevel,

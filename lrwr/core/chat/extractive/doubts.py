@@ -1,21 +1,22 @@
-"""Says what the passages below a question may lack: a value of the kind asked for, all
-of a list, or an answer at all.
+"""Says whether facts answer a question, and what the passages below it may lack: a
+value of the kind asked for, all of a list, or an answer at all.
 """
 
 import re
 from collections.abc import Sequence
 
 from lrwr.core.chat.context.conflicts import pair_conflicts
-from lrwr.core.chat.context.items import ContextItem, is_sure
+from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
 from lrwr.core.chat.extractive.answer_types import asks_for_list, asks_where
 from lrwr.core.chat.extractive.answer_values import (
     ValueQuestion,
     describe_missing_value,
     lacks_action,
 )
-from lrwr.core.chat.extractive.person_answers import find_words_spoken
-from lrwr.core.chat.extractive.question_parts import find_speaker_names
+from lrwr.core.chat.extractive.question_parts import QuestionPart, find_speaker_names
 from lrwr.core.chat.extractive.relatives import describe_nameless, find_relative
+from lrwr.core.chat.extractive.spoken_lines import find_words_spoken
+from lrwr.core.chat.extractive.writer import find_unknown_words
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.model.turns import (
@@ -30,6 +31,15 @@ from lrwr.core.retrieval.excerpts import PassageQuote, list_quotable_texts
 from lrwr.core.retrieval.query_words import find_substitutes
 from lrwr.core.retrieval.retrievers import WordWeights
 
+MIN_ANSWERED_COVERAGE = 0.9
+"""Share of the part's term weight that a fact must cover to answer it completely."""
+
+MIN_FACTS_FOR_DESCRIPTION = 3
+"""Facts that suffice to describe a character, so that no sentences are quoted."""
+
+KINDS_OF_VALUES = frozenset({"colour", "color", "age", "height"})
+"""Words for kinds of values, which a fact answers without them: "blue"."""
+
 PARTIAL_ANSWER = "These passages may not have all that is asked for."
 """What is said of a question with several answers."""
 
@@ -43,6 +53,35 @@ _YES_OR_NO = re.compile(
     r"^\W*(?:is|are|was|were|am|does|do|did|has|have|had|can|could|will|would)\b",
     re.IGNORECASE,
 )
+
+
+def is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
+    """Return whether facts answer a part: they cover its words, or describe its
+    character.
+    """
+    if not part.words.weights:
+        return len(facts) >= MIN_FACTS_FOR_DESCRIPTION
+    return any(
+        part.words.coverage(fact.label) > 0
+        or part.words.coverage(fact.words) >= MIN_ANSWERED_COVERAGE
+        for fact in facts
+        if fact.facet not in (StoryFacet.HAPPENED, StoryFacet.LINE)
+    )
+
+
+def lacks_kind_only(
+    parts: Sequence[QuestionPart],
+    result: RetrievalResult,
+    facts: Sequence[Sequence[Sequence[ContextItem]]],
+) -> bool:
+    """Return whether `facts` answer all parts, and the text only lacks words for the
+    kind of their values, such as "colour".
+    """
+    unknown = find_unknown_words(result)
+    items = [[item for line in lines for item in line] for lines in facts]
+    return bool(unknown) and (
+        KINDS_OF_VALUES.issuperset(unknown) and all(map(is_answered, parts, items))
+    )
 
 
 def describe_doubt(

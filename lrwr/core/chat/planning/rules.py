@@ -17,7 +17,6 @@ from lrwr.core.bible.name_lookup import (
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import MAX_GATHERED_SCENES, SCENE_PASSAGES
-from lrwr.core.chat.extractive.person_answers import select_spoken_chunks
 from lrwr.core.chat.extractive.question_parts import (
     parse_chapter_numbers,
     remove_chapter_bound,
@@ -26,6 +25,7 @@ from lrwr.core.chat.extractive.shared_scenes import (
     find_scene_request,
     list_people_to_compare,
 )
+from lrwr.core.chat.extractive.spoken_lines import select_spoken_chunks
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.planning.follow_up import rewrite_question
 from lrwr.core.chat.state import TurnQuestion
