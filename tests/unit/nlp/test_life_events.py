@@ -111,6 +111,7 @@ def test_everyday_actions_are_no_life_events(text: str) -> None:
         "The road turned, and Hob was dead in earnest.",
         "Nell left Hob Tallow to mend his own boat.",
         "Nell left Hob and Corin to settle it.",
+        "Nell left Hob and Corin Vale to settle it.",
         "Hob inherited the untidiness of the office.",
         "Nell inherited her mother's bad memory.",
     ],
@@ -193,6 +194,17 @@ def test_a_proposal_in_speech_involves_those_who_talk() -> None:
     (event,) = events("Nell turned to Corin. “Will you marry me?” said Corin.")
     assert event.detail("kind") == LifeEventKind.PROPOSED
     assert list(event.all_details("involved")) == ["Corin", "Nell"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Nell left Thole and " + "A" * 80 + ".", LifeEventKind.LEFT),
+        ("Nell arrived at Thole with " + "Jones " * 40 + ".", LifeEventKind.ARRIVED),
+    ],
+)
+def test_many_capitals_do_not_stop_the_search_for_events(text: str, kind: str) -> None:
+    assert kinds(text) == [kind]
 
 
 def test_an_engagement_in_speech_is_that_of_the_speaker_and_of_who_is_named() -> None:

@@ -19,7 +19,7 @@ from lrwr.core.nlp.facts.clauses import (
     make_fact,
     to_text_span,
 )
-from lrwr.core.nlp.facts.figures import is_figure_or_routine
+from lrwr.core.nlp.facts.life_event_exclusions import is_figure_or_routine
 from lrwr.core.nlp.facts.life_event_rules import (
     LIFE_EVENT_RULES,
     SPEECH_ACT_RULES,
@@ -400,7 +400,7 @@ def _find_subject(clause: str, words: str, at: int, tracker: ParticipantTracker)
     """Return the words of the subject of the predicate at offset `at`, which ends
     `clause`; "" if it is no person.
     """
-    near = clause[-140:]
+    near = clause[-_SUBJECT_REACH:]
     match = _SUBJECT.search(near)
     if (
         match

@@ -1,4 +1,4 @@
-"""Phrases of life events that mean something else: figures of speech and routine."""
+"""Phrases that look like life events and are none: figures of speech and routine."""
 
 import re
 
@@ -13,7 +13,7 @@ _CASUALLY = re.compile(
     re.I,
 )
 _IN_TOWN = re.compile(
-    r"[^,.;]{0,30}?\b(?:[A-Z]\w+'?s? )+(?:Street|Square|Row|Road|Lane|Buildings|Place|Inn|"
+    r"[^,.;]{0,30}?\b(?:[A-Z][\w']+ )+(?:Street|Square|Row|Road|Lane|Buildings|Place|Inn|"
     r"Terrace|Crescent|Gardens)\b"
 )
 # What stops or is hurt instead of a person: "arrested her attention", "wounded his pride"
@@ -50,7 +50,7 @@ _WHOLLY = LazyPattern(
     r"ahead|astern|faint|in (?:earnest|love)|on (?:time|target)|\w+ly\b)\b"
 )
 _LEFT_TO_ACT = LazyPattern(
-    r"(?: [A-Z][\w'-]+\.?)*(?:,? and (?:[A-Z][\w'.-]+ ?)+)?(?<! ) ?to [a-z]"
+    r"(?: [A-Z][\w'-]+\.?)*(?:,? and [A-Z][\w'.-]+(?: [A-Z][\w'.-]+)*)? to [a-z]"
 )
 # What is handed down by will or by law; not a temper, a habit, a task or a mess
 _PROPERTY = LazyPattern(
