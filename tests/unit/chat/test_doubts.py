@@ -117,7 +117,9 @@ WEDDING = "Mags married Corin in the chapel. The rain fell. Hob slept. Nell came
 NARRATED = "I struck Corin with the lamp."
 
 
-def doubt_action(question: str, text: str, *, narrators: tuple[str, ...] = ()) -> str:
+def doubt_action(
+    question: str, verb: str, text: str, *, narrators: tuple[str, ...] = ()
+) -> str:
     found = passage(Book({"1.md": text}), "1.md", text)
     span = Span(0, len(text))
     forms = [n for n in ("Nell", "Mags", "Corin") if n in question]
@@ -127,7 +129,7 @@ def doubt_action(question: str, text: str, *, narrators: tuple[str, ...] = ()) -
             question,
             people=[[form.lower()] for form in forms],
             forms=forms,
-            topic=[question.rstrip("?").split()[TOPIC_PLACES[question]]],
+            topic=[verb],
         ),
         [PassageQuote(text, span, span, LineRange(1, 1), found)],
         WordWeights({}),
@@ -136,36 +138,25 @@ def doubt_action(question: str, text: str, *, narrators: tuple[str, ...] = ()) -
     )
 
 
-TOPIC_PLACES = {
-    "Who marries Nell?": 1,
-    "Who marries Mags?": 1,
-    "Why did Corin marry Mags?": 3,
-    "Why did Corin marry Nell?": 3,
-    "Why did Nell strike Corin?": 3,
-    "What did Corin marry?": 3,
-}
-"""Where the word of the action stands in each question."""
-
-
 @pytest.mark.parametrize(
-    ("question", "is_doubted"),
+    ("question", "verb", "is_doubted"),
     [
-        ("Who marries Mags?", False),
-        ("Why did Corin marry Mags?", False),
-        ("Who marries Nell?", True),
-        ("Why did Corin marry Nell?", True),
-        ("What did Corin marry?", False),
+        ("Who marries Mags?", "marries", False),
+        ("Why did Corin marry Mags?", "marry", False),
+        ("Who marries Nell?", "marries", True),
+        ("Why did Corin marry Nell?", "marry", True),
+        ("What did Corin marry?", "marry", False),
     ],
 )
 def test_an_action_of_others_is_not_that_of_the_people_in_question(
-    question: str, is_doubted: bool
+    question: str, verb: str, is_doubted: bool
 ) -> None:
     line = "or a related word, near everybody in question."
-    assert (line in doubt_action(question, WEDDING)) is is_doubted
+    assert (line in doubt_action(question, verb, WEDDING)) is is_doubted
 
 
 def test_a_narrator_acts_in_the_first_person() -> None:
     question = "Why did Nell strike Corin?"
     line = "near everybody in question."
-    assert line not in doubt_action(question, NARRATED, narrators=("Nell",))
-    assert line in doubt_action(question, NARRATED)
+    assert line not in doubt_action(question, "strike", NARRATED, narrators=("Nell",))
+    assert line in doubt_action(question, "strike", NARRATED)

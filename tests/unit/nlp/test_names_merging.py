@@ -53,14 +53,14 @@ def test_a_man_and_his_sister_with_one_surname_are_two() -> None:
 
 def test_a_wife_named_after_her_husband_is_neither_he_nor_his_mother() -> None:
     text = (
-        "“Come in,” said Mrs. Vale. She smiled at Charles. “Good day,” said Charles Vale. "
-        "“He is late,” said Mrs. Charles Vale. “Yes,” said Mrs. Vale. "
-        "Charles looked at Mrs. Charles Vale, and Mrs. Vale looked at him.\n\n"
+        "“Come in,” said Mrs. Vale. She smiled at Thomas. “Good day,” said Thomas Vale. "
+        "“He is late,” said Mrs. Thomas Vale. “Yes,” said Mrs. Vale. "
+        "Thomas looked at Mrs. Thomas Vale, and Mrs. Vale looked at him.\n\n"
     )
     cast = cast_from(text * 3)
 
-    assert not is_one_person(cast, "Mrs. Vale", "Mrs. Charles Vale")
-    assert not is_one_person(cast, "Charles", "Mrs. Charles Vale")
+    assert not is_one_person(cast, "Mrs. Vale", "Mrs. Thomas Vale")
+    assert not is_one_person(cast, "Thomas", "Mrs. Thomas Vale")
 
 
 def test_the_father_of_a_son_whom_the_text_calls_by_his_given_name_is_another() -> None:
@@ -251,24 +251,24 @@ def test_a_daughter_is_not_the_wife_however_often_she_is_named_with_a_man() -> N
 def test_a_woman_named_beside_a_man_has_his_full_name_after_mrs() -> None:
     story = COUPLE.replace("Mrs. Vale", "Mrs. Corin Vale") * 3
     story += "In came Corin and Orla. " * 3
-    cast = cast_from(story.replace("Corin", "Charles"))
+    cast = cast_from(story.replace("Corin", "Thomas"))
 
-    assert is_one_person(cast, "Orla", "Mrs. Charles Vale")
+    assert is_one_person(cast, "Orla", "Mrs. Thomas Vale")
 
 
-def test_mrs_charles_is_the_wife_of_charles_vale_too() -> None:
+def test_mrs_and_a_given_name_is_the_wife_of_whoever_has_that_name() -> None:
     story = COUPLE.replace("Mrs. Vale", "Mrs. Corin Vale") * 3
     story += "In came Corin and Orla. " * 3 + "“No,” said Mrs. Corin. She sat. " * 3
     story += "“So,” said Mrs. Vale. She sat. " * 3
-    cast = cast_from(story.replace("Corin", "Charles"))
+    cast = cast_from(story.replace("Corin", "Thomas"))
 
-    assert is_one_person(cast, "Orla", "Mrs. Charles")
+    assert is_one_person(cast, "Orla", "Mrs. Thomas")
 
 
 def test_a_wife_is_known_by_her_given_name_and_her_husbands_surname() -> None:
     story = COUPLE.replace("Mrs. Vale", "Mrs. Corin Vale") * 3
     story += "In came Corin and Orla. " * 3
-    cast = cast_from(story.replace("Corin", "Charles"))
+    cast = cast_from(story.replace("Corin", "Thomas"))
 
     assert is_one_person(cast, "Orla", "Orla Vale")
     assert "Orla Vale" not in {
