@@ -33,9 +33,9 @@ class TurnQuestion:
     scenes in which the character acts or speaks, and to what they are told. `history`
     are the latest turns that fit into the prompt, oldest first; `before` summarizes
     earlier ones, empty if there are none. `outdated` are the turns whose cited passages
-    have changed since. `state` is that of the thread when the question is asked. `cast` has for each
-    character up to the horizon all forms of its name, and `narrators` those of the
-    characters who tell the story.
+    have changed since. `state` is that of the thread when the question is asked. `cast`
+    has for each character up to the horizon all forms of its name, and `narrators` those
+    of the characters who tell the story.
     """
 
     text: str

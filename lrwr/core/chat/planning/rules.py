@@ -74,7 +74,8 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
 
     No language model is used: the same input gives the same plan. Entities are names in
     the question, and known ones that its pronouns refer to. A follow-up is rewritten
-    with the names of the last turn, "Nell's aunt" with her name. `chapters` are those that the question names.
+    with the names of the last turn, "Nell's aunt" with her name. `chapters` are those
+    that the question names.
     """
     standalone = rewrite_question(question, bible)
     question = replace(question, text=standalone or question.text)

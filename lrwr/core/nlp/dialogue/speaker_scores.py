@@ -46,19 +46,11 @@ _NO_KIN_HERE = -2.0  # "the son" is hardly somebody without relatives in the sce
 _KIN_HAS_NAME = -3.0  # "her brother" is probably somebody with a name
 _ROLE_IS_NAMED = -1.5  # a description without gender rarely means a named person
 _ANYBODY = frozenset(
-    [
-        "man",
-        "gentleman",
-        "officer",
-        "person",
-        "other",
-        "second",
-        "first",
-        "third",
-        "visitor",
-        "fellow",
-    ]
-)
+    {
+        "man", "gentleman", "officer", "person", "other", "second", "first", "third",
+        "visitor", "fellow",
+    }
+)  # fmt: skip
 """Nouns for people whom the text mostly does not name."""
 _HAS_TITLE = 2.5  # the description is a word of the candidate's names
 _TITLE_FITS = 1.5  # Mrs. for a mother, Miss for a girl

@@ -22,7 +22,7 @@ _ARRESTED_THING = LazyPattern(
     r"footsteps|progress|course|flight|retreat|departure|career|hand|arm|tongue|speech|"
     r"words|pen|thoughts?|fancy|imagination|mind|curiosity)\b"
 )
-# "Arrested her by exclaiming": only officers of the law arrest by their office.
+# "Arrested her by shouting": only officers of the law arrest by their office.
 _ARRESTED_BY = LazyPattern(
     r"(?: [A-Z][\w'.-]+)* (?:by (?:\w+ly )?(?:\w+ing|(?:a|an|the|his|her|their|my|this) "
     r"(?:\w+ )?(?:words?|look|glance|gesture|question|sound|cry|voice|sight|touch|exclamation))\b"
