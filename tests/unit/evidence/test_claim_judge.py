@@ -177,10 +177,12 @@ def test_a_verdict_needs_words_of_a_passage() -> None:
 
 
 def test_a_contradiction_may_stand_far_from_the_words_of_the_statement() -> None:
-    far = f"Nell stood at the glass. {'The rain fell on the roof. ' * 20}"
-    text = f"{far}“Mr. Lusk has proposed, and I am pleased to take him. Don’t laugh.”"
+    far = f"Nell waited by the lamp. {'The rain fell on the roof. ' * 20}"
+    text = f"{far}“Mr. Lusk asked for my hand last night, and he shall have it. Don’t tell Hob.”"
     claim = EvidenceClaim("Nell marries Jack for gold.", (text,), ("Nell", "Jack"))
-    quote = "Mr. Lusk has proposed, and I am pleased to take him. Don't laugh."
+    quote = (
+        "Mr. Lusk asked for my hand last night, and he shall have it. Don't tell Hob."
+    )
     contradicted = ClaimJudgement(Verdict.CONTRADICTED, 0, quote)
     assert verify_judgement(claim, contradicted) == contradicted
     supported = ClaimJudgement(Verdict.SUPPORTED, 0, quote)

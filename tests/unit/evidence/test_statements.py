@@ -149,18 +149,18 @@ def test_a_quotation_of_several_sentences_is_one_statement_with_its_speaker() ->
 
 
 def test_a_line_that_begins_with_a_quotation_begins_a_sentence() -> None:
-    text = "Mr. Lusk has proposed to Nell.\n‘I’d hoped for a witch,’ observed Jack."
+    text = "Mr. Lusk has sold the ferry.\n‘I’d rather have rowed,’ remarked Jack."
     assert [one.text for one in read(text)] == [
-        "Mr. Lusk has proposed to Nell.",
-        "‘I’d hoped for a witch,’ observed Jack.",
+        "Mr. Lusk has sold the ferry.",
+        "‘I’d rather have rowed,’ remarked Jack.",
     ]
 
 
 def test_words_between_two_quotations_are_no_quotation() -> None:
-    text = 'It is odd," said Nell, glad that it was over: "and I liked it! Oh, very."'
+    text = 'The tide is out," said Nell, tired of the oars: "and the boat is heavy! Oh, very."'
     assert [one.text for one in read(text)] == [
-        'It is odd," said Nell, glad that it was over: "and I liked it! Oh, very."'
+        'The tide is out," said Nell, tired of the oars: "and the boat is heavy! Oh, very."'
     ]
     assert [q.text for one in read(text) for q in one.quotations] == [
-        "and I liked it! Oh, very."
+        "and the boat is heavy! Oh, very."
     ]
