@@ -32,17 +32,19 @@ _APOSTROPHE = (
 of the quotation follows."""
 
 _INNER = rf"[^‘’'\n“”\"]|“[^“”\n]*”|{_APOSTROPHE}"
-SINGLE_QUOTED = re.compile(
+DRAFT_QUOTED = re.compile(
     r"“(?P<curly>[^“”]+)”"
     r"|(?<![\w.,;:!?…–—-])\"(?P<straight>(?=\S)[^\"\n]*(?<=\S))\"(?!\w)"
     rf"|(?<![\w’'])‘(?!{_ELIDED})(?=[^\W\d]|[’'“…—])(?P<single>(?:{_INNER})+)’(?!\w)"
     rf"|(?<![\w’'])'(?!{_ELIDED})(?=[^\W\d]|[…—])(?P<plain>(?:{_INNER})+)'(?!\w)"
 )
-"""A quotation in double or single quotation marks; apostrophes are none."""
+"""A quotation in a draft, in double or single quotation marks; apostrophes are none."""
 
 _MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
 _MARKS_AFTER = re.compile(rf"[\s.,;:!?)]*({_MARKS.pattern})")
 _CLAUSE_END = re.compile(r"[.!?;:,](?:\s|$)|\n")
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+"""A word that `list_plain_words` returns."""
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 
 
@@ -83,7 +85,7 @@ def find_draft_quotations(text: str) -> list[AnswerQuotation]:
     """
     return [
         AnswerQuotation(Span(match.start(), match.end()), match[match.lastgroup], None)
-        for match in SINGLE_QUOTED.finditer(text)
+        for match in DRAFT_QUOTED.finditer(text)
         if match.lastgroup
     ]
 
@@ -303,6 +305,19 @@ def occurs_in(quotation: str, texts: Sequence[str]) -> bool:
     return len(parts) > 1 and all(
         any(_contains(text, part) for text in texts) for part in parts
     )
+
+
+def find_quotation(text: str, quotation: str) -> Span | None:
+    """Return where the words of `quotation` first stand in `text` one after the other,
+    compared as `occurs_in` does; None if they do not.
+    """
+    quoted = list_plain_words(quotation)
+    places = list(_PLAIN_WORD.finditer(text))
+    words = [place[0].casefold() for place in places]
+    for at in range(len(words) - len(quoted) + 1):
+        if quoted and words[at : at + len(quoted)] == quoted:
+            return Span(places[at].start(), places[at + len(quoted) - 1].end())
+    return None
 
 
 def repeats_words(statement: str, texts: Sequence[str]) -> bool:

@@ -2,11 +2,11 @@
 contradict its brief. Words that are not in the draft and in the brief do not count.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
+from lrwr.core.attribution.quotations import find_quotation
 from lrwr.core.drafting.brief import Brief, BriefItem, BriefSection, render_brief
 from lrwr.core.drafting.findings import DraftFinding, FindingKind
 from lrwr.core.drafting.model_steps import ModelSteps, StepPrompt
@@ -23,7 +23,13 @@ from lrwr.core.model.language_model import (
     build_strict_schema,
     extract_json_object,
 )
-from lrwr.core.model.text import STOP_WORDS, LineRange, Span, normalize_word
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    LineIndex,
+    Span,
+    normalize_word,
+)
 from lrwr.core.ports.models import ReplyShape
 
 COMPARED_TOKENS = 2_400
@@ -41,7 +47,6 @@ _COMPARED = frozenset(
         BriefSection.BEFORE,
     }
 )
-_WORD = re.compile(r"[\w’']+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ def parse_review(reply: str, brief: Brief, draft: str) -> DraftReview:
     if [proof.number for proof in proofs] != list(range(1, count + 1)):
         raise MalformedReply(f"it must have each of the {count} beats once")
     for proof in proofs:
-        if proof.quote and find_words(draft, proof.quote) is None:
+        if proof.quote and find_quotation(draft, proof.quote) is None:
             raise MalformedReply(
                 f"the quote of beat {proof.number} is not in the draft"
             )
@@ -140,7 +145,7 @@ def _parse_conflict(
     if not is_known or not (_is_telling(own) and _is_telling(words)):
         return None
     item = items[number - 1]
-    span, other = find_words(draft, own), find_words(item.text, words)
+    span, other = find_quotation(draft, own), find_quotation(item.text, words)
     if span is None or other is None:
         return None
     return BriefConflict(span, item, item.text[other.start : other.end])
@@ -148,21 +153,8 @@ def _parse_conflict(
 
 def _is_telling(quote: str) -> bool:
     """Return whether a quotation has at least two words, and not only function words."""
-    words = [normalize_word(word) for word in _WORD.findall(quote)]
+    words = [normalize_word(word) for word in WORD_PATTERN.findall(quote)]
     return len(words) > 1 and not STOP_WORDS.issuperset(words)
-
-
-def find_words(text: str, quote: str) -> Span | None:
-    """Return where the words of `quote` stand in `text` one after the other, however they
-    are punctuated; None if they do not.
-    """
-    places = list(_WORD.finditer(text))
-    words = [normalize_word(place[0]) for place in places]
-    quoted = [normalize_word(word) for word in _WORD.findall(quote)]
-    for at in range(len(words) - len(quoted) + 1):
-        if quoted and words[at : at + len(quoted)] == quoted:
-            return Span(places[at].start(), places[at + len(quoted) - 1].end())
-    return None
 
 
 async def review_draft(
@@ -197,12 +189,10 @@ async def review_draft(
 
 def _describe_conflict(conflict: BriefConflict, draft: str, model: str) -> DraftFinding:
     span = conflict.span
-    first = draft.count("\n", 0, span.start) + 1
-    lines = LineRange(first, first + draft.count("\n", span.start, span.end))
     return DraftFinding(
         FindingKind.BRIEF,
         f"{model} sees a contradiction to “{conflict.words}”",
-        lines,
+        LineIndex.of(draft).lines_of(span),
         " ".join(draft[span.start : span.end].split()),
         conflict.item.place,
     )

@@ -1,7 +1,6 @@
 """Lets a language model compare statements with passages: prompts, replies, verdicts."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -9,7 +8,7 @@ from functools import cache
 
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import find_missing_names, fold_words
-from lrwr.core.attribution.quotations import occurs_in
+from lrwr.core.attribution.quotations import find_quotation, occurs_in
 from lrwr.core.batch_judge import BatchJudge, JudgeBudget
 from lrwr.core.model.language_model import (
     FENCE_RULE,
@@ -155,9 +154,8 @@ def _decides(judgement: ClaimJudgement, claim: EvidenceClaim, at: int) -> bool:
         return occurs_in(quote, [text])
     around = text
     if judgement.verdict is Verdict.SUPPORTED:
-        first = r"\W+".join(re.findall(r"\w+", quote)[:_FIRST_WORDS])
-        place = re.search(rf"\b{first}\b", text, re.IGNORECASE)
-        start = place.start() if place else 0
+        place = find_quotation(text, " ".join(quote.split()[:_FIRST_WORDS]))
+        start = place.start if place else 0
         end = start + len(quote) + _AROUND_CHARS
         around = text[max(0, start - _AROUND_CHARS) : end]
     names = " ".join(claim.names)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lrwr.core.attribution.quotations import find_quotation
 from lrwr.core.evidence.quotation_check import (
     find_nearest_wording,
     find_other_speaker,
@@ -96,6 +97,24 @@ def test_the_speaker_is_found_whichever_apostrophes_the_text_has() -> None:
     difference = find_other_speaker(statement, [text], CAST)
     assert difference is not None
     assert difference.found == "remarked Nell"
+
+
+@pytest.mark.parametrize(
+    ("text", "quotation", "words"),
+    [
+        ("He said, “No; never!” twice.", "said no never", "said, “No; never"),
+        ("He said 'no never' twice.", "no never", "no never"),
+        ("He _said no_ twice.", "Said no", "said no"),
+        ("It is Nell’s lamp.", "Nell's lamp", "Nell’s lamp"),
+        ("He said no.", "no he", None),
+        ("He said no.", "", None),
+    ],
+)
+def test_words_are_found_however_they_are_punctuated(
+    text: str, quotation: str, words: str | None
+) -> None:
+    place = find_quotation(text, quotation)
+    assert (place and text[place.start : place.end]) == words
 
 
 def test_who_speaks_and_in_which_chapter_is_no_claim_of_its_own() -> None:
