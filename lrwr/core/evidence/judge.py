@@ -124,8 +124,8 @@ def verify_judgement(
     index of that passage; None if not.
 
     The quotation must have content words and stand beside one of the statement; for
-    `Verdict.CONTRADICTED`, in a passage with one. `Verdict.SUPPORTED` needs passages with the names of the statement too,
-    `Verdict.ABSENT` needs no quotation.
+    `Verdict.CONTRADICTED`, in a passage with one. `Verdict.SUPPORTED` needs passages
+    with the names of the statement too, `Verdict.ABSENT` needs no quotation.
     """
     if judgement.verdict is Verdict.ABSENT:
         return ClaimJudgement(Verdict.ABSENT, why=judgement.why)
@@ -190,7 +190,7 @@ def build_claim_messages(claims: Sequence[EvidenceClaim]) -> list[ChatMessage]:
     blocks = [("names", "\n".join(names))] if names else []
     places = _map_places(claims)
     blocks += [
-        (f"passage {number}{places.get(text, '')}", text)
+        (", ".join(filter(None, (f"passage {number}", places.get(text)))), text)
         for text, number in numbers.items()
     ]
     for number, claim in enumerate(claims, start=1):
@@ -216,9 +216,9 @@ def _list_passages(claims: Sequence[EvidenceClaim]) -> list[str]:
 
 
 def _map_places(claims: Sequence[EvidenceClaim]) -> Mapping[str, str]:
-    """Return the places of passages by their texts, to follow their numbers."""
+    """Return the known places of passages by their texts."""
     return {
-        text: f", {place}"
+        text: place
         for claim in claims
         for text, place in zip(claim.texts, claim.places, strict=False)
         if place
@@ -235,8 +235,7 @@ def share_passages(claims: Sequence[EvidenceClaim]) -> list[EvidenceClaim]:
         texts, places = _list_passages(batch), _map_places(batch)
         for claim in batch:
             nearby = tuple(text for text in texts if text not in claim.passages)
-            own = (places.get(text, "") for text in (*claim.passages, *nearby))
-            listed = tuple(place.removeprefix(", ") for place in own)
+            listed = tuple(places.get(text, "") for text in (*claim.passages, *nearby))
             shared.append(replace(claim, nearby=nearby, places=listed))
     return shared
 

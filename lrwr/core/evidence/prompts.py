@@ -81,15 +81,16 @@ or an invitation names none. Do not invent names, numbers, quotations or events,
 not go beyond a fact. Quote only words that stand in a quotation, between “ and ”, \
 letter by letter. No superlatives, no praise of the book, no placeholders, no numbers \
 in brackets: the numbers go into `facts`.
-variants: {variants}. title: empty for a thread. parts: {parts}; \
-each has its sentences in order.
+variants: {variants}. title: empty for a thread. parts: {parts}; each has its sentences \
+in order.
 """
 
 _REPAIR_TASK = """\
 A check flagged sentences of {a_name} about a novel. For each, write one sentence that \
 the numbered facts support, as short as the old one, with the numbers of its facts; \
 leave the text empty to drop it. Keep the wording where it is not at fault, and do not \
-repeat what the sentences before and after it say. No superlatives, no new names, numbers or quotations.
+repeat what the sentences before and after it say. No superlatives, no new names, \
+numbers or quotations.
 """
 
 _SENTENCE_BREAK = re.compile(r"[.!?…][”\"’)]*\s+")

@@ -138,16 +138,10 @@ def fuse_rankings(
         for place, source in enumerate(ranking):
             key = replace(source, score=0.0)
             scores[key] = scores.get(key, 0.0) + 1 / (RANK_OFFSET + place)
-    fused = [replace(source, score=score) for source, score in scores.items()]
-    best = {
-        replace(source, score=0.0)
-        for ranking in rankings[:1]
-        for source in ranking[:leading]
-    }
-    return sorted(
-        fused,
-        key=lambda source: (replace(source, score=0.0) not in best, -source.score),
-    )
+    first = rankings[0][:leading] if rankings else ()
+    best = {replace(source, score=0.0) for source in first}
+    fused = sorted(scores, key=lambda source: (source not in best, -scores[source]))
+    return [replace(source, score=scores[source]) for source in fused]
 
 
 @dataclass(frozen=True, slots=True)

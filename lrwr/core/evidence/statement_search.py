@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lrwr.core.attribution.names import fold_words, list_named_characters
 from lrwr.core.evidence.later_check import list_unknown_names
@@ -12,12 +11,10 @@ from lrwr.core.evidence.results import CheckedStory
 from lrwr.core.evidence.statements import DraftStatement, split_clauses, split_phrases
 from lrwr.core.model.chunks import ChunkId, Passage
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.ports.models import Reranker
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.service import PassageFinder
-
-if TYPE_CHECKING:
-    from lrwr.core.ports.models import Reranker
 
 PASSAGES = 10
 CLAUSE_PASSAGES = 4
@@ -59,9 +56,7 @@ class StatementSearch:
     `reranker` chooses the passages of a second search; None for the order of the search.
     """
 
-    def __init__(
-        self, finder: PassageFinder, reranker: "Reranker | None" = None
-    ) -> None:
+    def __init__(self, finder: PassageFinder, reranker: Reranker | None = None) -> None:
         self._finder, self._reranker = finder, reranker
 
     async def find(
