@@ -125,18 +125,24 @@ _HEDGE = re.compile(
 
 
 def find_numbers(text: str) -> list[tuple[int, str]]:
-    """Return the numbers in `text` with their words, in text order.
+    """Return the numbers in `text` with their words, as `find_number_places`."""
+    places = find_number_places(text)
+    return [(value, text[span.start : span.end]) for value, span in places]
+
+
+def find_number_places(text: str) -> list[tuple[int, Span]]:
+    """Return the numbers in `text` with their places, in text order.
 
     Digits and words up to thousands are read, ordinals as their numbers: "twenty-first"
     gives 21. "one", "first" and "second" alone are left out: they seldom count.
     """
-    numbers: list[tuple[int, str]] = []
+    numbers: list[tuple[int, Span]] = []
     run: list[re.Match[str]] = []
     for token in [*_NUMBER_TOKEN.finditer(text), None]:
         if token and _continues_number(run, token, text):
             run.append(token)
             continue
-        numbers += _read_run(run, text)
+        numbers += _read_run(run)
         run = [token] if token and _is_number(token[0]) else []
     return numbers
 
@@ -198,15 +204,15 @@ def _continues_number(
     return _VALUES.get(last, 0) >= 20 and 0 < _VALUES.get(word, 0) < 10
 
 
-def _read_run(run: Sequence[re.Match[str]], text: str) -> list[tuple[int, str]]:
+def _read_run(run: Sequence[re.Match[str]]) -> list[tuple[int, Span]]:
     words = [token[0].lower() for token in run]
     while words and words[-1] == "and":
         words.pop()
     if not words or words in ([word] for word in _UNCOUNTED):
         return []
-    wording = text[run[0].start() : run[len(words) - 1].end()]
+    span = Span(run[0].start(), run[len(words) - 1].end())
     if words[0][0].isdecimal():
-        return [(int(re.sub(r"\D", "", words[0])), wording)]
+        return [(int(re.sub(r"\D", "", words[0])), span)]
     total = part = 0
     for word in words:
         if word in _SCALES:
@@ -214,7 +220,7 @@ def _read_run(run: Sequence[re.Match[str]], text: str) -> list[tuple[int, str]]:
             total, part = (total + part, 0) if _SCALES[word] > 100 else (total, part)
         else:
             part += _VALUES.get(word, 0)
-    return [(total + part, wording)]
+    return [(total + part, span)]
 
 
 def find_missing_negation(statement: str, source: Sequence[str]) -> tuple[str, ...]:
@@ -286,8 +292,8 @@ def count_listed(statement: str) -> frozenset[int]:
     follows them.
     """
     counts: set[int] = set()
-    for value, words in find_numbers(statement):
-        rest = statement.partition(words)[2]
+    for value, span in find_number_places(statement):
+        rest = statement[span.end :]
         parts = len([p for p in _LISTED.split(rest) if WORD_PATTERN.search(p)])
         counts |= {value} & {parts, parts - 1} if parts > 1 else set()
     return frozenset(counts)
@@ -403,11 +409,9 @@ def are_hedged(
 
 def _find_hedges(text: str) -> dict[int, str]:
     """Return for each number in `text` that is not meant exactly how it is meant."""
-    hedges, at = {}, 0
-    for value, words in find_numbers(text):
-        start = text.find(words, at)
-        at = start + len(words)
-        hedge = _HEDGE.search(text[:start])
+    hedges = {}
+    for value, span in find_number_places(text):
+        hedge = _HEDGE.search(text[: span.start])
         if hedge is not None:
             hedges[value] = str(hedge.lastgroup)
     return hedges

@@ -7,7 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from lrwr.core.attribution.details import are_hedged, find_numbers, stem_words
+from lrwr.core.attribution.details import (
+    are_hedged,
+    find_number_places,
+    stem_words,
+)
 from lrwr.core.continuity.statements import find_enclosing_sentence
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, Span, stem_word
@@ -149,14 +153,13 @@ def list_counted_things(
     adjectives between at most. Ordinals, hyperboles ("a hundred") and alternatives ("two
     or three") are left out.
     """
-    at, end = (within.start, within.end) if within else (0, len(text))
-    for value, words in find_numbers(text[at:end]):
-        start = text.find(words, at, end)
-        at = start + len(words)
+    within = within or Span(0, len(text))
+    for value, place in find_number_places(_cut(text, within)):
+        start, after = within.start + place.start, within.start + place.end
         is_alternative = _ALTERNATIVE.search(text, max(0, start - 8), start)
-        if _ORDINAL.search(words) or is_alternative:
+        if _ORDINAL.search(text[start:after]) or is_alternative:
             continue
-        noun = _find_noun(text, at, end)
+        noun = _find_noun(text, after, within.end)
         if noun is not None:
             span = Span(start, noun.end())
             sentence = find_enclosing_sentence(text, span)
@@ -165,7 +168,7 @@ def list_counted_things(
 
 
 def _find_noun(text: str, at: int, end: int) -> re.Match[str] | None:
-    """Return the plural noun after a number that ends at `at`."""
+    """Return the plural noun in `text[at:end]` after a number that ends at `at`."""
     for _ in range(MAX_ADJECTIVES + 1):
         word = WORD_PATTERN.match(text, at + 1, end)
         if word is None or text[at] not in " -\n":

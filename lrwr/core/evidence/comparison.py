@@ -10,6 +10,7 @@ from lrwr.core.attribution.concrete_words import find_changed_words
 from lrwr.core.attribution.details import (
     are_hedged,
     find_missing_negation,
+    find_number_places,
     find_numbers,
     has_negation,
     loses_negation,
@@ -352,10 +353,10 @@ def _list_counted(text: str) -> list[tuple[int, str, str]]:
     """Return the numbers in `text` with their words and the stem of what is counted: the
     next word, or "year" for a number from 1000 to 2100 written in figures.
     """
-    counted, at = [], 0
-    for value, words in find_numbers(text):
-        at = text.find(words, at) + len(words)
-        following = WORD_PATTERN.match(text, at + 1)
+    counted = []
+    for value, span in find_number_places(text):
+        words = text[span.start : span.end]
+        following = WORD_PATTERN.match(text, span.end + 1)
         is_year = words.isdecimal() and 1000 <= value <= 2100
         stem = "year" if is_year else stem_word(following[0]) if following else ""
         counted.append((value, words, stem))

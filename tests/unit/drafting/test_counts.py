@@ -32,6 +32,11 @@ def differing(draft: str, story: str) -> list[tuple[str, str]]:
             ("twelve miles", "eleven miles"),
         ),
         (
+            "He often saw ten keys.",
+            "He often saw eleven keys.",
+            ("ten keys", "eleven keys"),
+        ),
+        (
             "All 5 windows were dark.",
             "The house has four\nwindows.",
             ("5 windows", "four windows"),
