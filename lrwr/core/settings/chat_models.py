@@ -2,6 +2,7 @@
 them.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from lrwr.core.model.egress import RequestPurpose
@@ -17,8 +18,8 @@ class ModelRole(StrEnum):
     The planner plans how to answer a question. The analyst extracts facts from the
     manuscript and judges contradictions. The avatar answers questions. The judge scores
     answers in `lrwr eval`. The checker compares drafts with the manuscript, the writer
-    drafts them, and scenes. The ranker orders the first passages of a search; it is the planner's
-    model.
+    drafts them, and scenes. The ranker orders the first passages of a search; it is the
+    planner's model.
     """
 
     PLANNER = "planner"
@@ -32,21 +33,18 @@ class ModelRole(StrEnum):
     @property
     def purpose(self) -> RequestPurpose:
         """The purpose of this role's requests in the send log."""
-        match self:
-            case ModelRole.PLANNER:
-                return RequestPurpose.PLANNING
-            case ModelRole.ANALYST:
-                return RequestPurpose.READING
-            case ModelRole.AVATAR:
-                return RequestPurpose.ANSWERING
-            case ModelRole.JUDGE:
-                return RequestPurpose.JUDGING
-            case ModelRole.CHECKER:
-                return RequestPurpose.CHECKING
-            case ModelRole.WRITER:
-                return RequestPurpose.WRITING
-            case ModelRole.RANKER:
-                return RequestPurpose.RERANKING
+        return _PURPOSES[self]
+
+
+_PURPOSES: Mapping[ModelRole, RequestPurpose] = {
+    ModelRole.PLANNER: RequestPurpose.PLANNING,
+    ModelRole.ANALYST: RequestPurpose.READING,
+    ModelRole.AVATAR: RequestPurpose.ANSWERING,
+    ModelRole.JUDGE: RequestPurpose.JUDGING,
+    ModelRole.CHECKER: RequestPurpose.CHECKING,
+    ModelRole.WRITER: RequestPurpose.WRITING,
+    ModelRole.RANKER: RequestPurpose.RERANKING,
+}
 
 
 def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
@@ -56,21 +54,17 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
     Empty if `model.use` is off, or if no model is named for the user's own server.
     """
     model = settings.model
-    match role:
-        case ModelRole.PLANNER | ModelRole.RANKER:
-            name = model.planner
-        case ModelRole.ANALYST:
-            name = model.analyst
-        case ModelRole.AVATAR:
-            name = model.avatar
-        case ModelRole.JUDGE:
-            name = model.judge
-        case ModelRole.CHECKER:
-            name = model.checker
-        case ModelRole.WRITER:
-            name = model.writer
+    names = {
+        ModelRole.PLANNER: model.planner,
+        ModelRole.ANALYST: model.analyst,
+        ModelRole.AVATAR: model.avatar,
+        ModelRole.JUDGE: model.judge,
+        ModelRole.CHECKER: model.checker,
+        ModelRole.WRITER: model.writer,
+        ModelRole.RANKER: model.planner,
+    }
     default = DEFAULT_CHAT_MODEL if model.use == "openai" else ""
-    return "" if model.use == "off" else name or model.name or default
+    return "" if model.use == "off" else names[role] or model.name or default
 
 
 def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
