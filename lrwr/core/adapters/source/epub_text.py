@@ -52,21 +52,23 @@ _GENERATED_TYPES = frozenset(
 )
 _ISLANDS = frozenset({"math", "svg"})
 """Elements of other languages, which are read as a whole."""
-_READ = _BLOCKS | _SKIPPED | _ISLANDS | {"br", "img", "image"}
+_READ_ELEMENTS = _BLOCKS | _SKIPPED | _ISLANDS | {"br", "img", "image"}
 _READ_ATTRIBUTES = frozenset({"id", "name", "role", EPUB_TYPE})
-"""Other elements without these attributes only contain text."""
+"""Elements that are not among `_READ_ELEMENTS` and have none of these attributes only
+contain text.
+"""
 _LINE_BREAK = "\x0b"
 """Stands for `<br>`; XML has no such character."""
-PICTURE = "[picture: "
+_PICTURE = "[picture: "
 
 
 @dataclass(frozen=True, slots=True)
 class EpubParagraph:
     """A paragraph as it stands in its file.
 
-    `path` is the file, `ids` those of the elements that enclose it as footnotes;
-    `references` are the targets of its footnote marks. `level` is that of a heading, 0
-    for other paragraphs.
+    `cfi` leads to it. `level` is that of a heading, 0 for other paragraphs.
+    `ids` are the elements that enclose it as a footnote, and `references` the targets
+    of its footnote marks: each a file and an id in it.
     """
 
     text: str
@@ -80,9 +82,9 @@ class EpubParagraph:
 class _OpenBlock:
     """A block element that is being read.
 
-    `name` is the element's name, `steps` its CFI. `has_inner` says that it contains another block, so that its text
-    is no paragraph by itself; `first` then leads to its first node, as in
-    `EpubReader._find_steps_of`.
+    `name` is the element's name, `steps` its CFI. `has_inner` says that it contains
+    another block, so that its text is no paragraph by itself; `first` then leads to its
+    first node, as in `EpubReader._find_steps_of`.
     """
 
     element: "_Element"
@@ -145,8 +147,8 @@ class EpubReader:
         self._counts[-1] += 1
         self._counts.append(0)
         name = local_name(element)
-        # Most elements only contain text; looking at each would take half of the time.
-        if name not in _READ and _READ_ATTRIBUTES.isdisjoint(element.keys()):
+        # Most elements only contain text: looking at each takes half of the time.
+        if name not in _READ_ELEMENTS and _READ_ATTRIBUTES.isdisjoint(element.keys()):
             if text := element.text:
                 self._add(text)
             return True
@@ -195,7 +197,7 @@ class EpubReader:
             self._add(_LINE_BREAK)
         elif name in ("img", "image") and element.get("alt", "").strip():
             alternative = " ".join(element.get("alt", "").split())
-            self._add(f" {PICTURE}{alternative}] ", is_element=True)
+            self._add(f" {_PICTURE}{alternative}] ", is_element=True)
         self._add(element.text)
 
     def _add_target(self, element: "_Element", name: str) -> None:
@@ -272,7 +274,7 @@ def _describe_island(element: "_Element", name: str) -> str:
     if name == "math":
         return read_text(element) or element.get("alttext", "")
     title = next(map(read_text, element.iter("{*}title")), "")
-    picture = f" {PICTURE}{title}] " if title else " "
+    picture = f" {_PICTURE}{title}] " if title else " "
     return picture + " ".join(map(read_text, element.iter("{*}text")))
 
 
