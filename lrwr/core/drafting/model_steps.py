@@ -92,19 +92,19 @@ class StepJournal(Protocol):
 class StepBudget(JudgeBudget, Protocol):
     """Spending limit of a run; implemented by `ModelBudget` of the pipeline.
 
-    `budget` is the limit in US dollars, 0 for none; prices are None if unknown.
+    `budget` is the limit in US dollars, 0 for none; a price is None if unknown.
     """
 
     budget: float
 
     @property
     def price(self) -> Callable[[Usage], float | None]:
-        """Returns the price of a usage."""
+        """The function that returns the price of a usage in US dollars."""
         ...
 
     @property
     def spent(self) -> float | None:
-        """What was spent of it."""
+        """The US dollars that were spent of the budget."""
         ...
 
     def limit_reply(self, prompt_tokens: int, most: int) -> int:
@@ -242,4 +242,5 @@ def _build_budget_error(
 
 def spell_dollars(dollars: float) -> str:
     """Return an amount, rounded up to a hundredth of a cent: "$0.0213"."""
+    # The product may be a little above a whole number: 0.0213 * 10_000.
     return f"${ceil(dollars * 10_000 - 1e-6) / 10_000:.4f}"

@@ -19,10 +19,7 @@ from lrwr.core.evidence.comparison import (
     DetailDifference,
     compare_with_text,
 )
-from lrwr.core.evidence.later_check import (
-    MIN_LATER_WORDS,
-    find_later,
-)
+from lrwr.core.evidence.later_check import MIN_LATER_WORDS, find_later
 from lrwr.core.evidence.quotation_check import (
     find_other_speaker,
     find_wrong_quotations,
@@ -132,7 +129,9 @@ class DraftChecker:
         story: CheckedStory,
         candidates: Sequence[ComparedPassage],
     ) -> ComparedPassage | None:
-        """Return the passage after the horizon that alone tells what a clause says."""
+        """Return the passage after the horizon that tells what a clause says, as
+        `find_later`.
+        """
         passages = [candidate.passage for candidate in candidates]
         for clause in split_clauses(statement.own_text):
             if len(stem_words(clause)) < MIN_LATER_WORDS:

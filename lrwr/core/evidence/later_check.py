@@ -31,7 +31,9 @@ def find_later(
     story: CheckedStory,
     candidates: Sequence[ComparedPassage],
 ) -> ComparedPassage | None:
-    """Return the passage after the horizon that alone tells what a statement says."""
+    """Return the first passage of the story after the horizon that tells what a statement
+    says, if no passage up to the horizon does; None if there is none.
+    """
     if story.horizon is None:
         return None
     later = [
@@ -62,26 +64,25 @@ def find_later(
 def _is_told_later(
     statement: DraftStatement,
     story: CheckedStory,
-    closest: ComparedPassage,
+    candidate: ComparedPassage,
     visible: Sequence[ComparedPassage],
 ) -> bool:
-    """Return whether the passage after the horizon tells what a statement says, and no
-    `visible` one is nearly as close.
+    """Return whether `candidate`, a passage after the horizon, tells what a statement
+    says, and no `visible` one is nearly as close.
     """
     words = len(stem_words(strip_names(statement.text, story.cast)))
-    if words < MIN_WORDS_OF_OTHERS and _is_about_others(statement, story, closest):
+    if words < MIN_WORDS_OF_OTHERS and _is_about_others(statement, story, candidate):
         return False
-    differs = bool(closest.compared.differences)
+    closeness, differs = candidate.closeness, bool(candidate.compared.differences)
     before = max(
         (c.closeness for c in visible if differs or not c.compared.differences),
         default=0.0,
     )
-    if closest.closeness < before + LATER_MARGIN:
+    if closeness < before + LATER_MARGIN:
         return False
-    share = closest.closeness
-    is_repeated = share > 1.0
-    is_close = share >= MIN_LATER_SHARE or (
-        share >= MIN_LONG_SHARE and share * words >= MIN_LATER_WORDS
+    is_repeated = closeness > 1.0
+    is_close = closeness >= MIN_LATER_SHARE or (
+        closeness >= MIN_LONG_SHARE and closeness * words >= MIN_LATER_WORDS
     )
     return is_repeated or (words >= MIN_LATER_WORDS and is_close and not differs)
 
@@ -89,7 +90,7 @@ def _is_told_later(
 def _is_about_others(
     statement: DraftStatement, story: CheckedStory, candidate: ComparedPassage
 ) -> bool:
-    """Return whether both name characters, and none of them is the same."""
+    """Return whether a statement and a passage name characters, and not the same ones."""
     named, others = (
         list_named_characters(text, story.cast)
         for text in (statement.text, candidate.found)

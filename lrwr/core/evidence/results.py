@@ -70,8 +70,8 @@ class CheckedStatement:
     lines with the names of the characters in it. `judgement` is that of a language
     model, None without one or if its quotation is not in a passage. `pages` are those
     that a web search found for it; nobody has compared them with it. `before` are the
-    sentences of the draft before it. `is_repeated` says that the text which differs has
-    the sentence nearly word for word, or its quotation.
+    sentences of the draft before it. `is_repeated` says that the text has the sentence, or
+    its quotation, nearly word for word, but for the differences.
     """
 
     statement: DraftStatement
@@ -114,10 +114,10 @@ def _describe_place(passage: Passage) -> str:
 
 
 def withdraw_differences(checked: CheckedStatement) -> CheckedStatement:
-    """Return a statement without its differences if a language model found it supported,
-    and the text only tells of the same matter: then other words say the same.
+    """Return a statement without its differences if a language model found it supported.
 
-    They stay if the quotation of the model has the other value.
+    They stay if the text has the statement nearly word for word, or if the words that the
+    model quotes have the value that differs.
     """
     judgement = checked.judgement
     if (

@@ -20,14 +20,14 @@ PASSAGES = 10
 CLAUSE_PASSAGES = 4
 CONTEXT_PASSAGES = 4
 EXACT_PASSAGES = 5
-"""Passages that are searched for a statement, for each of its clauses, for it together
-with the sentence before, and for exact words."""
+"""Passages that the searches return for a statement, for each of its clauses, for it with
+the sentence before it, and for exact words."""
 
 DEEP_PASSAGES = 15
 PHRASE_PASSAGES = 8
 MORE_PASSAGES = 6
-"""Passages that a second search finds for the whole and for each phrase, and how many of
-them, the best of the reranker, are used."""
+"""Passages that a second search returns for the whole and for each phrase, and how many of
+them are used: the best of the reranker."""
 
 _PERSON = re.compile(r"\b(?:he|she|his|her|hers|him|they|their|them)\b", re.I)
 _THING = re.compile(

@@ -362,9 +362,10 @@ def _map_shipped_weights(table: Mapping[str, Any]) -> mmap.mmap:
 
 
 def _view_weights(content: mmap.mmap, entry: Mapping[str, Any]) -> "NDArray[Any]":
-    """Return an array of the weights; a copy, but of a table of bytes.
+    """Return an array of the weights: a view of the file for a table of bytes, else a
+    copy.
 
-    That of the words is half of the file, and a text needs a few of its rows. Other
+    The table of the words is half of the file, and a text needs a few of its rows. Larger
     numbers are not aligned in the file.
     """
     kind = np.dtype(entry["dtype"]).newbyteorder("<")
@@ -378,7 +379,7 @@ def _view_weights(content: mmap.mmap, entry: Mapping[str, Any]) -> "NDArray[Any]
 
 
 def _release_pages(content: mmap.mmap) -> None:
-    """Release the memory of a mapped file; what is read again is loaded again."""
+    """Release the memory of a mapped file; pages that are needed again are read again."""
     if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
         content.madvise(mmap.MADV_DONTNEED)
 

@@ -36,8 +36,9 @@ class RateLimit:
 
     At most `concurrency` calls run at once, and `requests_per_minute` start in a
     minute; 0 requests per minute means any number. A failed call is not retried if the
-    next attempt would start more than `patience` seconds after the first, or if a server
-    answered with an error, after that answer: a slow server gets another attempt, too.
+    next attempt would start more than `patience` seconds after the first attempt began
+    or, if the server answered that one with an error, after the answer: a server that is
+    slow to refuse gets another attempt, too.
     """
 
     concurrency: int

@@ -157,8 +157,8 @@ class EdgeShard:
             edge_shard = cls(folder, shard, cursor, dimensions)
             edge_shard._mark_unsaved()
             index = engine.UpdateOperation.create_field_index
-            # Each index is read into memory when the shard is opened. There is none of
-            # ends: few documents have a limit.
+            # Each index is read into memory when the shard is opened. `end` has none: only
+            # the few documents at the horizon are limited by it.
             cold = engine.Memory.Cold
             number = engine.IntegerIndexParams(memory=cold, lookup=True, range=False)
             shard.update(index("document", number))
@@ -278,7 +278,10 @@ def _payload(change: ChunkChange) -> dict[str, object]:
 
 @lru_cache(maxsize=20_000)
 def _number_text(text: str) -> int:
-    """Return 7 bytes of a hash, which take less memory in an index than the text."""
+    """Return a number for a document or kind: it takes less memory in an index than text.
+
+    It is 7 bytes of a hash, since an index has signed numbers of 64 bits.
+    """
     return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:7])
 
 
