@@ -22,7 +22,10 @@ their measures ("two miles") to be of the same thing."""
 
 MAX_ADJECTIVES = 2
 
-_PLURALS = "men women children people feet teeth geese mice oxen"
+_PLURALS = frozenset(
+    ("men", "women", "children", "people", "feet", "teeth", "geese", "mice", "oxen")
+)
+"""Plurals that do not end in "s"."""
 _MEASURES = (
     "seconds moments minutes hours days nights mornings evenings weeks months years"
     " centuries times inches feet yards miles leagues acres ounces pounds guineas"
@@ -97,11 +100,14 @@ def compare_counts(
         if document != draft
         for counted in _find_things(other, things)
     ]
-    differing, compared = [], 0
+    differing: list[OtherCount] = []
+    compared = 0
     for counted in own:
         same = [pair for pair in others if pair[1].thing == counted.thing]
         compared += bool(same)
-        differing += _find_other(counted, text, same, texts)
+        other = _find_other(counted, text, same, texts)
+        if other is not None:
+            differing.append(other)
     return CountComparison(tuple(differing), compared)
 
 
@@ -110,9 +116,9 @@ def _find_other(
     text: str,
     others: Iterable[tuple[DocumentId, CountedThing]],
     texts: Mapping[DocumentId, str],
-) -> list[OtherCount]:
-    """Return the count of `others` that most likely is of the same thing, if none of
-    them has the number of `own`.
+) -> OtherCount | None:
+    """Return the count of `others` that most likely is of the same thing; None if one of
+    them has the number of `own`, or none is of the same thing.
     """
     sentence = _cut(text, own.sentence)
     stems = stem_words(sentence) - stem_words(own.words)
@@ -123,11 +129,12 @@ def _find_other(
         if own.value == other.value or are_hedged(
             [own.value], [other.value], sentence, theirs
         ):
-            return []
+            return None
         shared = len(stems & stem_words(theirs))
         if shared >= least:
             rated.append((shared, OtherCount(own, document, other)))
-    return [max(rated, key=lambda pair: pair[0])[1]] if rated else []
+    best = max(rated, key=lambda pair: pair[0], default=None)
+    return best[1] if best else None
 
 
 def _find_things(text: str, things: Collection[str]) -> Iterator[CountedThing]:
@@ -177,7 +184,7 @@ def _find_noun(text: str, at: int, end: int) -> re.Match[str] | None:
         if folded in STOP_WORDS:
             return None
         is_plural = folded.endswith("s") and not folded.endswith(("ss", "'s", "’s"))
-        if is_plural or folded in _PLURALS.split():
+        if is_plural or folded in _PLURALS:
             return word
         at = word.end()
     return None

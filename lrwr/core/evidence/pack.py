@@ -121,7 +121,7 @@ def build_pack_by_rules(
         sentence = _find_best_sentence(brief, source.text, split)
         quote = cut_quote(sentence, source.text, brief)
         if quote:
-            line = _strip_odd_marks(" ".join(sentence.split()))
+            line = _strip_unpaired_marks(" ".join(sentence.split()))
             facts.append(EvidenceFact(0, line, quote, source))
     stems = stem_words(brief)
     fitting = [f for f in facts if not stems.isdisjoint(stem_words(f.statement))]
@@ -130,7 +130,7 @@ def build_pack_by_rules(
     return EvidencePack(tuple(replace(f, number=n) for n, f in enumerate(facts, 1)))
 
 
-def _strip_odd_marks(sentence: str) -> str:
+def _strip_unpaired_marks(sentence: str) -> str:
     """Return `sentence` without a quotation mark at its beginning or end whose
     counterpart is in another sentence.
     """
@@ -141,8 +141,8 @@ def _strip_odd_marks(sentence: str) -> str:
         return sentence.removeprefix("“")
     if closed > opened:
         return sentence.removesuffix("”")
-    is_odd = "‘" not in sentence and re.search(r"[,.!?…—–]’$", sentence)
-    return sentence.removesuffix("’") if is_odd else sentence
+    is_unpaired = "‘" not in sentence and re.search(r"[,.!?…—–]’$", sentence)
+    return sentence.removesuffix("’") if is_unpaired else sentence
 
 
 def _find_best_sentence(brief: str, text: str, split: SentenceSplitter) -> str:

@@ -52,8 +52,9 @@ _BACKWARD = re.compile(
 _PERSONAL = frozenset(("he", "she", "they", "his", "her", "their"))
 _NAME = re.compile(r"\b[A-Z]\w{2,}")
 
-_ASIDE = re.compile(r"(?P<said>[^?]+?)(?:[:;–—]\s|\s?—\s?)[^?]*\?\W*")
-"""A question after words that ask nothing."""
+_STATEMENT_BEFORE_QUESTION = re.compile(
+    r"(?P<statement>[^?]+?)(?:[:;–—]\s|\s?—\s?)[^?]*\?\W*"
+)
 
 _DANGLING = "it refers to a sentence that was left out"
 
@@ -188,11 +189,11 @@ async def _check_by_rules(
 
 
 def _claims_before_question(text: str) -> bool:
-    """Return whether a question follows something that is said: "A mule, a lamp and a
+    """Return whether a question follows a statement in its sentence: "A mule, a lamp and a
     false name: how long can it last?"
     """
-    match = _ASIDE.fullmatch(text)
-    return match is not None and len(stem_words(match["said"])) > MIN_CLAUSE_STEMS
+    match = _STATEMENT_BEFORE_QUESTION.fullmatch(text)
+    return match is not None and len(stem_words(match["statement"])) > MIN_CLAUSE_STEMS
 
 
 def _compare_with_sources(
