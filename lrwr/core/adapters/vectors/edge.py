@@ -278,10 +278,7 @@ def _payload(change: ChunkChange) -> dict[str, object]:
 
 @lru_cache(maxsize=20_000)
 def _number_text(text: str) -> int:
-    """Return a number for a document or kind: it takes less memory in an index than text.
-
-    It is 7 bytes of a hash, since an index has signed numbers of 64 bits.
-    """
+    """Return 7 bytes of a hash: signed 64-bit numbers take less memory than text."""
     return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:7])
 
 
