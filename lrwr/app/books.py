@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lrwr.pipeline.report import EmitIngestEvent
 
 StoredT = TypeVar("StoredT")
+_TITLE_MARK = re.compile(r"[^\w\s-]")
 _RECORD, _POSITION = "book.json", "position.json"
 _ANNOTATIONS = "annotations.json"
 _MIN_ID_CHARS = 4
@@ -105,13 +106,15 @@ class Bookshelf:
         path = Path(name).expanduser()
         if path.is_file():
             return self._find_by_content(path)
-        books, words = self.books(), name.casefold()
+        books, words = self.books(), _fold_title(name)
         fits = [
             book
             for book in books
-            if len(name) >= _MIN_ID_CHARS and book.id.startswith(words)
+            if len(name) >= _MIN_ID_CHARS and book.id.startswith(name.casefold())
         ]
-        fits = fits or [book for book in books if words in book.title.casefold()]
+        fits = fits or [
+            book for book in books if words and words in _fold_title(book.title)
+        ]
         if len(fits) == 1:
             return fits[0]
         if fits:
@@ -217,6 +220,11 @@ class Bookshelf:
             shutil.rmtree(self.folder_of(book))
         except OSError as error:
             raise _store_error(self.folder_of(book), error) from error
+
+
+def _fold_title(title: str) -> str:
+    """Return a title without marks and capitals, as people type it: "childrens"."""
+    return " ".join(_TITLE_MARK.sub("", title.casefold()).split())
 
 
 def _is_same_work(outline: BookOutline, other: BookOutline) -> bool:

@@ -37,6 +37,16 @@ def run(terminal: Terminal, *words: str) -> Ran:
     return ran
 
 
+@pytest.mark.parametrize("typed", ["keepers", "Keeper’s lanterns", "KEEPER'S"])
+def test_a_book_is_found_by_words_of_its_title_without_its_marks(
+    reader: Terminal, typed: str
+) -> None:
+    title = "The Keeper’s Lanterns"
+    (reader.folder / "keeper.epub").write_bytes(build_epub(BODIES, title=title))
+    run(reader, "books", "add", "keeper.epub")
+    assert "Ebb" in run(reader, "books", "toc", typed, "--whole").out
+
+
 def test_a_book_is_added_listed_and_removed(reader: Terminal) -> None:
     assert "2 chapters" in run(reader, "books", "add", "lanterns.epub").out
     again = run(reader, "books", "add", "lanterns.epub").out

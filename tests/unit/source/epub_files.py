@@ -27,12 +27,13 @@ def build_epub(
     ncx: str | None = None,
     extra: Mapping[str, str | bytes] | None = None,
     doctype: str = "",
+    title: str = "Lanterns",
 ) -> bytes:
     """Return the bytes of an EPUB file with one XHTML file for each of `bodies`.
 
     `nav` and `ncx` are the contents of the tables of contents of EPUB 3 and 2; without
     both there is none. `extra` are more files of the zip. `doctype` is written before
-    the root element of each file.
+    the root element of each file. `title` is that of the book.
     """
     items = [
         f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>'
@@ -61,7 +62,8 @@ def build_epub(
     files["OPS/book.opf"] = (
         '<package xmlns="http://www.idpf.org/2007/opf" version="3.0"'
         ' unique-identifier="id"><metadata'
-        ' xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Lanterns</dc:title>'
+        ' xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        f"<dc:title>{title}</dc:title>"
         "<dc:creator>A. Writer</dc:creator><dc:language>en</dc:language>"
         '<dc:identifier id="id">urn:uuid:1</dc:identifier></metadata>'
         f"<manifest>{''.join(items)}</manifest>"
