@@ -357,14 +357,17 @@ def _list_new_words(related: Iterable[str], words: Iterable[str]) -> list[str]:
 
 
 def find_substitutes(word: str, texts: Iterable[str]) -> list[str]:
-    """Return the forms of the lower-case `word` and words related to it that stand in
-    `texts`, in any inflected form.
+    """Return the words of `texts` that are forms of the lower-case `word`, or related to
+    it, as the texts inflect them, in lower case. The closest comes first.
     """
     related = find_related_words([word])
     if not related:
         return []
-    stems = {stem_word(other) for text in texts for other in WORD_PATTERN.findall(text)}
-    return [other for other in related if stem_lightly(other) in stems]
+    by_stem: dict[str, str] = {}
+    for other in chain.from_iterable(map(WORD_PATTERN.findall, texts)):
+        by_stem.setdefault(stem_word(other), normalize_word(other))
+    stems = dict.fromkeys(map(stem_lightly, related))
+    return [by_stem[stem] for stem in stems if stem in by_stem]
 
 
 def list_word_forms(word: str) -> tuple[str, ...]:

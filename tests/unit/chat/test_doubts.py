@@ -102,14 +102,22 @@ def test_up_to_a_horizon_the_doubt_is_about_the_story_so_far() -> None:
     assert said.startswith(f"{NO_CLEAR_ANSWER} up to this point. ")
 
 
-def test_a_word_that_the_text_lacks_is_named_with_the_one_found_in_its_place() -> None:
-    text = "She altered her will twice."
+@pytest.mark.parametrize(
+    ("word", "text", "substitute"),
+    [
+        ("testament", "She altered her will twice.", "will"),
+        ("dowry", "Both had their Portions in gold.", "portions"),
+    ],
+)
+def test_a_word_that_the_text_lacks_is_named_with_the_one_found_in_its_place(
+    word: str, text: str, substitute: str
+) -> None:
     result = RetrievalResult(
         ranked_chunks=(passage(Book({"1.md": text}), "1.md", text),),
-        unknown=("testament", "zeppelin"),
+        unknown=(word, "zeppelin"),
     )
     assert describe_substitutes(result) == (
-        "“testament” is not in your text; these passages have “will”."
+        f"“{word}” is not in your text; these passages have “{substitute}”."
     )
 
 
