@@ -26,7 +26,7 @@ from lrwr.core.nlp.dialogue.speakers import (
     infer_narrators,
 )
 from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.inference import CastInference
+from lrwr.core.nlp.names.inference import CastInference, NotePerson
 from lrwr.core.nlp.names.lookup import CastIdentity, resolve_name
 from lrwr.core.nlp.names.overrides import NameOverrides
 from lrwr.core.ports.stores import PassageStore
@@ -104,9 +104,8 @@ class StoryAttributor:
         """Update the cast, and the attribution of every document whose inputs changed.
 
         If nothing changed since the last complete run, nothing is computed; with
-        `recalls`, the cast is read, see `recall_cast`. After a run
-        that was interrupted, or overtaken by another process, the next one does the
-        rest.
+        `recalls`, the cast is read, see `recall_cast`. After a run that was interrupted,
+        or overtaken by another process, the next one does the rest.
 
         Raises:
             SettingsProblem: The canon file is invalid.
@@ -156,7 +155,10 @@ class StoryAttributor:
         cast = await self._store.load_cast()
         # Another process may have written meanwhile.
         if cast is not None and await self._store.attribution_snapshot() == snapshot:
-            await self._infer_cast(evidence, order.story, canon, cast)
+            async with self._inferring:
+                await asyncio.to_thread(
+                    self._names.recall_cast, evidence, order.story, canon, cast
+                )
 
     async def infer_cast(self) -> Cast | None:
         """Return the cast that `attribute_all` would store; nothing is stored.
@@ -196,11 +198,10 @@ class StoryAttributor:
         evidence: Sequence[DocumentEvidence],
         story: Sequence[DocumentId],
         canon: Canon,
-        cast: Cast | None = None,
     ) -> Cast:
         async with self._inferring:
             return await asyncio.to_thread(
-                self._names.infer_cast, evidence, story, canon, cast
+                self._names.infer_cast, evidence, story, canon
             )
 
     def _digest(self, snapshot: AttributionSnapshot, canon: Canon) -> str:
@@ -452,12 +453,28 @@ class _NameReader:
         evidence: Sequence[DocumentEvidence],
         story_ids: Sequence[DocumentId],
         canon: Canon,
-        cast: Cast | None = None,
     ) -> Cast:
-        """Return the cast of a library with this evidence, story order and canon.
+        """Return the cast of a library with this evidence, story order and canon."""
+        parsed, noted, decided = self._read(evidence, story_ids, canon)
+        return self._inference.infer(parsed, noted=noted, decided=decided)
 
-        `cast` is that cast if it need not be inferred.
-        """
+    def recall_cast(
+        self,
+        evidence: Sequence[DocumentEvidence],
+        story_ids: Sequence[DocumentId],
+        canon: Canon,
+        cast: Cast,
+    ) -> None:
+        """Take `cast` as what `infer_cast` returns for the same arguments."""
+        parsed, noted, decided = self._read(evidence, story_ids, canon)
+        self._inference.recall(parsed, cast, noted=noted, decided=decided)
+
+    def _read(
+        self,
+        evidence: Sequence[DocumentEvidence],
+        story_ids: Sequence[DocumentId],
+        canon: Canon,
+    ) -> tuple[dict[str, NameEvidence], Sequence[NotePerson], NameOverrides]:
         by_id = {item.document: item for item in evidence}
         self._parsed = {d: v for d, v in self._parsed.items() if d in by_id}
         story = [by_id[document] for document in story_ids if document in by_id]
@@ -465,13 +482,7 @@ class _NameReader:
         noted = (*iter_note_people(evidence), *iter_narrator_people(story, canon))
         ignored = (*names.ignored, *find_non_people(evidence, noted, canon))
         decided = NameOverrides(names.merged, names.split, names.renamed, ignored)
-        parsed: dict[str, NameEvidence] = {
-            item.document: self._parse(item) for item in story
-        }
-        if cast is not None:
-            self._inference.recall(parsed, cast, noted=noted, decided=decided)
-            return cast
-        return self._inference.infer(parsed, noted=noted, decided=decided)
+        return {item.document: self._parse(item) for item in story}, noted, decided
 
     def may_be_first_person(self, item: DocumentEvidence) -> bool:
         """Return whether the narration may be in the first person."""
