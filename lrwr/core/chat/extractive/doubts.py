@@ -14,7 +14,7 @@ from lrwr.core.chat.extractive.answer_values import (
     lacks_action,
 )
 from lrwr.core.chat.extractive.question_parts import QuestionPart, find_speaker_names
-from lrwr.core.chat.extractive.relatives import describe_nameless, find_relative
+from lrwr.core.chat.extractive.relatives import describe_unknown_relative, find_relative
 from lrwr.core.chat.extractive.spoken_lines import find_words_spoken
 from lrwr.core.chat.extractive.writer import find_unknown_words
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
@@ -105,8 +105,8 @@ def describe_doubt(
     elif asks_for_list(typed.text):
         lack = PARTIAL_ANSWER
     if relative := find_relative(typed.text, question.cast):
-        nameless = describe_nameless(typed.text, relative)
-        lack = " ".join(filter(None, (nameless, lack)))
+        unknown = describe_unknown_relative(typed.text, relative)
+        lack = " ".join(filter(None, (unknown, lack)))
     if not is_first:
         return lack
     lack = lack or _describe_action(question, typed, quotes, sentences)

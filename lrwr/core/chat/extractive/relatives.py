@@ -145,7 +145,7 @@ def put_relative_first(
     return sorted(passages, key=rank)
 
 
-def describe_nameless(question: str, relative: Relative) -> str:
+def describe_unknown_relative(question: str, relative: Relative) -> str:
     """Return a sentence that says that it is not known who the `relative` is; "" unless
     `question` asks what they say: then lines of nobody known can answer it.
     """

@@ -26,7 +26,7 @@ from lrwr.core.nlp.names.namesakes import (
     join_lisped_names,
     join_stated_names,
     join_wives,
-    part_namesakes,
+    split_namesakes,
 )
 from lrwr.core.nlp.names.overrides import NameOverrides, apply_name_overrides
 from lrwr.core.nlp.names.person import (
@@ -228,7 +228,7 @@ def _infer_from_totals(
         [form for form in unassigned.values() if is_person_form(form, counted)],
         clusters,
     )
-    part_namesakes(clusters)
+    split_namesakes(clusters)
     join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
     join_stated_names(clusters)
     join_lisped_names(clusters)

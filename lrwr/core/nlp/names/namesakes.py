@@ -201,7 +201,7 @@ _LATE_COUPLE = 4
 """Places with a man and his bride from which a rare "Mrs. Vale" is the bride."""
 _OFTEN = 5
 """Mentions of a "Mrs. Vale" from which such places suffice for a bride."""
-_PARTED = 3
+_APART = 3
 """Documents with a full name from which it may be somebody else's."""
 _REASON = "marries in the text"
 _STATED = "stated in the text"
@@ -287,8 +287,8 @@ def join_lisped_names(clusters: NameClusters) -> None:
             clusters.index.update(namesakes[0])
 
 
-def part_namesakes(clusters: NameClusters) -> None:
-    """Part somebody whom the narrator mostly calls Nell from a Nell Tallow who is named
+def split_namesakes(clusters: NameClusters) -> None:
+    """Split somebody whom the narrator mostly calls Nell from a Nell Tallow who is named
     in other documents: two people have the given name.
     """
     for person in list(clusters.people):
@@ -298,7 +298,7 @@ def part_namesakes(clusters: NameClusters) -> None:
             {document for form in forms for document in form.by_document}
             for forms in (bare, full)
         )
-        is_seldom = len(other) >= _PARTED and len(own) >= _MOSTLY * len(other)
+        is_seldom = len(other) >= _APART and len(own) >= _MOSTLY * len(other)
         is_familiar = sum(form.narrated for form in bare) >= _FAMILIAR
         apart = len(own & other) * 2 < len(other)
         if person.noted or not (is_seldom and is_familiar and apart):
