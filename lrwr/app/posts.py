@@ -1,14 +1,14 @@
 """Texts about the manuscript: checks them against the library, reads and exports drafts."""
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
 from lrwr.app.post_files import CachedWebSearch, PostFiles, StoredPost
-from lrwr.app.present_texts import read_changed_texts
 from lrwr.core.adapters.document_renderer import render_blocks_as_docx
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -53,6 +53,7 @@ from lrwr.core.model.errors import (
 )
 from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.freshness import find_changed_files
 from lrwr.core.retrieval.story import build_search_scope
 
 if TYPE_CHECKING:
@@ -269,10 +270,45 @@ async def reanchor_post(workspace: Workspace, post: StoredPost) -> AnchoredPost:
     facts = post.evidence.pack.facts
     outlines = await workspace.passages.outlines()
     texts = await workspace.passages.texts([outline.id for outline in outlines])
-    changed = await read_changed_texts(
+    changed = await _read_changed_texts(
         workspace, list_pack_documents(post.evidence.pack)
     )
     return AnchoredPost(anchor_facts(facts, {**texts, **changed}), tuple(changed))
+
+
+async def _read_changed_texts(
+    workspace: Workspace, documents: Collection[DocumentId]
+) -> dict[DocumentId, DocumentText]:
+    """Return the present texts of those of `documents` whose file has another text than
+    the library.
+
+    Files that are missing or cannot be read are left out.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    root, pipeline = workspace.library.root, workspace.settings.pipeline
+    changed = await find_changed_files(workspace.versions, pipeline, root, documents)
+    stored = await workspace.passages.texts(changed)
+    return await asyncio.to_thread(_parse_changed_files, root, stored)
+
+
+def _parse_changed_files(
+    root: Path, stored: Mapping[DocumentId, DocumentText]
+) -> dict[DocumentId, DocumentText]:
+    changed = {}
+    for document in sorted(stored):
+        path = root / document
+        kind = FORMATS_BY_SUFFIX.get(path.suffix.lower())
+        if kind is None:
+            continue
+        try:
+            layout = parse_layout(kind, path.read_bytes(), document)
+        except (OSError, UnreadableDocument):
+            continue
+        if layout.text != stored[document].text:
+            changed[document] = DocumentText(layout.text, layout.lines)
+    return changed
 
 
 async def compare_with_files(
@@ -284,7 +320,7 @@ async def compare_with_files(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    changed = await read_changed_texts(workspace, draft.documents)
+    changed = await _read_changed_texts(workspace, draft.documents)
     if not changed:
         return draft, ()
     texts = await workspace.passages.texts(draft.documents)
