@@ -7,17 +7,17 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 from textual.app import App
 from textual.events import Event, InputEvent, Key, Paste
 from textual.reactive import reactive
-from textual.screen import ModalScreen, Screen
-from textual.worker import Worker
+from textual.screen import Screen
 
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.model import Settings
+from lrwr.tui.key_queue import KeyQueue
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ CrashReporter = Callable[[Exception], LrwrError]
 """Turns an unexpected error into one that can be shown."""
 CONFIRM_SECONDS = 6.0
 """Seconds in which a key that ends work must be pressed a second time."""
-HOLD_SECONDS = 0.02
-"""Seconds between two looks at whether keys that wait for a screen can be passed on."""
-URGENT_KEYS = frozenset({"escape", "ctrl+c", "ctrl+q"})
-"""Keys that never wait: they close a screen or stop work."""
 MAX_INGEST_NOTICES = 100
 """Maximum number of changes that the library screen shows."""
 
@@ -99,93 +95,17 @@ class RoomApp(App[None], inherit_bindings=False):
         self.keymap: Mapping[str, str] = {}
         self._unconfirmed = "", 0.0
         self._last_input = monotonic()
-        self._opening: tuple[Worker[Any], int] | None = None
-        self._held: list[Key | Paste] = []
-        self._bubbling_in: Screen[Any] | None = None
-        self._has_started = False
+        self.key_queue = KeyQueue(self, super().on_event)
+        """Passes on what is typed while a screen is being opened."""
 
     async def on_event(self, event: Event) -> None:
-        """Handle an event, and remember when the user typed or clicked last.
-
-        What is typed while a screen is being opened is handled when it is ready.
-        """
+        """Handle an event, and remember when the user typed or clicked last."""
         if isinstance(event, InputEvent):
             self._last_input = monotonic()
-        if isinstance(event, Key | Paste) and self._must_hold(event):
-            self._held.append(event)
-            if len(self._held) == 1:
-                self.set_timer(HOLD_SECONDS, self._release_keys)
-            return
-        is_new = isinstance(event, Key) and not event.is_forwarded
-        await super().on_event(event)
-        if is_new:
-            self._await_bubbling()
-
-    def _await_bubbling(self) -> None:
-        """Let later keys wait until a list has handled the key that it was sent.
-
-        Else a priority binding of a later key would overtake the key's own binding,
-        which is run when the event has bubbled up to the application.
-        """
-        focused = self.focused
-        if focused is None or not isinstance(self.screen, LoadingScreen):
-            return
-        nodes = [*focused.ancestors_with_self]
-        self._bubbling_in = self.screen
-
-        def follow_event() -> None:
-            while nodes and not nodes[0].is_running:  # the key has closed a screen
-                nodes.pop(0)
-            if nodes:
-                nodes.pop(0).call_later(follow_event)
-            else:
-                self._bubbling_in = None
-                self._release_keys()
-
-        follow_event()
-
-    def hold_keys(self, worker: Worker[Any]) -> None:
-        """Let keys wait until `worker` has opened a screen, or ends without one."""
-        self._opening = worker, len(self.screen_stack)
-
-    def _must_hold(self, event: Key | Paste) -> bool:
-        if isinstance(event, Key) and event.key in URGENT_KEYS:
-            self._held.clear()
-            return False
-        if event.is_forwarded:
-            return False
-        return bool(self._held) or not self._is_ready_for(event)
-
-    def _is_ready_for(self, event: Key | Paste) -> bool:
-        """Return whether the screen that the user sees or expects can handle a key."""
-        if not self._has_started:
-            self._has_started = bool(self.screen_stack) and _has_focus(self.screen)
-            if not self._has_started:
-                return False
-        screen = self.screen
-        if self._bubbling_in is screen:
-            return False
-        if self._opening is not None:
-            worker, depth = self._opening
-            is_open = len(self.screen_stack) > depth and _has_focus(screen)
-            if not (is_open or worker.is_finished):
-                return False
-            self._opening = None
-        return not (isinstance(screen, LoadingScreen) and screen.holds_key(event))
-
-    def _release_keys(self) -> None:
-        """Handle the keys that wait, in order, once the screen is ready for the first."""
-        if not self._held:
-            return
-        if not self._is_ready_for(self._held[0]):
-            self.set_timer(HOLD_SECONDS, self._release_keys)
-            return
-        waiting_keys, self._held = self._held, []
-        for event in waiting_keys:
-            if isinstance(event, Key):
-                self.post_message(Key(event.key, event.character))
-            else:
-                self.post_message(Paste(event.text))
+        if isinstance(event, Key | Paste) and not event.is_forwarded:
+            await self.key_queue.put(event)
+        else:
+            await super().on_event(event)
 
     @property
     def seconds_since_input(self) -> float:
@@ -221,32 +141,6 @@ class RoomApp(App[None], inherit_bindings=False):
         self._unconfirmed = name, now
         self.notify(message, markup=False, timeout=CONFIRM_SECONDS)
         return False
-
-
-def _has_focus(screen: Screen[Any]) -> bool:
-    """Return whether a screen is laid out, and has chosen what gets the keys."""
-    return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
-
-
-ScreenResultT = TypeVar("ScreenResultT")
-
-
-class LoadingScreen(ModalScreen[ScreenResultT]):
-    """Base class of screens that load their contents after they are shown.
-
-    While `is_loading`, keys wait, except those that write into the focused input.
-    """
-
-    is_loading = True
-
-    def holds_key(self, event: Key | Paste) -> bool:
-        """Return whether a key must wait until the contents are loaded."""
-        focused = self.focused
-        if not self.is_loading or focused is None:
-            return self.is_loading
-        if isinstance(event, Paste):
-            return not focused.check_consume_key("a", "a")
-        return not focused.check_consume_key(event.key, event.character)
 
 
 class RoomScreen(Screen[None]):

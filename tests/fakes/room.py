@@ -108,7 +108,7 @@ class Room:
     def _is_busy(self) -> bool:
         groups = ENDING | {"load"} if self.on_top else ENDING  # it may ask for leave
         ending = (w for w in self.app.workers if w.group in groups)
-        if self.app._held or self.stage.waiting > 0:
+        if not self.app.key_queue.is_empty or self.stage.waiting > 0:
             return True
         first = self.app.screen_stack[0]
         if isinstance(first, ChatScreen) and not first._is_complete.is_set():

@@ -249,7 +249,7 @@ class ChatScreen(RoomScreen):
         group = f"action {name}"
         worker = self.run_worker(run, group=group, exclusive=True, exit_on_error=False)
         if name in OPENS_SCREEN:
-            self.room.hold_keys(worker)
+            self.room.key_queue.wait_for_screen(worker)
 
     async def _run_action_handler(self, name: str, words: str) -> None:
         controller = await self._get_controller()

@@ -14,12 +14,13 @@ from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION, LIBRARY_ACTIONS
+from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.queries.library import (
     LibraryOverview,
     complete_folder,
     load_library_overview,
 )
-from lrwr.tui.room import IngestStatus, LoadingScreen, RoomScreen
+from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.screens.dialogs import ModalSheet
 
 REFRESH_SECONDS = 2.0
@@ -99,9 +100,9 @@ class LibraryScreen(ModalSheet[None], LoadingScreen[None]):
             sanitize_text(_describe_jobs(overview.jobs))
         )
         folder = self.query_one("#folder", Input)
-        if not overview.folders and not folder.display:
-            folder.focus()
-        folder.display = not overview.folders
+        was_asked, folder.display = folder.display, not overview.folders
+        if folder.display and not was_asked:
+            self.set_focus(folder)  # at once: keys that wait are meant for it
         self._root = overview.root
         self.is_loading = False
         self._show_changes()

@@ -19,8 +19,9 @@ from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.text import LineRange, Span
 from lrwr.tui.actions.citations import open_document_at_line
 from lrwr.tui.actions.screen_keys import LIST_ACTIONS
+from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.queries.reader import ReaderPosition
-from lrwr.tui.room import LoadingScreen, RoomApp, RoomScreen
+from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows
 
@@ -178,7 +179,7 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
         """Run a worker; keys wait while it opens a dialog, for which they are meant."""
         worker = super().run_worker(*args, **options)
         if worker.group in DIALOG_GROUPS:
-            cast("RoomApp", self.app).hold_keys(worker)
+            cast("RoomApp", self.app).key_queue.wait_for_screen(worker)
         return worker
 
     @property

@@ -17,6 +17,7 @@ from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
 from lrwr.tui.actions.citations import open_document_at_line
 from lrwr.tui.actions.screen_keys import READER_ACTIONS
+from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.queries.reader import (
     ReaderContents,
     ReaderFinding,
@@ -32,7 +33,7 @@ from lrwr.tui.queries.reader import (
     match_spans,
 )
 from lrwr.tui.queries.story import extract_first_words
-from lrwr.tui.room import LoadingScreen, RoomScreen
+from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.screens.scope import CharactersScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
