@@ -41,8 +41,8 @@ class LoggedFinding:
 
 @dataclass(frozen=True, slots=True)
 class GoneFinding:
-    """When a contradiction was first reported, and since when it is not any more, both
-    in seconds since 1970.
+    """When a contradiction was first reported, and when a check first did not report it,
+    both in seconds since 1970.
     """
 
     first: float
@@ -69,7 +69,7 @@ class FindingLog:
         return gone.first if gone and now - gone.gone < KEEP_SECONDS else now
 
     def list_gone(self, ids: Collection[str], now: float) -> dict[str, GoneFinding]:
-        """Return the contradictions that are gone; those with `ids` are there."""
+        """Return the contradictions that are gone, by id; those of `ids` are reported."""
         newly = {id_: GoneFinding(f.first, now) for id_, f in self.findings.items()}
         gone = {**newly, **self.gone}
         return {

@@ -87,6 +87,11 @@ def test_findings_new_since_a_day_are_listed_and_marked(read_sample: Terminal) -
     nothing = read_sample.run("check", "--since", "3 days ago")
     assert nothing.code == 0
     assert f"No new contradictions; {len(first)} contradictions" in nothing.out
+    read_sample.run("check", "intend", first[0]["id"], "--because", "she lies")
+    others = read_sample.run("check", "--since", "3 days ago").out
+    assert f"No new contradictions; {len(first) - 1} contradiction" in others
+    every = read_sample.run("check", "--since", "3 days ago", "--all").out
+    assert f"No new contradictions; {len(first)} contradictions" in every
     refused = read_sample.run("check", "--since", "someday")
     assert refused.code == ExitCode.SETTINGS
     assert "someday" in refused.err

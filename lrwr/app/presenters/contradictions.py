@@ -125,6 +125,12 @@ def _side_as_json(side: ContradictionSide) -> dict[str, object]:
     }
 
 
+def describe_no_new_contradictions(earlier: int) -> str:
+    """Return the sentence to show if all of `earlier` contradictions were reported before."""
+    number = format_count(earlier, "contradiction")
+    return f"No new contradictions; {number} reported earlier."
+
+
 def describe_no_contradictions(facts: ComparedFacts) -> str:
     """Return the sentences to show if no contradiction was found: how many facts were
     compared, or that none could be.

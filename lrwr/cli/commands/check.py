@@ -21,6 +21,7 @@ from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.contradictions import (
     contradiction_as_json,
     describe_no_contradictions,
+    describe_no_new_contradictions,
     render_contradictions,
 )
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
@@ -189,9 +190,9 @@ def _check_by_rules(
     all_findings, facts = run_async(_compare_facts(settings, output, request))
     findings, reported = _select_reported(settings, request, all_findings)
     nothing = describe_no_contradictions(facts)
-    if all_findings and not findings:
-        earlier = format_count(len(all_findings), "contradiction")
-        nothing = f"No new contradictions; {earlier} reported earlier."
+    earlier = [finding for finding in all_findings if every or not finding.intended]
+    if earlier and not findings:
+        nothing = describe_no_new_contradictions(len(earlier))
     _show_findings(findings, output, reported, every=every, nothing=nothing)
     if not output.as_json:
         run_async(_warn_of_changes(settings, output))

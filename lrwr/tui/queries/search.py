@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.continuity import find_known_contradictions, load_scope
 from lrwr.app.finding_log import log_findings
-from lrwr.app.presenters.contradictions import describe_no_contradictions
-from lrwr.app.presenters.text import format_count
+from lrwr.app.presenters.contradictions import (
+    describe_no_contradictions,
+    describe_no_new_contradictions,
+)
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.decision import Decision, SlipIntended
 from lrwr.core.continuity.statements import Contradiction
@@ -136,8 +138,7 @@ async def load_findings(
     if not shown:
         nothing = describe_no_contradictions(await scope.count_compared())
         if visible:
-            earlier = format_count(len(visible), "contradiction")
-            nothing = f"No new contradictions; {earlier} reported earlier."
+            nothing = describe_no_new_contradictions(len(visible))
     return FindingsWithTexts(shown, texts, nothing, reported)
 
 
