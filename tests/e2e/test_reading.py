@@ -21,7 +21,7 @@ NAV = "".join(
     for name, title in (("one", "Chapter 1. Ebb"), ("two", "Chapter 2. The Betrayal"))
 )
 SPOILERS = ("etray", "silver")
-SUPPLIED = "(Supplied by a Late Consumptive Usher)"
+LENT = "(Lent by a Retired Dyke Reeve)"
 
 
 @pytest.fixture
@@ -158,14 +158,14 @@ def test_a_passage_is_part_of_the_question(reader: Terminal) -> None:
 def test_a_passage_right_before_the_position_is_quoted_first_and_not_missing(
     reader: Terminal,
 ) -> None:
-    body = "<h1>Words</h1>" + "<p>A whale.</p>" * 10 + f"<p>{SUPPLIED}</p>"
-    later = "<p>The pale Usher was murdered in the night by his own pupils.</p>" * 4
+    body = "<h1>Words</h1>" + "<p>A lamp.</p>" * 10 + f"<p>{LENT}</p>"
+    later = "<p>The old Reeve was murdered in the night by his own wardens.</p>" * 4
     (reader.folder / "lanterns.epub").write_bytes(build_epub({"one": body + later}))
     run(reader, "read", "lanterns.epub")
-    words = ("ask", "--book", "lanterns", "Who is the usher?", "--passage", SUPPLIED)
+    words = ("ask", "--book", "lanterns", "Who is the reeve?", "--passage", LENT)
     answer = run(reader, *words, "--json")
     citation, *_ = answer.json["citations"]
-    assert "Consumptive Usher" in citation["text"]
+    assert "Retired Dyke Reeve" in citation["text"]
     assert "Not found" not in answer.out
     assert "murdered" not in answer.out
 
