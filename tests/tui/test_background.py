@@ -19,17 +19,20 @@ from tests.fakes.room import Room, a_room, breathe
 
 
 class SlowEmbeddings(EmbeddingServer):
-    """An embedding server that answers no more once a document is stored, until
+    """An embedding server that holds all but the first answers to long requests until
     `released` is set. Questions, which are few texts, are answered at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, answers: int) -> None:
         super().__init__(key="", sizes={MODEL: 64}, changing=self._hold)
-        self.released, self.is_stored = Event(), Event()
+        self.released = Event()
+        self._left = answers
 
     def _hold(self, reply: Json) -> Json:
-        if len(reply["data"]) > 3 and self.is_stored.is_set():
-            self.released.wait(30)
+        if len(reply["data"]) > 3:
+            self._left -= 1
+            if self._left < 0:
+                self.released.wait(30)
         return reply
 
 
@@ -39,7 +42,7 @@ async def reading_room(folder: Path) -> AsyncIterator[tuple[Room, SlowEmbeddings
 
     The reading stores a few documents and does not end before the server is released.
     """
-    with SlowEmbeddings() as server:
+    with SlowEmbeddings(answers=30) as server:
         async with a_room(
             folder,
             LRWR_EMBEDDING_MODEL="server",
@@ -52,7 +55,6 @@ async def reading_room(folder: Path) -> AsyncIterator[tuple[Room, SlowEmbeddings
             await room.pilot.press("enter")
             while not room.screen.ingestion.finished:
                 await room.pilot.pause(0.01)
-            server.is_stored.set()
             try:
                 yield room, server
             finally:
