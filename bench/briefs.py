@@ -59,10 +59,11 @@ def last_scenes(
     return found
 
 
-def has_last_scene(brief: Brief, scene: SceneSummary) -> bool:
+def has_last_scene(brief: Brief, name: str, scene: SceneSummary) -> bool:
     place = f"{scene.document}:{scene.lines.first}-{scene.lines.last}"
     return any(
-        item.place == place and "was last there" in item.text for item in brief.items
+        item.place == place and name in item.text.partition(" last there in ")[0]
+        for item in brief.items
     )
 
 
@@ -92,7 +93,7 @@ async def measure_novel(
                 counts["items from notes"] += item.evidence.chapter is None
         for name, scene in last_scenes(scenes, chapter, people).items():
             counts["returns"] += 1
-            if has_last_scene(brief, scene):
+            if has_last_scene(brief, name, scene):
                 counts["returns with their last scene"] += 1
             else:
                 missed.append(f"{workspace.library.root.name} {chapter} {name}")

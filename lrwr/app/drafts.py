@@ -20,7 +20,8 @@ from lrwr.core.drafting.board import (
     parse_board,
     render_board,
 )
-from lrwr.core.drafting.brief import Brief, BriefMaterial, build_brief
+from lrwr.core.drafting.brief import Brief, build_brief
+from lrwr.core.drafting.brief_items import BriefMaterial
 from lrwr.core.drafting.folder import (
     BOARD_FILE,
     INTENT_FILE,
@@ -352,7 +353,8 @@ def _add_neighbours(
     places: StoryPlaces,
 ) -> BriefMaterial:
     """Return `material` with the cards around, of which a later one counts only if it
-    is not written, and with the proposal for the scene before.
+    is not written. Of a draft for the scene before it says only that there is one: what
+    is not accepted may be wrong.
     """
     before = board.cards[index - 1] if index else None
     after = board.cards[index + 1] if index + 1 < len(board.cards) else None
@@ -360,10 +362,16 @@ def _add_neighbours(
         after = None  # its summary may be from the text after the horizon
     if before is not None and places.is_written(before):
         before = None
-    proposal = None
-    if before is not None and folder.list_proposals(before.id):
-        proposal = folder.read_proposal(before.id)
-    return replace(material, before=before, after=after, proposal=proposal)
+    pending, place = "", ""
+    if before is not None and before.at and (folder.root / before.at.file).is_file():
+        place = f"{before.at.file}:1"
+        pending = f"“{before.title}” comes before, in a file that was not ingested yet"
+    elif before is not None and folder.list_proposals(before.id):
+        place = f"{folder.read_proposal(before.id).path}:1"
+        pending = f"“{before.title}” comes before, as a draft that is not accepted yet"
+    return replace(
+        material, before=before, after=after, pending=pending, pending_place=place
+    )
 
 
 async def ask_plan_questions(

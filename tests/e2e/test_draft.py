@@ -205,3 +205,24 @@ PurpleFrog asks who repainted the pole of TallowJack, and whose saucer it was.
         about = [i for i in items if i["section"] == "What the story says about it"]
         assert about
         assert is_told == any("A saucer lay in the grass" in i["text"] for i in about)
+
+
+NEXT = PLAN.replace("^new", "^next").replace("The new keeper", "The stranger")
+
+
+def test_a_draft_that_is_not_accepted_is_named_in_the_next_brief_without_its_words(
+    desk: Terminal,
+) -> None:
+    add_plan(desk, plan=PLAN + NEXT)
+    scene = desk.folder / "drafts" / "scenes" / "new"
+    scene.mkdir(parents=True)
+    (scene / "1.md").write_text("Perdita had nine sisters.\n", encoding="utf-8")
+    shown = desk.run("draft", "brief", "next").out
+    line = "“The new keeper” comes before, as a draft that is not accepted yet"
+    assert f"{line} (drafts/scenes/new/1.md:1)" in shown
+    assert "sisters" not in shown
+    assert desk.run("draft", "accept", "new", "--to", "chapters/11.md").code == 0
+    accepted = desk.run("draft", "brief", "next").out
+    assert "comes before, in a file that was not ingested yet" in accepted
+    assert desk.run("ingest", ".").code == 0
+    assert "comes before" not in desk.run("draft", "brief", "next").out

@@ -8,7 +8,8 @@ from enum import StrEnum
 from functools import cache
 from string import Template
 
-from lrwr.core.drafting.brief import Brief, BriefItem, BriefSection, render_brief
+from lrwr.core.drafting.brief import Brief, render_brief
+from lrwr.core.drafting.brief_items import BriefItem, BriefSection
 from lrwr.core.drafting.folder import PROMPTS_FOLDER
 from lrwr.core.drafting.model_steps import StepPrompt
 from lrwr.core.drafting.revision import (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from lrwr.core.attribution.quotations import find_quotation
-from lrwr.core.drafting.brief import Brief, BriefItem, BriefSection, render_brief
+from lrwr.core.drafting.brief import Brief, render_brief
+from lrwr.core.drafting.brief_items import BriefItem, BriefSection
 from lrwr.core.drafting.findings import DraftFinding, FindingKind
 from lrwr.core.drafting.model_steps import ModelSteps, StepPrompt
 from lrwr.core.drafting.prompts import (

@@ -13,7 +13,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.continuity.values import are_values_incompatible, do_ages_differ
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
 from lrwr.core.evidence.results import CheckedStory, KnownAttribute
-from lrwr.core.model.facts import Certainty, Fact
+from lrwr.core.model.facts import SURE_CERTAINTIES, Fact
 from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
@@ -26,8 +26,6 @@ from lrwr.core.nlp.text.prose import annotate_prose
 
 COMPARED_LABELS = frozenset({"eyes", "hair", "age"})
 """Attributes of characters of which two values exclude each other."""
-
-SURE = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
 
 MIN_SHARED_STEMS = 2
 MIN_SHARED_SHARE = 0.5
@@ -70,7 +68,7 @@ def list_known_attributes(bible: Bible) -> tuple[KnownAttribute, ...]:
         forms = tuple(dict.fromkeys((profile.name, *(f.name for f in profile.aliases))))
         for label in sorted(COMPARED_LABELS):
             claims = [c for c in profile.attributes if c.label == label]
-            if claims and any(c.certainty in SURE for c in claims):
+            if claims and any(c.certainty in SURE_CERTAINTIES for c in claims):
                 values = tuple(claim.value for claim in claims)
                 attributes.append(KnownAttribute(forms, label, values))
     return tuple(attributes)

@@ -22,6 +22,9 @@ class Certainty(StrEnum):
     """It was not analysed, or the evidence does not decide it."""
 
 
+SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
+"""Certainties of what the author states or strong evidence in the text shows."""
+
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
 RULES_REVISION = "rules-20"

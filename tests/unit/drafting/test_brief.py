@@ -1,6 +1,7 @@
 """A brief: within its tokens, and nothing from after its horizon."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,18 +12,19 @@ from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.drafting.board import Board, SceneCard, ScenePlace
 from lrwr.core.drafting.brief import (
     Brief,
-    BriefMaterial,
-    BriefSection,
     build_brief,
     count_brief_tokens,
     list_brief_evidence,
 )
+from lrwr.core.drafting.brief_items import BriefMaterial, BriefSection
 from lrwr.core.drafting.folder import DraftFile
 from lrwr.core.drafting.story_places import StoryPlaces, spell_horizon
 from lrwr.core.model.documents import BEFORE_THE_STORY, DocumentId, Horizon
+from lrwr.core.model.facts import Certainty, CharacterField, FactAbout
+from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.story import build_story_order
 from tests.fakes.short_story import LAMP, LEDGER, ROAD
-from tests.fakes.stories import Book
+from tests.fakes.stories import Book, Stories
 
 FILES = {"1.md": LAMP, "2.md": LEDGER, "3.md": ROAD}
 
@@ -121,7 +123,7 @@ WORD = st.text("abcdefg ’“", max_size=300)
 def test_a_brief_never_exceeds_its_tokens_or_its_horizon(
     drawn: SceneCard, horizon: Horizon, tokens: int, intent: DraftFile
 ) -> None:
-    result = brief(drawn, horizon, tokens, intent=intent, proposal=None)  # type: ignore[arg-type]
+    result = brief(drawn, horizon, tokens, intent=intent)
     assert count_brief_tokens(result) <= tokens
     for evidence in list_brief_evidence(result.items):
         assert evidence.chapter is not None
@@ -129,3 +131,75 @@ def test_a_brief_never_exceeds_its_tokens_or_its_horizon(
             horizon.chapter,
             horizon.scene or 99,
         )
+
+
+def brief_of(stories: Stories, *people: str) -> list[str]:
+    card, horizon = SceneCard(id="a", title="A", people=people), Horizon(2)
+    knowledge = stories.knowledge()
+    view = HorizonView(knowledge.order, knowledge.texts, horizon)
+    bible = project_bible(knowledge, horizon)
+    made = build_brief(BriefMaterial(card, horizon, bible, view), 2_000)
+    return [item.text for item in made.items]
+
+
+@pytest.fixture
+def stories() -> Stories:
+    """Two people who speak in the second chapter, and are there."""
+    stories = Stories(Book(FILES))
+    for person, alias in (("Mrs. Gannet", "Gannet"), ("Nell Tallow", "Nell")):
+        stories.name(person, alias)
+        words = f"said {alias}" if alias == "Nell" else "said Mrs. Gannet"
+        stories.appears("2.md", words, person, AppearanceRole.PRESENT, 1)
+    stories.says("2.md", "You are late,", "Mrs. Gannet")
+    return stories
+
+
+def test_people_who_share_their_last_scene_have_it_once(stories: Stories) -> None:
+    rows = brief_of(stories, "Mrs. Gannet", "Nell", "Nell Tallow")
+    (last,) = [row for row in rows if "last there" in row]
+    assert last.startswith(
+        "Mrs. Gannet and Nell Tallow were last there in chapter 2, scene 1"
+    )
+
+
+def guess_speaker(stories: Stories, words: str, speaker: str) -> None:
+    stories.says("2.md", words, speaker)
+    row = stories.said.pop()
+    quotation = replace(row.quotation, certainty=Certainty.PROBABLE)
+    stories.said.append(replace(row, quotation=quotation))
+
+
+def test_a_line_that_is_only_probably_theirs_is_left_out_beside_others(
+    stories: Stories,
+) -> None:
+    guess_speaker(stories, "The tide was,", "Mrs. Gannet")
+    rows = brief_of(stories, "Mrs. Gannet")
+    assert "Mrs. Gannet says: “You are late,”" in rows
+    assert not [row for row in rows if "tide" in row and "says" in row]
+
+
+def test_a_line_of_somebody_without_others_is_probably_theirs(
+    stories: Stories,
+) -> None:
+    guess_speaker(stories, "The tide was,", "Nell Tallow")
+    assert "Nell Tallow probably says: “The tide was,”" in brief_of(stories, "Nell")
+
+
+def test_an_uncertain_fact_is_marked(stories: Stories) -> None:
+    for path, words, value, certainty in (
+        ("1.md", "Nell’s eyes were grey.", "grey", Certainty.VERIFIED),
+        ("2.md", "Dust lay on it.", "blue", Certainty.PROBABLE),
+    ):
+        stories.fact(
+            path,
+            words,
+            FactAbout.CHARACTER,
+            CharacterField.ATTRIBUTE,
+            value,
+            "Nell Tallow",
+            certainty=certainty,
+            details=(("attribute", "eyes"),),
+        )
+    rows = brief_of(stories, "Nell")
+    assert "Nell Tallow, eyes: grey" in rows
+    assert "Nell Tallow, eyes: blue (probably)" in rows

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from lrwr.core.drafting.board import SceneCard
-from lrwr.core.drafting.brief import Brief, BriefItem, BriefSection, render_brief
+from lrwr.core.drafting.brief import Brief, render_brief
+from lrwr.core.drafting.brief_items import BriefItem, BriefSection
 from lrwr.core.drafting.prompts import PromptTexts
 from lrwr.core.drafting.review import (
     COMPARED_TOKENS,

@@ -22,7 +22,6 @@ from lrwr.core.bible.values import (
     TimelineMomentKind,
     WorldElement,
 )
-from lrwr.core.chat.context.items import SURE_CERTAINTIES
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.extractive.question_parts import (
     find_chapter_words,
@@ -37,7 +36,7 @@ from lrwr.core.chat.extractive.shared_scenes import (
 from lrwr.core.chat.extractive.spoken_lines import gather_spoken_lines
 from lrwr.core.chat.state import RetrievalResult, SharedScenes, TurnQuestion
 from lrwr.core.model.chunks import Passage
-from lrwr.core.model.facts import RULES_KEEPER
+from lrwr.core.model.facts import RULES_KEEPER, SURE_CERTAINTIES
 from lrwr.core.model.text import extract_content_words, stem_lightly
 from lrwr.core.model.turns import (
     AnswerIntent,

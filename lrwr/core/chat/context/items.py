@@ -24,7 +24,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import Certainty
+from lrwr.core.model.facts import SURE_CERTAINTIES
 from lrwr.core.model.turns import SourceIntention
 from lrwr.core.ports.stores import DocumentText, PassageStore
 
@@ -35,9 +35,6 @@ _INNER_LABELS = frozenset(
     }
 )  # fmt: skip
 """Labels in the author's notes that describe character, not appearance."""
-
-SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
-"""Certainties of what the author states or strong evidence in the text shows."""
 
 PROBABLY = "probably"
 """Label of a dialogue line whose speaker is not certain."""

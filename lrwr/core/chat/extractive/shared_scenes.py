@@ -14,7 +14,6 @@ from lrwr.core.bible.values import (
     format_chapter_name,
 )
 from lrwr.core.chat.context.items import (
-    SURE_CERTAINTIES,
     ContextItem,
     StoryFacet,
     is_sure,
@@ -27,7 +26,7 @@ from lrwr.core.chat.extractive.question_parts import (
 from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
 from lrwr.core.chat.state import SharedScenes
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES_KEEPER, Certainty
+from lrwr.core.model.facts import RULES_KEEPER, SURE_CERTAINTIES, Certainty
 from lrwr.core.model.text import SentenceSplitter, Span, extract_content_words
 from lrwr.core.model.turns import NO_SCENE
 from lrwr.core.nlp.facts.clauses import TITLE_WORDS

@@ -1,0 +1,454 @@
+"""The entries of briefs: what the plan and the story up to a scene say for it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lrwr.core.bible.horizon import HorizonView, compile_forms_pattern
+from lrwr.core.bible.name_lookup import match_elements
+from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.bible.values import (
+    Bible,
+    BibleClaim,
+    CharacterProfile,
+    CharacterRelation,
+    SceneSummary,
+    TextEvidence,
+    WorldElement,
+    format_evidence_location,
+    format_relation,
+)
+from lrwr.core.drafting.board import SceneCard
+from lrwr.core.drafting.folder import DraftFile
+from lrwr.core.drafting.related_passages import RelatedPassage, iter_paragraphs
+from lrwr.core.model.cast import Gender
+from lrwr.core.model.documents import DocumentId, Horizon
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import RULES_KEEPER, SURE_CERTAINTIES, Certainty
+from lrwr.core.model.text import Span
+
+CANON_PLACE = "lrwr.canon.toml"
+MAX_TAIL_CHARACTERS = 1_500
+"""Characters of the end of the scene before."""
+MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS = 4, 3, 12
+VOICE_WORDS = (40, 160)
+"""Length of a passage that shows the writer's voice, in words."""
+
+_ALWAYS = re.compile(r"^#{1,6}[ \t]+(always|never)\b.*$", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
+_FIELD_LINE = re.compile(r"^[-*+][ \t]+(\w[\w ]{0,30}):[ \t]*(\S.*)$", re.MULTILINE)
+
+
+class BriefSection(StrEnum):
+    """A section of a brief; its value is the heading. They are shown in this order."""
+
+    CARD = "The scene"
+    RULES = "Rules"
+    PEOPLE = "People"
+    PLACE = "Place"
+    GAPS = "Open questions"
+    ABOUT = "What the story says about it"
+    AROUND = "Around it"
+    BEFORE = "The end of the scene before"
+    VOICE = "How the text sounds"
+
+
+@dataclass(frozen=True, slots=True)
+class BriefItem:
+    """One entry of a brief.
+
+    `rank` says what is included first, from 0. `place` is `file:line`, empty for what
+    stands on the board only. `evidence` is the passage of the manuscript that the entry
+    is from, if it is from one. With `cut` an entry that does not fit is shortened: at
+    its "start" or its "end".
+    """
+
+    section: BriefSection
+    text: str
+    rank: int
+    place: str = ""
+    evidence: TextEvidence | None = None
+    cut: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefMaterial:
+    """What a brief is made of.
+
+    `bible` and `view` end at `horizon`. `before` and `after` are the neighbouring
+    cards; of `after`, only one that is not written yet. `intent`, `world` and `sheets`
+    are the writer's plans. `pending` is a sentence on the text of the scene before, if it
+    is not part of the story, at `pending_place`, a `file:line`. `related` are passages for the words of the card, the best
+    first.
+    """
+
+    card: SceneCard
+    horizon: Horizon
+    bible: Bible
+    view: HorizonView
+    before: SceneCard | None = None
+    after: SceneCard | None = None
+    intent: DraftFile | None = None
+    world: Sequence[DraftFile] = ()
+    sheets: Sequence[DraftFile] = ()
+    pending: str = ""
+    pending_place: str = ""
+    related: Sequence[RelatedPassage] = ()
+    board: str = "board.md"
+
+
+def iter_brief_items(material: BriefMaterial) -> Iterator[BriefItem]:
+    """Yield all entries that the brief of a scene may have, in no order of importance."""
+    yield from _iter_card(material)
+    yield from _iter_rules(material)
+    yield from _iter_last_scenes(material)
+    for name in material.card.cast:
+        yield from _PersonItems(name, material).iterate()
+    yield from _iter_place(material)
+    yield from _iter_related(material)
+    yield from _iter_neighbours(material)
+    yield from _iter_end_before(material)
+    yield from _iter_voice(material)
+
+
+def _iter_card(material: BriefMaterial) -> Iterator[BriefItem]:
+    card = material.card
+    place = f"{material.board}:{card.line}" if card.line else ""
+    fields = {
+        "point of view": card.pov,
+        "people": ", ".join(card.people),
+        "place": card.place,
+        "length": f"{card.words:,} words" if card.words else "",
+    }
+    facts = "; ".join(f"{name}: {value}" for name, value in fields.items() if value)
+    if facts:
+        yield BriefItem(BriefSection.CARD, facts, 0, place, cut="end")
+    if card.summary:
+        yield BriefItem(BriefSection.CARD, card.summary, 0, place, cut="end")
+    for number, beat in enumerate(card.beats, start=1):
+        yield BriefItem(BriefSection.CARD, f"beat {number}: {beat}", 1, place)
+
+
+def _iter_rules(material: BriefMaterial) -> Iterator[BriefItem]:
+    if material.intent is not None:
+        yield from _iter_intent(material.intent)
+    for element in material.bible.world:
+        if any(claim.value == "rule" for claim in element.element_types):
+            yield from _iter_element(element, BriefSection.RULES, 3)
+    for file in material.world:
+        yield _from_plan(file, BriefSection.RULES, 4)
+
+
+def _iter_intent(intent: DraftFile) -> Iterator[BriefItem]:
+    for match in _FIELD_LINE.finditer(intent.text):
+        line = intent.text.count("\n", 0, match.start()) + 1
+        text = f"{match[1]}: {match[2].strip()}"
+        yield BriefItem(BriefSection.RULES, text, 3, f"{intent.path}:{line}")
+    for match in _ALWAYS.finditer(intent.text):
+        following = _HEADING.search(intent.text, match.end())
+        end = following.start() if following else len(intent.text)
+        first = intent.text.count("\n", 0, match.end()) + 1
+        lines = intent.text[match.end() : end].split("\n")
+        for number, row in enumerate(lines, start=first):
+            rule = row.strip().lstrip("-*+ ")
+            if rule:
+                text = f"{match[1].lower()}: {rule}"
+                place = f"{intent.path}:{number}"
+                yield BriefItem(BriefSection.RULES, text, 2, place)
+
+
+def _from_plan(file: DraftFile, section: BriefSection, rank: int) -> BriefItem:
+    text = " ".join(file.text.split()).lstrip("# ")
+    return BriefItem(section, f"plan: {text}", rank, f"{file.path}:1", cut="end")
+
+
+@dataclass(frozen=True, slots=True)
+class _PersonItems:
+    """The entries about one person of the card, by the name on the card."""
+
+    name: str
+    material: BriefMaterial
+    section: BriefSection = BriefSection.PEOPLE
+
+    def iterate(self) -> Iterator[BriefItem]:
+        for sheet in self.material.sheets:
+            if sheet.path.rpartition("/")[2][:-3].casefold() == self.name.casefold():
+                yield _from_plan(sheet, self.section, 4)
+        try:
+            profile = find_profile_by_name(self.name, self.material.bible)
+        except NotFound:
+            text = f"{self.name}: not in the story up to here"
+            yield BriefItem(self.section, text, 1)
+            return
+        yield from self._introduction(profile)
+        yield from self._claims(profile)
+        for relation in self.material.bible.relations:
+            if profile.name in (relation.source, relation.target):
+                yield self._relation(relation, profile)
+        yield from self._lines(profile)
+        for gap in profile.open_gaps:
+            evidence = next((e for c in gap.implied for e in c.evidence), None)
+            text = f"{profile.name}: {gap.attribute}"
+            yield _from_text(BriefSection.GAPS, text, 6, evidence)
+
+    def _introduction(self, profile: CharacterProfile) -> Iterator[BriefItem]:
+        others = [f.name for f in profile.aliases if f.name != profile.name][:4]
+        also = f", also called {', '.join(others)}" if others else ""
+        narrates = ", tells the story" if profile.narrator else ""
+        gender = "" if profile.gender is Gender.UNKNOWN else profile.gender
+        facts = f"{gender}{also}{narrates}".removeprefix(", ")
+        if facts:
+            text = f"{profile.name}: {facts}"
+            yield _from_text(self.section, text, 4, profile.first_seen)
+
+    def _lines(self, profile: CharacterProfile) -> Iterator[BriefItem]:
+        """Yield their last lines; those that are only probably theirs if there is no
+        other.
+        """
+        spoken = [q for q in self.material.bible.quotes if q.speaker == profile.name]
+        sure = [q for q in spoken if q.evidence.certainty in SURE_CERTAINTIES]
+        says = "says" if sure else "probably says"
+        for number, quote in enumerate(reversed((sure or spoken)[-MAX_QUOTES:])):
+            text = f"{profile.name} {says}: {_quote(quote.evidence)}"
+            yield _from_text(self.section, text, 6 + number, quote.evidence)
+
+    def _claims(self, profile: CharacterProfile) -> Iterator[BriefItem]:
+        claims = (
+            *profile.attributes,
+            *profile.personality_traits,
+            *profile.stated_values,
+            *profile.behavioral_patterns,
+            *profile.speech_patterns,
+        )
+        for claim in claims[:MAX_CLAIMS]:
+            label = f"{claim.label.rstrip(' .:')}: " if claim.label else ""
+            text = f"{profile.name}, {label}{claim.value}"
+            yield _from_claim(self.section, text, 3, claim)
+
+    def _relation(
+        self, relation: CharacterRelation, profile: CharacterProfile
+    ) -> BriefItem:
+        label, text = format_relation(relation)
+        other = relation.target if relation.source == profile.name else relation.source
+        rank = 2 if other in self.material.card.cast else 5
+        evidence = next(iter(relation.evidence), None)
+        text = f"{label}: {text}{_hedge(relation.certainty)}"
+        return _from_text(self.section, text, rank, evidence)
+
+
+def _iter_last_scenes(material: BriefMaterial) -> Iterator[BriefItem]:
+    """Yield the last scene of each person of the card, once for all who share it."""
+    people: dict[SceneSummary, list[str]] = {}
+    for profile in _find_profiles(material):
+        scene = find_last_scene(profile, material.bible, material.view)
+        if scene is not None:
+            people.setdefault(scene, []).append(profile.name)
+    for scene, names in people.items():
+        key = scene.key_sentences[0] if scene.key_sentences else None
+        quoted = f": {_quote(key)}" if key else ""
+        who = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        verb = "were" if len(names) > 1 else "was"
+        where = f"chapter {scene.chapter}, scene {scene.scene}"
+        text = f"{who} {verb} last there in {where}{quoted}"
+        place = f"{scene.document}:{scene.lines.first}-{scene.lines.last}"
+        evidence = key or _tail_evidence(scene, material.view)
+        yield BriefItem(BriefSection.PEOPLE, text, 1, place, evidence, cut="end")
+
+
+def _find_profiles(material: BriefMaterial) -> Iterator[CharacterProfile]:
+    """Yield the people of the card whom the story knows, each once."""
+    profiles = {}
+    for name in material.card.cast:
+        with suppress(NotFound):
+            profile = find_profile_by_name(name, material.bible)
+            profiles[profile.name] = profile
+    yield from profiles.values()
+
+
+def find_last_scene(
+    profile: CharacterProfile, bible: Bible, view: HorizonView
+) -> SceneSummary | None:
+    """Return the last visible scene in which a character is present; if there is none,
+    the last one that names them.
+    """
+    present = [scene for scene in bible.scenes if profile.name in scene.present]
+    if present:
+        return present[-1]
+    pattern = compile_forms_pattern([form.name for form in profile.aliases])
+    naming = (
+        scene
+        for scene in reversed(bible.scenes)
+        if pattern
+        and pattern.search(
+            view.texts[scene.document].text, scene.span.start, scene.span.end
+        )
+    )
+    return next(naming, None)
+
+
+def _iter_place(material: BriefMaterial) -> Iterator[BriefItem]:
+    name = material.card.place
+    if not name:
+        return
+    elements = match_elements(name, material.bible)
+    for element in elements[:2]:
+        yield from _iter_element(element, BriefSection.PLACE, 3)
+    forms = [name, *(element.name for element in elements[:2])]
+    pattern = re.compile(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)", re.IGNORECASE
+    )
+    texts = material.view.texts
+    for scene in reversed(material.bible.scenes):
+        text = texts[scene.document].text
+        span = next(
+            (
+                _enclosing_line(text, paragraph.start + match.start())
+                for paragraph in iter_paragraphs(text, scene.span, (1, len(text)))
+                if (match := pattern.search(text[paragraph.start : paragraph.end]))
+            ),
+            None,
+        )
+        if span is not None:
+            evidence = _evidence_of(span, scene.document, material.view)
+            if evidence is not None:
+                yield _from_text(BriefSection.PLACE, _quote(evidence), 4, evidence)
+            return
+    if not elements:
+        text = f"{name}: not in the story up to here"
+        yield BriefItem(BriefSection.PLACE, text, 2)
+
+
+def _iter_element(
+    element: WorldElement, section: BriefSection, rank: int
+) -> Iterator[BriefItem]:
+    for claim in element.descriptions[:4]:
+        yield _from_claim(section, f"{element.name}: {claim.value}", rank, claim)
+    if element.part_of:
+        evidence = next((e for c in element.element_types for e in c.evidence), None)
+        text = f"{element.name} is in {element.part_of}"
+        yield _from_text(section, text, rank, evidence)
+
+
+def _iter_related(material: BriefMaterial) -> Iterator[BriefItem]:
+    """Yield the passages that were found for the words of the card."""
+    for number, passage in enumerate(material.related):
+        evidence = _evidence_of(passage.span, passage.document, material.view)
+        if evidence is not None:
+            item = _from_text(
+                BriefSection.ABOUT, _quote(evidence), 3 + number // 3, evidence
+            )
+            yield replace(item, cut="end")
+
+
+def _iter_neighbours(material: BriefMaterial) -> Iterator[BriefItem]:
+    scenes = material.bible.scenes
+    people = list(_find_profiles(material))
+    shown = [find_last_scene(p, material.bible, material.view) for p in people]
+    for number, scene in enumerate(reversed(scenes[-3:])):
+        if scene in shown:
+            continue
+        for key in scene.key_sentences[:1]:
+            where = f"chapter {scene.chapter}, scene {scene.scene}"
+            text = f"{where}: {_quote(key)}"
+            yield _from_text(BriefSection.AROUND, text, 4 + number, key)
+    for label, card in (("before", material.before), ("after", material.after)):
+        if card is not None:
+            plan = " ".join(filter(None, (card.title, card.summary)))
+            place = f"{material.board}:{card.line}" if card.line else ""
+            text = f"planned {label}: {plan}"
+            yield BriefItem(BriefSection.AROUND, text, 3, place, cut="end")
+
+
+def _iter_end_before(material: BriefMaterial) -> Iterator[BriefItem]:
+    if material.pending:
+        yield BriefItem(
+            BriefSection.BEFORE, material.pending, 2, material.pending_place
+        )
+    if material.bible.scenes:
+        evidence = _tail_evidence(material.bible.scenes[-1], material.view)
+        if evidence is not None:
+            item = _from_text(BriefSection.BEFORE, _quote(evidence), 2, evidence)
+            yield replace(item, cut="start")
+
+
+def _tail_evidence(scene: SceneSummary, view: HorizonView) -> TextEvidence | None:
+    """Return the last paragraphs of a scene, whole ones if they are short enough."""
+    text = view.texts[scene.document].text
+    end = scene.span.start + len(text[scene.span.start : scene.span.end].rstrip())
+    start = max(scene.span.start, end - MAX_TAIL_CHARACTERS)
+    paragraph = text.find("\n\n", start, end)
+    if start > scene.span.start and paragraph >= 0:
+        start = paragraph + 2
+    return _evidence_of(Span(start, end), scene.document, view)
+
+
+def _iter_voice(material: BriefMaterial) -> Iterator[BriefItem]:
+    """Yield passages of the writer's own, from the scenes most like this one first."""
+    cast = {name.casefold() for name in material.card.cast}
+
+    def rate(scene: SceneSummary) -> int:
+        views = {claim.value.casefold() for claim in scene.points_of_view}
+        people = {name.casefold() for name in scene.present}
+        return 2 * len(views & {material.card.pov.casefold()}) + len(people & cast)
+
+    scenes = sorted(
+        enumerate(material.bible.scenes), key=lambda s: (-rate(s[1]), -s[0])
+    )
+    for number, (_, scene) in enumerate(scenes[:MAX_VOICE_PASSAGES]):
+        text = material.view.texts[scene.document].text
+        spans = iter_paragraphs(text, scene.span, VOICE_WORDS)
+        span = max(spans, key=len, default=None)
+        evidence = _evidence_of(span, scene.document, material.view) if span else None
+        if evidence is not None:
+            yield _from_text(BriefSection.VOICE, _quote(evidence), 5 + number, evidence)
+
+
+def _enclosing_line(text: str, at: int) -> Span:
+    """Return the sentence around an offset, at most 300 characters."""
+    start = max(text.rfind(mark, 0, at) + 1 for mark in (".", "!", "?", "\n"))
+    ends = [text.find(mark, at) for mark in (".", "!", "?", "\n")]
+    end = min((e + 1 for e in ends if e >= 0), default=len(text))
+    start += len(text[start:end]) - len(text[start:end].lstrip("”’\"' \n"))
+    return Span(start, min(end, start + 300))
+
+
+def _evidence_of(
+    span: Span, document: DocumentId, view: HorizonView
+) -> TextEvidence | None:
+    if not view.is_visible(document, (span,)):
+        return None
+    return view.evidence(document, (span,), RULES_KEEPER, Certainty.CONFIRMED)
+
+
+def _from_claim(
+    section: BriefSection, text: str, rank: int, claim: BibleClaim
+) -> BriefItem:
+    evidence = next(iter(claim.evidence), None)
+    item = _from_text(section, f"{text}{_hedge(claim.certainty)}", rank, evidence)
+    return replace(item, place=CANON_PLACE) if claim.decided else item
+
+
+def _hedge(certainty: Certainty) -> str:
+    return "" if certainty in SURE_CERTAINTIES else " (probably)"
+
+
+def _from_text(
+    section: BriefSection, text: str, rank: int, evidence: TextEvidence | None
+) -> BriefItem:
+    place = format_evidence_location(evidence) if evidence else ""
+    return BriefItem(section, _flatten(text), rank, place, evidence)
+
+
+def _quote(evidence: TextEvidence) -> str:
+    """Return a passage on one line, in quotation marks unless it begins or ends with
+    some.
+    """
+    text = _flatten(evidence.text)
+    has_marks = text.startswith("“") or text.endswith("”")
+    return text if has_marks else f"“{text}”"
+
+
+def _flatten(text: str) -> str:
+    return " ".join(text.split())
