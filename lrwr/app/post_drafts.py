@@ -15,7 +15,11 @@ from lrwr.core.evidence.candidates import (
     StoryMaterial,
     resolve_notes,
 )
-from lrwr.core.evidence.drafts import render_draft, render_outline
+from lrwr.core.evidence.drafts import (
+    render_draft,
+    render_outline,
+    renumber_facts,
+)
 from lrwr.core.evidence.judge import ClaimJudge
 from lrwr.core.evidence.kinds import KIND_RULES, PostKind
 from lrwr.core.evidence.pack import EvidencePack, build_pack_by_rules
@@ -26,7 +30,6 @@ from lrwr.core.evidence.prompts import (
     build_writing_messages,
 )
 from lrwr.core.evidence.results import CheckedStory
-from lrwr.core.evidence.revision import SentenceRevision
 from lrwr.core.evidence.sources import EvidenceSource, SourceModels
 from lrwr.core.evidence.steps import (
     SHOWN_FOR_GAPS,
@@ -153,12 +156,10 @@ async def draft_post(
         remarks=(*doubts, *result.remarks),
     )
     cost = _sum_costs(workspace, models)
-    texts = _render(order, result)
+    versions = _render(order, result, evidence)
     posts = tuple(
-        files.save(
-            draft_name, text, replace(evidence, revisions=revisions), force=force
-        )
-        for draft_name, (text, revisions) in zip(names, texts, strict=False)
+        files.save(draft_name, text, version, force=force)
+        for draft_name, (text, version) in zip(names, versions, strict=False)
     )
     return PostDrafting(posts, result, model, models.take_usage(), cost)
 
@@ -185,17 +186,20 @@ def _list_names(name: str, order: PostOrder) -> list[str]:
 
 
 def _render(
-    order: PostOrder, result: PostResult
-) -> list[tuple[str, tuple[SentenceRevision, ...]]]:
+    order: PostOrder, result: PostResult, evidence: PostEvidence
+) -> list[tuple[str, PostEvidence]]:
+    """Return the Markdown of each draft, with its evidence in the order of the text."""
     writing = order.writing
     if not result.posts:
         limits = _describe_limits(order)
         outline = render_outline(writing.brief, writing.kind, result.pack, limits)
-        return [(outline, ())]
-    return [
-        (render_draft(post.draft, result.pack, writing.kind), post.revisions)
-        for post in result.posts
-    ]
+        return [(outline, evidence)]
+    versions = []
+    for post in result.posts:
+        draft, pack = renumber_facts(post.draft, result.pack)
+        version = replace(evidence, pack=pack, revisions=post.revisions)
+        versions.append((render_draft(draft, pack, writing.kind), version))
+    return versions
 
 
 def _describe_limits(order: PostOrder) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from lrwr.app.container import Workspace
 from lrwr.app.judge_parts import create_judge_parts
 from lrwr.app.posts import CheckedDraft
+from lrwr.core.batch_judge import BatchJudgeEstimate
 from lrwr.core.evidence.judge import (
     ClaimJudge,
     ClaimJudgement,
@@ -122,10 +123,26 @@ def _add_decision(
     )
 
 
-async def _judge_once(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
+async def estimate_judgement(
+    judge: ClaimJudge, draft: CheckedDraft
+) -> BatchJudgeEstimate:
+    """Return what the first round of `judge_draft` takes; no request is sent.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    return await judge.estimate(list(_share_claims(draft).values()))
+
+
+def _share_claims(draft: CheckedDraft) -> dict[EvidenceClaim, EvidenceClaim]:
+    """Return the claims of a draft, each with those passages that are sent with it."""
     all_claims = [claim for checked in draft.statements if (claim := checked.claim)]
     claims = list(dict.fromkeys(all_claims))
-    shared = dict(zip(claims, share_passages(claims), strict=True))
+    return dict(zip(claims, share_passages(claims), strict=True))
+
+
+async def _judge_once(judge: ClaimJudge, draft: CheckedDraft) -> DraftJudgement:
+    shared = _share_claims(draft)
     session = await judge.judge(list(shared.values()))
     verified = {
         claim: judgement

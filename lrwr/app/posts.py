@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -193,6 +194,34 @@ async def check_draft(
     return CheckedDraft(tuple(checked), story.horizon)
 
 
+async def plan_queries(
+    workspace: Workspace, draft: CheckedDraft
+) -> dict[CheckedStatement, str]:
+    """Return the web queries for sentences outside the book that cite no page, at most
+    `MAX_QUERIES`; nothing is sent.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    waiting = [
+        checked
+        for checked in draft.statements
+        if checked.result is StatementResult.OUTSIDE and not checked.statement.links
+    ]
+    if not waiting:
+        return {}
+    names = await workspace.bible().names()
+    outlines = await workspace.passages.outlines()
+    texts = await workspace.passages.texts([outline.id for outline in outlines])
+    book = BookWords(text.text for text in texts.values())
+    queries = (
+        (checked, query)
+        for checked in waiting
+        for query in build_queries([checked.statement.text], names, book)[:1]
+    )
+    return dict(islice(queries, MAX_QUERIES))
+
+
 async def find_pages(
     workspace: Workspace, draft: CheckedDraft, notify: "Callable[[str], None]"
 ) -> CheckedDraft:
@@ -205,26 +234,15 @@ async def find_pages(
         StoreProblem: The library cannot be read.
     """
     web = workspace.egress.web_search()
-    waiting = [
-        checked
-        for checked in draft.statements
-        if checked.result is StatementResult.OUTSIDE and not checked.statement.links
-    ]
-    if web is None or not waiting:
+    queries = await plan_queries(workspace, draft) if web is not None else {}
+    if web is None or not queries:
         return draft
-    names = await workspace.bible().names()
-    outlines = await workspace.passages.outlines()
-    texts = await workspace.passages.texts([outline.id for outline in outlines])
-    book = BookWords(text.text for text in texts.values())
     cached = CachedWebSearch(web, workspace.library, workspace.now)
     pages: dict[CheckedStatement, tuple[WebPage, ...]] = {}
-    for checked in waiting:
-        queries = build_queries([checked.statement.text], names, book)
-        if not queries or len(pages) >= MAX_QUERIES:
-            continue
-        notify(f"Searching the web for “{queries[0]}”")
+    for checked, query in queries.items():
+        notify(f"Searching the web for “{query}”")
         try:
-            pages[checked] = tuple(await cached.search(queries[0], SHOWN_PAGES))
+            pages[checked] = tuple(await cached.search(query, SHOWN_PAGES))
         except ServiceUnavailable as error:
             notify(f"Web search failed. {error.full_text}")
             break

@@ -19,7 +19,11 @@ from lrwr.core.model.facts import (
     Fact,
     FactAbout,
 )
-from lrwr.core.model.language_model import Usage
+from lrwr.core.model.language_model import (
+    Usage,
+    describe_reservation,
+    format_budget,
+)
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import Analyst, Excerpt, ExcerptFinding
 from lrwr.core.ports.stores import AnalysisStore
@@ -34,13 +38,6 @@ RosterFinder = Callable[[], Awaitable[NameFinder]]
 """Returns a function that lists, for a text, characters with their aliases."""
 PriceLookup = Callable[[Usage], float | None]
 """Returns the price of a usage in US dollars; None if the model's price is unknown."""
-
-
-def _format_budget(dollars: float) -> str:
-    """Return a budget with cents, or with more digits if it is less than one cent."""
-    if dollars >= 0.01:
-        return f"${dollars:.2f}"
-    return f"${dollars:.6f}".rstrip("0")
 
 
 @dataclass(slots=True)
@@ -89,10 +86,12 @@ class ModelBudget:
             self.stopped = f"The limit on model calls is reached: {self.most_calls}."
             return None
         price = self.price(estimate) or 0.0
-        if self.budget and (self.spent or 0.0) + self._reserved + price > self.budget:
+        total = (self.spent or 0.0) + self._reserved + price
+        if self.budget and total > self.budget:
             self.stopped = (
-                f"The next call would exceed the budget of {_format_budget(self.budget)}."
+                f"The next call would exceed the budget of {format_budget(self.budget)}."
                 " Raise `--budget` or `model.budget`."
+                f" Reserved for it: {describe_reservation(estimate, price, total)}."
             )
             return None
         self._reserved += price

@@ -166,6 +166,23 @@ def test_a_name_that_the_story_has_only_later_is_later(read_sample: Terminal) ->
     assert "later" not in results(check(read_sample, "--json", draft=draft)).values()
 
 
+def test_a_short_claim_is_compared_and_a_greeting_is_not(
+    read_sample: Terminal,
+) -> None:
+    draft = (
+        "In my novel the mule dies. The mule drowned. She lied. Happy reading!\n\n"
+        "Hello again. See you soon."
+    )
+    checked = results(check(read_sample, "--json", draft=draft))
+    assert [
+        text for text, result in checked.items() if result == "nothing to check"
+    ] == [
+        "Happy reading!",
+        "Hello again.",
+        "See you soon.",
+    ]
+
+
 def test_the_draft_is_not_changed_and_may_lie_in_the_manuscript(
     read_sample: Terminal,
 ) -> None:
@@ -420,6 +437,23 @@ def test_a_supported_sentence_keeps_only_details_that_the_quotation_has_otherwis
     (row,) = check(with_model, "--json", draft=draft).json["sentences"]
     assert row["result"] == result
     assert row["needs_author"] == bool(row["differences"])
+
+
+def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(
+    with_model: Terminal, server: ModelServer
+) -> None:
+    done = check(with_model, "--dry-run", "--json", draft=CLAIMS)
+    assert done.code == 0
+    assert (done.json["calls"], done.json["sentences"]) == (1, 2)
+    assert done.json["prompt_tokens"] > 500
+    assert server.asked == []
+    assert f"{MODEL} would need 1 call for 2 sentences: about" in (
+        check(with_model, "--dry-run", draft=CLAIMS).out
+    )
+    check(with_model, draft=CLAIMS)
+    assert check(with_model, "--dry-run", "--json", draft=CLAIMS).json["calls"] == 0
+    offline = check(with_model, "--dry-run", "--no-model", draft=CLAIMS)
+    assert "No language model would be asked." in offline.out
 
 
 def test_a_model_that_fails_leaves_the_rest_of_the_check(

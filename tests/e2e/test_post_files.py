@@ -31,9 +31,14 @@ def test_an_earlier_version_is_preserved_and_comes_back(read_sample: Terminal) -
     )
     assert done.code == 0, done
     assert "# The mule" in file.read_text("utf-8")
-    assert read_sample.run("post", "undo", "letter").code == 0
+    undone = read_sample.run("post", "undo", "letter")
+    assert undone.code == 0
+    assert "Undone: the newsletter “The mule”, an outline; " in undone.out
     assert file.read_text("utf-8").endswith("By hand.\n")
-    assert read_sample.run("post", "undo", "letter").code == 0
+    undone = read_sample.run("post", "undo", "letter")
+    assert undone.code == 0
+    assert "Undone: your edits; 1 line removed, 0 lines restored." in undone.out
+    assert "- By hand." in undone.out
     assert file.read_text("utf-8") == first
     check_refusal(read_sample.run("post", "undo", "letter"), ExitCode.NOT_FOUND)
 

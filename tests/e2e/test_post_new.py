@@ -84,6 +84,7 @@ def on_web(web: WebServer) -> dict[str, str]:
 
 
 NEWSLETTER = ("--kind", "newsletter", "--as-of", "ch3")
+THREAD = ("--kind", "thread", "--as-of", "ch3")
 
 
 # Without a language model
@@ -191,13 +192,15 @@ def test_a_draft_has_a_source_for_each_claim(
     done = draft(with_model, *NEWSLETTER, "--json")
     assert done.code == 0, done
     (row,) = done.json["drafts"]
-    assert writer.shapes() == ["Gaps", "Facts", "Drafts", "Statements"]
-    assert done.json["calls"] == 4
+    assert writer.shapes() == ["Gaps", "Facts", "Drafts", "Drafts", "Statements"]
+    assert done.json["calls"] == 5
     assert row["model"] == MODEL
     body, _, sources = row["text"].partition("## Sources")
     cited = set(re.findall(r"\[(\d+)\]", body))
     assert cited
     assert cited == set(re.findall(r"^- \[(\d+)\]", sources, re.M))
+    first = dict.fromkeys(int(n) for n in re.findall(r"\[(\d+)\]", body))
+    assert [*first] == [*range(1, len(first) + 1)]
     assert row["gaps"][-1] == {
         "kind": "only you can say",
         "need": "why you chose it",
@@ -291,9 +294,7 @@ def test_the_change_is_shown(with_model: Terminal, writer: PostWriter) -> None:
 def test_a_thread_fits_its_platform_and_has_its_sources_last(
     with_model: Terminal, writer: PostWriter
 ) -> None:
-    done = draft(
-        with_model, "--kind", "thread", "--as-of", "ch3", "--to", "bluesky", "--json"
-    )
+    done = draft(with_model, *THREAD, "--to", "bluesky", "--json")
     (row,) = done.json["drafts"]
     body = row["text"].partition("## Sources")[0]
     assert "---" in body
@@ -412,7 +413,7 @@ def test_pages_fill_gaps_and_each_query_is_shown_first(
     writer.topics = ("history of oil lamps for Nell at Thole", "wick trimming at night")
     writer.sentences = ({"text": "There were 4,799 lanterns.", "facts": [1]},)
     writer.revised = "It sat in the middle of the room."
-    done = draft(with_model, *NEWSLETTER, "--web", "--json", **on_web(web))
+    done = draft(with_model, *THREAD, "--web", "--json", **on_web(web))
     assert done.code == 0, done
     # At a second a call, one less than a first checked draft may take.
     assert done.json["calls"] + len(web.queries) / 2 <= 7

@@ -1,6 +1,8 @@
 """Drafts of texts about the story, as text and JSON."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from difflib import ndiff
 
 from lrwr.app.post_drafts import PostDrafting, PostPlan
 from lrwr.app.post_files import PostEvidence, StoredPost
@@ -9,6 +11,7 @@ from lrwr.app.presenters.text import (
     StyledLine,
     StyledTable,
     StyledText,
+    Tone,
     format_age,
     format_count,
     format_horizon,
@@ -27,6 +30,7 @@ from lrwr.core.evidence.pack import (
 from lrwr.core.evidence.revision import SentenceRevision
 
 SHOWN_DOCUMENTS = 5
+SHOWN_LINES = 6
 _NEEDS_LOOK = (QuoteState.CHANGED, QuoteState.GONE)
 
 
@@ -132,6 +136,38 @@ def render_stored_post(
     yield from render_revisions(post.evidence.revisions)
     yield styled_line(describe_post(post))
     yield styled_line(StyledText(str(post.file), "place"))
+
+
+def render_undo(undone: StoredPost, post: StoredPost) -> Iterator[StyledLine]:
+    """Yield what going back from the draft `undone` to its version `post` changed."""
+    yield styled_line(
+        StyledText(str(post.file), "place"), f": back to {describe_post(post)}"
+    )
+    is_edit = undone.evidence == post.evidence
+    what = "your edits" if is_edit else describe_origin(undone.evidence)
+    lines = [
+        line
+        for line in ndiff(undone.text.split("\n"), post.text.split("\n"))
+        if line[:2] in ("- ", "+ ") and line[2:].strip()
+    ]
+    counts = Counter(line[0] for line in lines)
+    yield styled_line(
+        f"Undone: {what}; {format_count(counts['-'], 'line')} removed,"
+        f" {format_count(counts['+'], 'line')} restored."
+    )
+    for line in lines[:SHOWN_LINES]:
+        tone: Tone = "bad" if line[0] == "-" else "good"
+        text = f"{line[:2]}{shorten_excerpt(line[2:])}"
+        yield styled_line(StyledText(text, tone), indent=2)
+    if len(lines) > SHOWN_LINES:
+        yield styled_line(f"… and {len(lines) - SHOWN_LINES:,} more", indent=2)
+
+
+def describe_origin(evidence: PostEvidence) -> str:
+    """Return what a draft is, in a clause: "the newsletter “The lantern”, an outline"."""
+    origin = f"written with {evidence.model}" if evidence.model else "an outline"
+    name = KIND_RULES[evidence.kind].name
+    return f"the {name} “{shorten_excerpt(evidence.brief)}”, {origin}"
 
 
 def _render_fact(anchored: AnchoredFact) -> Iterator[StyledLine]:

@@ -13,6 +13,7 @@ from lrwr.app.egress import create_price_lookup
 from lrwr.app.post_judgement import (
     DraftJudgement,
     create_claim_judge,
+    estimate_judgement,
     judge_draft,
 )
 from lrwr.app.posts import (
@@ -23,6 +24,7 @@ from lrwr.app.posts import (
     find_pages,
     load_checked_story,
     measure_draft,
+    plan_queries,
     read_draft,
 )
 from lrwr.app.presenters.posts import (
@@ -51,12 +53,13 @@ from lrwr.cli.runtime.services import (
 from lrwr.core.evidence.limits import PartLength, Platform
 from lrwr.core.evidence.results import CheckedStory
 from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr post check newsletter.md · lrwr post check blurb.md --as-of ch3 ·"
-    " pbpaste | lrwr post check - · lrwr post check thread.md --json"
+    " pbpaste | lrwr post check - · lrwr post check blurb.md --dry-run"
 )
 
 app = typer.Typer(
@@ -104,6 +107,13 @@ WebPagesOption = Annotated[
         help="Search the web for pages on sentences outside the book; shows each query.",
     ),
 ]
+CheckDryRunOption = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Show what would be sent to the language model and the web; send nothing.",
+    ),
+]
 EveryOption = Annotated[
     bool, typer.Option("--all", help="Show sentences with nothing to check too.")
 ]
@@ -120,6 +130,7 @@ def post_check_command(
     budget: BudgetOption = None,
     web: WebPagesOption = False,
     every: EveryOption = False,
+    dry_run: CheckDryRunOption = False,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
     """Compare each sentence of your draft with your manuscript and notes.
@@ -151,6 +162,9 @@ def post_check_command(
         web=post_new.check_web_use(settings, web=web),
         lengths=lengths,
     )
+    if dry_run:
+        run_async(_estimate(settings, output, request))
+        return
     draft = run_async(_check(settings, output, request))
     if draft.needs_author or any(part.is_too_long for part in lengths):
         raise typer.Exit(int(ExitCode.UNSUPPORTED))
@@ -174,6 +188,49 @@ class _Request:
     judge: bool
     web: bool
     lengths: Sequence[PartLength]
+
+
+async def _estimate(settings: Settings, output: Output, request: _Request) -> None:
+    """Show what the check would send; nothing is sent."""
+    async with open_search_services(
+        settings, output, as_json=output.as_json
+    ) as workspace:
+        story = await load_checked_story(workspace, request.as_of)
+        draft = await check_draft(workspace, request.text, story)
+        queries = await plan_queries(workspace, draft) if request.web else {}
+        judge = create_claim_judge(workspace, may_ask=False) if request.judge else None
+        estimate = await estimate_judgement(judge, draft) if judge else None
+    usage = estimate.usage if estimate else Usage()
+    name = judge.name if judge else ""
+    cost = create_price_lookup(settings)(usage, name) if judge else None
+    if output.as_json:
+        output.json(
+            {
+                "model": name or None,
+                "sentences": estimate.items if estimate else 0,
+                "judged_before": estimate.kept if estimate else 0,
+                "calls": usage.calls,
+                "prompt_tokens": usage.prompt_tokens,
+                "completion_tokens": usage.completion_tokens,
+                "usd": cost,
+                "queries": list(queries.values()),
+            }
+        )
+        return
+    if estimate is None:
+        output.answer("No language model would be asked.")
+    else:
+        sentences = format_count(estimate.items - estimate.kept, "sentence")
+        calls = format_count(usage.calls, "call")
+        tokens = format_tokens_and_price(usage, cost, about=True)
+        output.answer(f"{name} would need {calls} for {sentences}: {tokens}.")
+        output.answer(
+            "Sentences of which the passages say nothing are judged once more with"
+            " others; that is not counted here."
+        )
+    for query in queries.values():
+        output.answer(f"The web would be searched for “{query}”.")
+    output.info("Nothing was sent.")
 
 
 async def _check(settings: Settings, output: Output, request: _Request) -> CheckedDraft:

@@ -11,9 +11,9 @@ from lrwr.app.posts import AnchoredPost, export_post, load_posts, reanchor_post
 from lrwr.app.presenters.post_drafts import (
     build_post_table,
     describe_changed_quotations,
-    describe_post,
     post_as_json,
     render_stored_post,
+    render_undo,
 )
 from lrwr.cli.runtime.event_loop import run_async
 from lrwr.cli.runtime.options import JsonOption, parse_choice
@@ -106,15 +106,14 @@ def post_undo_command(
 
 async def _undo(settings: Settings, output: Output, name: str) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
-        post = PostFiles(workspace.library).undo(name)
+        files = PostFiles(workspace.library)
+        undone, post = files.load(name), files.undo(name)
         if output.as_json:
-            output.json(post_as_json(post))
+            output.json({**post_as_json(post), "undone": undone.text})
         else:
-            output.answer(f"{post.file}: {describe_post(post)}")
+            output.show(render_undo(undone, post))
             folder = workspace.library.state_dir / "posts" / post.name
-            output.info(
-                f"The version before, with your own edits, is kept in {folder}."
-            )
+            output.info(f"What was undone is stored in {folder}.")
 
 
 def post_export_command(

@@ -13,7 +13,11 @@ from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.language_model import Usage
+from lrwr.core.model.language_model import (
+    Usage,
+    describe_reservation,
+    format_budget,
+)
 from lrwr.core.model.turns import ModelCall, Turn, TurnId
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from lrwr.core.ports.stores import PassageStore
@@ -242,16 +246,19 @@ class QuestionBudget:
         """
         if not self._limit:
             return 0.0
-        price = self._price(Usage(1, prompt_tokens, _REPLY_TOKENS), model)
+        estimate = Usage(1, prompt_tokens, _REPLY_TOKENS)
+        price = self._price(estimate, model)
         if price is None:
             raise ServiceUnavailable(
                 f"There is a budget, but the price of {model} is unknown",
                 hint="Set `model.prices`, or remove `model.budget`.",
             )
         if self._spent + price > self._limit:
+            reserved = describe_reservation(estimate, price, self._spent + price)
             raise ServiceUnavailable(
-                f"The next call would exceed the budget of ${self._limit:,.2f}",
-                hint="Raise `model.budget`.",
+                f"The next call would exceed the budget of {format_budget(self._limit)}",
+                hint="Raise `model.budget`, or `--budget` if the command has it."
+                f" Reserved for the call: {reserved}.",
             )
         self._spent += price
         return price

@@ -63,6 +63,23 @@ SUBJECT_BONUS = 0.25
 
 _AUTHOR = re.compile(r"\b(?:I|me|my|mine|we|us|our|you|your|readers?)\b")
 
+_MY_BOOK = re.compile(
+    r"\b(?:my|our|your) (?:[a-z-]+ )?(?:book|novel|story|tale|hero|heroine|protagonist"
+    r"|narrator|villain|(?:main )?characters?)\b(?:,? (?:I|we) (?:wrote|write|tell|told))?",
+    re.IGNORECASE,
+)
+"""Words with which an author speaks of the story: "in my novel the mule dies"."""
+
+_PERSON_START = re.compile(r"\W*(?:he|she|they|it)\s+\w+[^?]*\.\W*\Z", re.IGNORECASE)
+_CLAIM_START = re.compile(
+    r"\W*(?:he|she|they|it|the|an?|his|her|its|their|this|that|these|those|no|nobody"
+    r"|nothing|every|everyone|everybody|all|both|some|one|two|three|there)\s+"
+    r"\w+[^?]*\.\W*\Z",
+    re.IGNORECASE,
+)
+"""The form of a short sentence that states something: "She drowns.", "The mule dies."
+"""
+
 SAME_MARGIN = 0.1
 """How much less close a passage may be that has the details of a statement after all."""
 
@@ -258,7 +275,9 @@ def _states_nothing(statement: DraftStatement) -> bool:
     """Return whether a statement claims nothing: a heading, or too few words."""
     if statement.is_heading:
         return True
-    return not statement.quotations and len(stem_words(statement.text)) < 2
+    words = len(stem_words(statement.text))
+    is_short_claim = words == 1 and _PERSON_START.match(statement.text)
+    return not statement.quotations and words < 2 and not is_short_claim
 
 
 def _decide(
@@ -417,8 +436,9 @@ def _find_other_subject(
     numbers -= {value for value, _ in find_numbers(passages)}
     if foreign or statement.links or max(numbers, default=0) >= MIN_FOREIGN_NUMBER:
         return StatementResult.OUTSIDE
-    is_remark = _AUTHOR.search(statement.own_text) is not None
+    is_remark = _AUTHOR.search(_MY_BOOK.sub(" ", statement.own_text)) is not None
     is_short = len(stem_words(statement.text)) < MIN_CLAIM_WORDS
+    is_short = is_short and not _CLAIM_START.match(statement.text)
     return StatementResult.NOTHING if is_remark or is_short or best is None else None
 
 

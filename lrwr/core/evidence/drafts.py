@@ -78,6 +78,11 @@ class PostDraft:
         return tuple(s for part in self.parts for s in part.sentences)
 
     @property
+    def words(self) -> int:
+        """How many words its parts have."""
+        return sum(len(part.text.split()) for part in self.parts)
+
+    @property
     def cited(self) -> tuple[int, ...]:
         """The numbers of the facts that it cites, ascending."""
         return tuple(sorted({n for s in self.sentences for n in s.facts}))
@@ -134,6 +139,26 @@ def pack_parts(draft: PostDraft, platform: Platform) -> PostDraft:
         else:
             parts.append(DraftPart((sentence,)))
     return replace(draft, parts=tuple(parts))
+
+
+def renumber_facts(
+    draft: PostDraft, pack: EvidencePack
+) -> tuple[PostDraft, EvidencePack]:
+    """Return a draft and its pack with the facts numbered in the order in which the
+    draft first cites them; those that it does not cite come last.
+    """
+    cited = dict.fromkeys(n for s in draft.sentences for n in sorted(s.facts))
+    others = (f.number for f in pack.facts if f.number not in cited)
+    facts = pack.select([*cited, *others])
+    numbers = {fact.number: place for place, fact in enumerate(facts, start=1)}
+
+    def renumber(sentence: DraftSentence) -> DraftSentence:
+        present = (numbers[n] for n in sentence.facts if n in numbers)
+        return replace(sentence, facts=tuple(sorted(present)))
+
+    parts = (DraftPart(tuple(map(renumber, p.sentences))) for p in draft.parts)
+    numbered = (replace(fact, number=numbers[fact.number]) for fact in facts)
+    return replace(draft, parts=tuple(parts)), replace(pack, facts=tuple(numbered))
 
 
 def _divide(

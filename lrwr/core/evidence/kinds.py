@@ -63,7 +63,8 @@ class PostKindRules:
     posts if `is_thread`. `needs_horizon` says that its readers may not know the whole
     story, so that the author must choose a point. `questions` are what it answers, in
     the order of its parts, `search` the words that find passages for them. `gaps` are
-    needed whatever the brief. `covers_story` takes moments of the whole story as
+    needed whatever the brief. It rests on at most `sources` sources and `facts` facts.
+    `covers_story` takes moments of the whole story as
     evidence.
     """
 
@@ -77,6 +78,7 @@ class PostKindRules:
     is_thread: bool = False
     covers_story: bool = False
     sources: int = 8
+    facts: int = 14
     advice: str = ""
 
     @property
@@ -140,6 +142,8 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
             "What follows?",
         ),
         (PostGap(GapKind.AUTHOR, "your own experience of it"),),
+        sources=12,
+        facts=24,
         advice="An argument in steps, from the particular to the general.",
     ),
     PostKind.BLURB: PostKindRules(
@@ -187,6 +191,7 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         ),
         covers_story=True,
         sources=14,
+        facts=24,
         advice="The whole plot with its end, in order, present tense, third person.",
     ),
     PostKind.AUTHORS_NOTE: PostKindRules(

@@ -16,7 +16,6 @@ from lrwr.core.retrieval.anchors import find_most_similar_span, find_nearest_quo
 
 MAX_QUOTE_WORDS = 20
 MIN_QUOTE_WORDS = 3
-MAX_FACTS = 14
 MIN_FACTS = 5
 
 _CLAUSE_ENDS = ".,;:!?…—–”"
@@ -79,16 +78,19 @@ class FactProposal:
 
 
 def build_pack(
-    proposals: Sequence[FactProposal], sources: Sequence[EvidenceSource]
+    proposals: Sequence[FactProposal],
+    sources: Sequence[EvidenceSource],
+    most: int,
 ) -> EvidencePack:
-    """Return the pack of those facts whose quotation stands in their source.
+    """Return the pack of those facts, of the first `most`, whose quotation stands in their
+    source.
 
     The quotation gets the letters of the source; a longer one is cut to
     `MAX_QUOTE_WORDS` words. Facts of the author come first.
     """
     facts: list[EvidenceFact] = []
     dropped = 0
-    for proposal in proposals[:MAX_FACTS]:
+    for proposal in proposals[:most]:
         source = sources[proposal.source]
         quote = cut_quote(proposal.quote, source.text, proposal.statement)
         if not quote or not proposal.statement:

@@ -11,7 +11,6 @@ from lrwr.core.evidence.drafts import DraftPart, DraftSentence, PostDraft, forma
 from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap, PostKind
 from lrwr.core.evidence.limits import LIMITS, Platform
 from lrwr.core.evidence.pack import (
-    MAX_FACTS,
     MAX_QUOTE_WORDS,
     EvidenceFact,
     EvidencePack,
@@ -60,13 +59,13 @@ search the web for, in general words of the world outside the novel, never a nam
 sentence from the passages; empty for picture and author.
 """
 
-_PACK_TASK = f"""\
-You collect evidence for {{a_name}} about a novel. You get the author's brief and \
+_PACK_TASK = """\
+You collect evidence for {a_name} about a novel. You get the author's brief and \
 numbered sources: passages of the novel, the author's notes, pages of the web. Return 5 \
-to {MAX_FACTS} facts that the brief needs, those of the novel first.
+to {facts} facts that the brief needs, those of the novel first.
 source: the number of the source that says it.
 fact: one plain sentence. What a character says, believes or dreams is only that.
-quote: the words that show it, 3 to {MAX_QUOTE_WORDS}, copied letter by letter from \
+quote: the words that show it, 3 to {quote_words}, copied letter by letter from \
 that source.
 certainty: stated if the words say it, implied if it follows from them.
 """
@@ -76,8 +75,8 @@ You write {a_name} about a novel, for its author to revise. Readers: {audience}.
 {advice}
 Length: {length}.
 Use only the numbered facts and the brief. Every sentence that says something about the \
-story or the world names the numbers of the facts it rests on; a greeting, a question \
-or an invitation names none. Do not invent names, numbers, quotations or events, and do \
+story or the world names the numbers of the facts it rests on, a question about what \
+happened too; a greeting or an invitation names none, and promises and praises nothing. Do not invent names, numbers, quotations or events, and do \
 not go beyond a fact. Quote only words that stand in a quotation, between “ and ”, \
 letter by letter. No superlatives, no praise of the book, no placeholders, no numbers \
 in brackets: the numbers go into `facts`.
@@ -136,7 +135,10 @@ def build_pack_messages(
     request: WritingRequest, sources: Sequence[EvidenceSource]
 ) -> list[ChatMessage]:
     """Return the prompt that asks for facts with quotations."""
-    task = _PACK_TASK.format(a_name=KIND_RULES[request.kind].name_with_article)
+    rules = KIND_RULES[request.kind]
+    task = _PACK_TASK.format(
+        a_name=rules.name_with_article, facts=rules.facts, quote_words=MAX_QUOTE_WORDS
+    )
     return _build_messages(task, request.brief, _list_sources(sources, request.brief))
 
 
@@ -152,7 +154,7 @@ def build_writing_messages(
     if rules.is_thread:
         limit = LIMITS[request.platform or Platform.X].characters
         unit = f"{parts} posts at most"
-        length = f"each post at most {limit - 20} characters"
+        length = f"each post at most {limit} characters, better {limit - 20}"
     task = _WRITE_TASK.format(
         a_name=rules.name_with_article,
         audience=rules.audience.value,
@@ -162,6 +164,35 @@ def build_writing_messages(
         parts=unit,
     )
     return _build_messages(task, request.brief, _list_facts(pack.facts))
+
+
+def build_longer_messages(
+    messages: Sequence[ChatMessage], drafts: Sequence[PostDraft], words: int
+) -> list[ChatMessage]:
+    """Return the prompt `messages` with its reply, `drafts`, and a request for texts of at
+    least `words` words.
+    """
+    reply = {"variants": [_encode_draft(draft) for draft in drafts]}
+    counts = " and ".join(f"{draft.words:,}" for draft in drafts)
+    unused = "from facts that you did not use, or more of a fact's quotation"
+    return [
+        *messages,
+        ChatMessage("assistant", json.dumps(reply, ensure_ascii=False)),
+        ChatMessage(
+            "user",
+            f"That has {counts} words; at least {words:,} are needed. Write it again with"
+            f" more sentences, {unused}, by the same rules. If the facts give no more,"
+            " return it as it is.",
+        ),
+    ]
+
+
+def _encode_draft(draft: PostDraft) -> dict[str, object]:
+    parts = [
+        {"sentences": [{"text": s.text, "facts": [*s.facts]} for s in part.sentences]}
+        for part in draft.parts
+    ]
+    return {"title": draft.title, "parts": parts}
 
 
 def _describe_variants(count: int) -> str:

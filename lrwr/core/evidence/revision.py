@@ -5,7 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.attribution.details import find_missing_numbers, stem_words
-from lrwr.core.attribution.names import find_missing_names, fold_words
+from lrwr.core.attribution.names import (
+    find_missing_names,
+    fold_words,
+    list_named_characters,
+)
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.comparison import DetailKind
@@ -56,6 +60,31 @@ _STATEMENT_BEFORE_QUESTION = re.compile(
     r"(?P<statement>[^?]+?)(?:[:;–—]\s|\s?—\s?)[^?]*\?\W*"
 )
 
+_PROMISE = re.compile(
+    r"\b(?:nothing|everything|no one|nobody|everyone) (?:will|is|may|can)\b[^.?!]*"
+    r"|(?:life|lives|world) will (?:never|change)\b[^.?!]*|chang\w+ (?:everything|forever)"
+    r"|(?:secrets?|truth|danger|betrayal|lies)\b|about to (?:change|discover|learn|lose)"
+    r"|before (?:it is|it’s|it's) too late|against (?:time|the clock)|will never forget"
+    r"|more than (?:he|she|they) bargained for|stakes|twists?\b|shocking|until now\b"
+    r"|put (?:it|this book) down|keep you (?:up|guessing|reading)|page after page",
+    re.IGNORECASE,
+)
+"""Phrases of a text without facts that promise a plot, or what reading it is like."""
+
+_PAST_QUESTION = re.compile(
+    r"\W*(?:and |but |so )?(?:who|whom|whose|why|what|when|where|how)\b"
+    r".*\b(?:did|was|were|had|\w+ed)\b",
+    re.IGNORECASE,
+)
+"""A question that takes for granted that something happened."""
+
+_THIRD_PERSON = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
+
+MIN_TOLD_WORDS = 3
+"""Content words of the facts, besides those of the brief, with which a sentence tells of
+the story."""
+
+_NO_FACT = "it names no fact that it rests on"
 _DANGLING = "it refers to a sentence that was left out"
 
 _CHECKED_KINDS = (DetailKind.NUMBER, DetailKind.NAME, DetailKind.NEGATION)
@@ -175,7 +204,7 @@ async def _check_by_rules(
     if not sentence.facts:
         has_claim = any(r.result is not StatementResult.NOTHING for r in results)
         has_claim = has_claim or _claims_before_question(text)
-        return "it names no fact that it rests on" if has_claim else ""
+        return _NO_FACT if has_claim else _describe_framing(text, pack, parts)
     sources = pack.select(sentence.facts)
     texts = list(iter_source_texts(sources))
     reason = _compare_with_sources(text, statements, texts, parts, pack)
@@ -186,6 +215,37 @@ async def _check_by_rules(
         if parts.judge is not None and all(map(_lacks_negation_only, differing)):
             progress.doubts[sentence], reason = reason, ""
     return reason
+
+
+def _find_praise(text: str, source: str) -> str:
+    """Return why a sentence praises more than `source` does; empty if it does not."""
+    superlative = _SUPERLATIVE.search(text)
+    if superlative and superlative[0].casefold() not in source.casefold():
+        return f"“{superlative[0]}” is praise that no source gives"
+    return ""
+
+
+def _describe_framing(text: str, pack: EvidencePack, parts: SentenceCheckParts) -> str:
+    """Return why a greeting, question or invitation without facts needs some; empty if it
+    does not.
+
+    It may have words of the brief, but no praise, promise or person of the story, and no
+    question about what happened there.
+    """
+    source = "\n".join((*iter_source_texts(pack.facts), parts.brief))
+    if praise := _find_praise(text, source):
+        return praise
+    promise = _PROMISE.search(text)
+    if promise and promise[0].casefold() not in source.casefold():
+        return f"“{promise[0]}” promises what no fact says"
+    if text.rstrip('”"’) ').endswith("?"):
+        named = list_named_characters(text, parts.story.cast)
+        asks = named and _PAST_QUESTION.match(text)
+        return f"it asks about what happened, and {_NO_FACT[3:]}" if asks else ""
+    fact_stems = stem_words(" ".join(f"{f.statement} {f.quote}" for f in pack.facts))
+    shared = (fact_stems & stem_words(text)) - stem_words(parts.brief)
+    is_told = _THIRD_PERSON.search(text) or len(shared) >= MIN_TOLD_WORDS
+    return _NO_FACT if is_told else ""
 
 
 def _claims_before_question(text: str) -> bool:
@@ -208,9 +268,8 @@ def _compare_with_sources(
         for quotation in statement.quotations:
             if not occurs_in(quotation.text, texts):
                 return f"“{quotation.text}” is not in the sources of its facts"
-    superlative = _SUPERLATIVE.search(text)
-    if superlative and superlative[0].casefold() not in source.casefold():
-        return f"“{superlative[0]}” is praise that no source gives"
+    if praise := _find_praise(text, source):
+        return praise
     facts = [fact.statement for fact in pack.facts]
     numbers = find_missing_numbers(text, f"{source}\n{parts.brief}")
     if numbers:

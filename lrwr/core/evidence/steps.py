@@ -24,6 +24,7 @@ from lrwr.core.evidence.prompts import (
     WritingRequest,
     build_gap_messages,
     build_gap_shape,
+    build_longer_messages,
     build_pack_messages,
     build_pack_shape,
     build_revision_messages,
@@ -58,12 +59,14 @@ from lrwr.core.evidence.web_queries import (
 )
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.text import SentenceSplitter
-from lrwr.core.ports.models import ChatModel
+from lrwr.core.ports.models import ChatMessage, ChatModel
 from lrwr.core.ports.sources import WebSearch
 from lrwr.core.ports.stores import PassageStore
 
 MAX_CANDIDATES = 50
 """Passages of the author from which the sources are chosen."""
+
+_TOO_SHORT = " Add to it, or use a wider brief or a later `--as-of`."
 
 SPARE_PASSAGES = 6
 MAX_COMPARED_PAGES = 12
@@ -304,7 +307,7 @@ async def _collect_facts(state: PostState, dependencies: PostDependencies) -> Po
             build_pack_shape(),
             lambda reply: parse_facts(reply, len(sources)),
         )
-        pack = build_pack(proposals, sources)
+        pack = build_pack(proposals, sources, KIND_RULES[request.kind].facts)
     if not pack.facts:
         raise NotFound(
             "No fact with a quotation from your text or a page was found, so nothing"
@@ -325,12 +328,23 @@ async def _write(state: PostState, dependencies: PostDependencies) -> PostState:
     if writer is None:
         return {"drafts": ()}
     dependencies.emit("Writing")
-    drafts = await request_reply(
-        writer,
-        build_writing_messages(request, pack),
-        build_writing_shape(),
-        lambda reply: parse_drafts(reply, pack),
-    )
+    messages = build_writing_messages(request, pack)
+
+    async def write(prompt: Sequence[ChatMessage]) -> list[PostDraft]:
+        return await request_reply(
+            writer,
+            prompt,
+            build_writing_shape(),
+            lambda reply: parse_drafts(reply, pack),
+        )
+
+    drafts = await write(messages)
+    low, _ = KIND_RULES[request.kind].words
+    shortest = min(draft.words for draft in drafts)
+    if shortest < low:
+        dependencies.emit(f"Writing again: {shortest:,} words, {low:,} are needed")
+        longer = await write(build_longer_messages(messages, drafts, low))
+        drafts = max(drafts, longer, key=lambda d: min(draft.words for draft in d))
     return {"drafts": tuple(drafts[: request.variants])}
 
 
@@ -415,10 +429,11 @@ def _describe_lengths(
     rules, sentences = KIND_RULES[request.kind], []
     low, high = rules.words
     for post in posts:
-        words = sum(len(part.text.split()) for part in post.draft.parts)
-        if not rules.is_thread and not low <= words <= high:
+        words = post.draft.words
+        if words < low or (words > high and not rules.is_thread):
             sentences.append(
-                f"It has {words:,} words; {rules.name_with_article} has {low:,} to {high:,}."
+                f"It has {words:,} words; {rules.name_with_article} has {low:,} to"
+                f" {high:,}.{_TOO_SHORT if words < low else ''}"
             )
         count = len(post.draft.parts)
         if request.parts and count > request.parts:

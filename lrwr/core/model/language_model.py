@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from math import ceil
 
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.untrusted_text import parse_json
@@ -58,6 +59,27 @@ class Usage:
     def __add__(self, other: "Usage") -> "Usage":
         names = (field.name for field in fields(self))
         return Usage(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+def format_budget(dollars: float) -> str:
+    """Return US dollars with cents, or with more digits if they are less than a cent."""
+    if dollars >= 0.01:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.6f}".rstrip("0")
+
+
+def describe_reservation(estimate: Usage, price: float, total: float) -> str:
+    """Return what a budget reserves for a call, and the budget that allows it.
+
+    `price` of the `estimate` and `total`, with what was spent or reserved before, are in
+    US dollars.
+    """
+    enough = ceil(round(total * 100, 6)) / 100
+    return (
+        f"{format_budget(price)} for {estimate.prompt_tokens:,} tokens sent and"
+        f" {estimate.completion_tokens:,} received; a budget of {format_budget(enough)}"
+        " allows it"
+    )
 
 
 @dataclass(frozen=True, slots=True)

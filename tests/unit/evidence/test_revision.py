@@ -1,6 +1,7 @@
 """The check of the sentences of a draft against their evidence."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -128,3 +129,31 @@ def test_a_flagged_sentence_is_shown_with_its_neighbours() -> None:
     flagged = [FlaggedSentence(SENTENCE, "it is odd")]
     user = build_revision_messages(request, PACK, flagged, [draft])[1].text
     assert "Before it: One.\nAfter it: Three." in user
+
+
+@pytest.mark.parametrize(
+    ("text", "is_flagged"),
+    [
+        ("You will not be able to put this book down.", True),
+        ("Nothing will ever be the same for the marsh.", True),
+        ("I hope that you love the most thrilling of my books.", True),
+        ("You follow her into the fog.", True),
+        ("I want to tell you of the trail that ended at the water.", True),
+        ("Why did Nell leave the mule?", True),
+        ("Will Nell find a mule?", False),
+        ("In this letter I tell you about a mule.", False),
+        ("Write to me, and I will answer.", False),
+        ("Dear readers, I am glad that you are here.", False),
+    ],
+)
+async def test_a_framing_sentence_promises_and_tells_nothing(
+    text: str, *, is_flagged: bool
+) -> None:
+    parts = SentenceCheckParts(
+        cast("DraftChecker", QuietChecker()),
+        replace(STORY, cast=(("Nell",),)),
+        find_sentence_spans,
+        brief="How a mule is traced",
+    )
+    check = await check_draft_sentences([DraftSentence(text)], PACK, parts)
+    assert bool(check.flagged) == is_flagged

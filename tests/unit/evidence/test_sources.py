@@ -177,7 +177,7 @@ def test_each_fact_of_a_pack_resolves_verbatim(words: list[str]) -> None:
         FactProposal(n % 2, "So.", " ".join(words[n : n + 40]), FactCertainty.STATED)
         for n in range(len(words))
     ]
-    pack = build_pack(proposals, sources)
+    pack = build_pack(proposals, sources, 14)
     for fact in pack.facts:
         assert fact.quote in " ".join(fact.source.text.split())
         assert len(fact.quote.split()) <= 20
@@ -199,7 +199,7 @@ def test_a_quotation_is_found_where_it_is_now(
 ) -> None:
     was = "The fog came in over the marsh."
     proposal = FactProposal(0, "It came.", was, FactCertainty.STATED)
-    facts = build_pack([proposal], [own(was)]).facts
+    facts = build_pack([proposal], [own(was)], 14).facts
     texts = {DocumentId("1.md"): DocumentText(now, LineIndex.of(now))}
     (anchored,) = anchor_facts(facts, texts)
     assert anchored.state is state

@@ -241,10 +241,12 @@ async def test_a_budget_stops_before_it_is_passed_and_the_next_run_goes_on(
     first = analyst_of(book)
     report = await book.ingest()
     assert report.usage.calls == first.calls == 2
-    assert report.remarks == [
+    (remark,) = report.remarks
+    assert remark.startswith(
         "The language model has not analysed all documents. The next call would exceed"
-        " the budget of $0.25. Raise `--budget` or `model.budget`."
-    ]
+        " the budget of $0.25. Raise `--budget` or `model.budget`. Reserved for it: $"
+    )
+    assert "; a budget of $0.30 allows it." in remark
     assert UNFINISHED in await names(book)
     second = analyst_of(book)
     report = await book.ingest()
