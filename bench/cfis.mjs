@@ -7,13 +7,14 @@
 // Books whose names contain one of the further arguments are left out: two large ones of the
 // IDPF's samples (jlreq) take jsdom hours.
 // Each CFI is resolved by epub.js in the file that the package's spine names. The text of the
-// element must be that of the paragraph, but for white space, pictures and footnote marks.
+// element must be that of the paragraph, but for white space, pictures and footnote marks. A file
+// that is not well-formed XML counts as unreadable: epub.js reads XML only.
 
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 
-const require = createRequire(path.join(process.env.NODE_PATH ?? "", "index.js"));
+const require = createRequire(path.resolve(process.env.NODE_PATH ?? "", "index.js"));
 const { JSDOM } = require("jsdom");
 const JSZip = require("jszip");
 
@@ -28,7 +29,15 @@ const OPS = "http://www.idpf.org/2007/ops";
 const SHOWN = 15;
 
 const squeeze = (text) => text.normalize("NFC").replace(/[\s\u00a0]+/g, "");
-const parse = (text, kind) => parser.parseFromString(text.replace(/^\ufeff/, ""), kind);
+const parse = (text, kind) => parser.parseFromString(expand(text.replace(/^\ufeff/, "")), kind);
+
+/** Replace the entities that a file declares: jsdom leaves `&#x201C;` in their values as it is. */
+function expand(text) {
+  const declared = new Map(
+    [...text.matchAll(/<!ENTITY\s+([\w.-]+)\s+"([^"]*)"\s*>/g)].map(([, name, value]) => [name, value]),
+  );
+  return text.replace(/&([\w.-]+);/g, (whole, name) => declared.get(name) ?? whole);
+}
 
 /** Read a book's package: its document, folder and a reader of files. */
 async function openBook(file) {
@@ -72,7 +81,12 @@ function isParagraph(node, kind, text) {
   if (kind === "break") return node.localName === "hr";
   const wanted = squeeze(text.replace(/\[picture: [^\]]*\]/g, ""));
   if (!wanted) return /^(img|svg)$/.test(node.localName) || !!node.querySelector?.("img,svg");
-  const found = squeeze(readNode(node));
+  const alternative = node.getAttribute?.("alt");
+  if (alternative) return squeeze(text).startsWith(squeeze(`[picture: ${alternative}]`));
+  const formula = node.querySelector?.("math[alttext]")?.getAttribute("alttext");
+  const found = squeeze(readNode(node)) || squeeze(formula ?? "");
+  // A picture or a formula with text after it, as the first element of a block with blocks inside.
+  if (node.localName === "math") return wanted.startsWith(found);
   // A text node, and a block with blocks inside, begin like the paragraph.
   const length = node.nodeType === 3 ? Math.min(wanted.length, found.length) : 60;
   return found === wanted || found.startsWith(wanted.slice(0, length));

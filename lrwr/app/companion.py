@@ -165,7 +165,8 @@ class ReadingCompanion:
         has_cited = False
 
         async def run_tool(call: ToolCall) -> ToolResult:
-            emit(TurnStageStarted(call.tool, self.tools.describe(call)))
+            own_words = f"{asked_question.text} {asked_question.passage}"
+            emit(TurnStageStarted(call.tool, self.tools.describe(call, own_words)))
             result = await self.tools.run(call, question.horizon)
             steps.append(ReadingStep(call, result))
             self.unfinished.save(asked_question, self.position, steps)

@@ -65,15 +65,21 @@ class ReadingTools:
         return describe_position(self._book)
 
     @cached_property
-    def _read_stems(self) -> frozenset[str]:
-        return frozenset(stem_words(self._text))
+    def _read_stems(self) -> list[frozenset[str]]:
+        """The stems of the words of each paragraph that has been read."""
+        paragraphs = self._book.outline.paragraphs[: self._book.position]
+        return [stem_words(self._text[p.span.start : p.span.end]) for p in paragraphs]
 
-    def describe(self, call: ToolCall) -> str:
-        """Return what a call does, for the reader: only with phrasings whose words all
-        occur in what has been read, since a model may know the book.
+    def describe(self, call: ToolCall, own_words: str = "") -> str:
+        """Return what a call does, for the reader: only with phrasings whose words stand
+        together in a paragraph that has been read, or in `own_words`, the reader's.
+
+        A model may know the book: words that have been read apart from each other may
+        tell a later event.
         """
+        texts = (*self._read_stems, stem_words(own_words))
         words = {line: stem_words(line) for line in call.phrasings}
-        fitting = [line for line in words if words[line] <= self._read_stems]
+        fitting = [line for line in words if any(words[line] <= t for t in texts)]
         return call.describe(fitting)
 
     async def run(self, call: ToolCall, horizon: Horizon | None) -> ToolResult:

@@ -132,6 +132,7 @@ class BookConversation(BookView):
             case AnswerToken():
                 self._answer += strip_links(event.text)
                 self._show_details()
+                self._show_status("Answering …")
             case TurnDone():
                 self._thread = event.thread
                 self._answer += self._describe_end(event.turn)
@@ -266,6 +267,10 @@ class BookScreen(BookConversation):
         line.value, line.placeholder, line.display = "", placeholder, True
         line.focus()
 
+    @on(Input.Blurred, "#book-input")
+    def _left_input(self) -> None:
+        self.query_one("#book-input").display = False
+
     @on(Input.Submitted, "#book-input")
     async def _submitted(self, event: Input.Submitted) -> None:
         words, is_question = event.value.strip(), self._purpose == "ask"
@@ -323,18 +328,25 @@ class BookScreen(BookConversation):
     def _show_text(self) -> None:
         self.remove_class("contents")
         self.query_one("#book-input").display = False
-        self.query_one(TextPane).focus()
+        # At once: the status line shows the keys of what has the focus.
+        self.set_focus(self.query_one(TextPane))
 
     def action_close(self) -> None:
-        """Close the input, the contents, the answer or the note if there is one, else the
-        book.
+        """Close the input, the contents, the answer, the note or the search if there is
+        one, else the book.
         """
+        reading = self._reading
         if self.focused is not self.query_one(TextPane):
             self._show_text()
         elif self._answer:
             self.cancel_questions()
             self._show()
-        elif not self._close_details():
+        elif self._close_details():
+            return
+        elif reading is not None and reading.pattern is not None:
+            reading.pattern = None
+            self._show()
+        else:
             self._room.exit()
 
 

@@ -39,11 +39,17 @@ def test_only_words_that_were_read_and_stand_once_can_be_marked(
     assert refused.code == ExitCode.NOT_FOUND
 
 
+def read_text(terminal: Terminal, name: str) -> str:
+    return (terminal.folder / name).read_text(encoding="utf-8")
+
+
 def test_annotations_go_out_and_come_back(reader: Terminal) -> None:
     run(reader, "annotations", "add", "lanterns", "counted 3 lamps", "--note", "Why?")
     before = run(reader, "annotations", "list", "lanterns", "--json").json
     for ending in ("json", "md", "csv"):
         run(reader, "annotations", "export", "lanterns", "--to", f"out.{ending}")
+    assert "## Chapter 1. Ebb\n\n> counted 3 lamps" in read_text(reader, "out.md")
+    assert "\nChapter 1. Ebb,paragraph 4,counted 3" in read_text(reader, "out.csv")
     run(reader, "books", "remove", "lanterns", "--yes")
     run(reader, "read", "lanterns.epub")
     imported = ("annotations", "import", "out.json", "--book", "lanterns")

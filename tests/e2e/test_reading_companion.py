@@ -126,6 +126,22 @@ def test_a_step_is_shown_only_with_words_of_what_has_been_read(
     )
 
 
+def test_a_step_shows_words_only_that_stand_together_or_in_the_question(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(
+        step("search", "3 lamps and 5 lamps", "how many lamps Nell counts"),
+        step("search", "Nell counted 5 lamps"),
+        step("answer"),
+        Say("What has been read does not tell it."),
+    )
+    answer = run(reader, *ASK, "--json").json
+    assert [s["text"] for s in answer["steps"]] == [
+        "Searching what you have read for “how many lamps Nell counts”",
+        "Searching what you have read for “Nell counted 5 lamps”",
+    ]
+
+
 def test_with_whole_everything_may_be_read(
     reader: Terminal, server: ModelServer
 ) -> None:

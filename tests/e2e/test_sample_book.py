@@ -217,7 +217,7 @@ def test_an_answer_in_words_names_file_and_line(marsh: Terminal) -> None:
 def test_what_the_text_does_not_name_is_said_to_be_missing(marsh: Terminal) -> None:
     ran = marsh.run("ask", "What did Esmeralda Vanderbilt wear?")
     assert ran.code == 0
-    assert "Not found in your text" in ran.out
+    assert "Not found in the text" in ran.out
     assert "does not mention this" in ran.out
 
 

@@ -215,6 +215,37 @@ async def test_words_are_found_in_what_has_been_read_forward_and_back(
         assert shown(room, "status").startswith("Paragraph 12 ")
 
 
+async def test_a_paragraph_with_a_footnote_has_a_mark_in_the_margin(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        pane = room.app.screen.query_one(BookPane)
+        assert "†" not in " ".join(pane.render_line(y).text for y in range(20))
+        await press(room, "space", "space")
+        rows = [pane.render_line(y).text for y in range(pane.size.height)]
+        assert [row.strip() for row in rows if "†" in row] == [
+            "22 † Hob sold the lamps."
+        ]
+
+
+async def test_escape_ends_a_search_before_the_book_and_leaving_the_line_closes_it(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "slash", *"Nobody", "enter")
+        assert "1 yellow" in shown(room, "status")
+        await press(room, "escape")
+        assert room.app.is_running
+        await press(room, "n")
+        assert "Press / to find text" in shown(room, "status")
+        await press(room, "slash")
+        line = room.app.screen.query_one("#book-input", Input)
+        assert line.display
+        room.app.screen.set_focus(room.app.screen.query_one(BookContents))
+        await press(room, "down")
+        assert not line.display
+
+
 async def test_a_question_about_the_selection_is_answered_with_steps_and_paragraphs(
     lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
 ) -> None:

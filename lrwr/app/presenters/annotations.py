@@ -27,6 +27,22 @@ def short_annotation_id(identifier: str) -> str:
     return identifier.replace("-", "")[-SHORT_ANNOTATION_ID:]
 
 
+def list_chapter_titles(
+    placed: "Sequence[PlacedAnnotation]", outline: "BookOutline"
+) -> list[str]:
+    """Return for each annotation the entry of the table of contents in which it is;
+    empty for lost ones and before the first entry.
+    """
+    titles = []
+    for item in placed:
+        paragraph = outline.find_paragraph(item.span.start) if item.span else -1
+        if paragraph >= outline.length:  # a footnote
+            paragraph = outline.paragraphs[paragraph].anchor
+        entry = outline.find_toc_entry(paragraph)
+        titles.append(sanitize_line(entry.title) if entry else "")
+    return titles
+
+
 def render_annotations(
     placed: "Sequence[PlacedAnnotation]", places: Sequence[str]
 ) -> Iterator[StyledLine]:
@@ -66,10 +82,14 @@ def annotations_as_json(
 def export_markdown(
     placed: "Sequence[PlacedAnnotation]", places: Sequence[str], outline: "BookOutline"
 ) -> str:
-    """Return the annotations of a book as a Markdown page."""
+    """Return the annotations of a book as a Markdown page, with headings for chapters."""
     parts = [f"# {sanitize_line(outline.title)}"]
-    for item, place in zip(placed, places, strict=True):
+    titles, heading = list_chapter_titles(placed, outline), ""
+    for item, place, title in zip(placed, places, titles, strict=True):
         annotation = item.annotation
+        if title != heading:
+            heading = title
+            parts.append(f"## {title or LOST.capitalize()}")
         parts.append(f"> {sanitize_line(annotation.quote)}")
         author = f", {sanitize_line(annotation.author)}" * bool(annotation.author)
         note = f"{sanitize_line(annotation.note)} " * bool(annotation.note)
@@ -77,14 +97,18 @@ def export_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def export_csv(placed: "Sequence[PlacedAnnotation]", places: Sequence[str]) -> str:
+def export_csv(
+    placed: "Sequence[PlacedAnnotation]", places: Sequence[str], outline: "BookOutline"
+) -> str:
     """Return the annotations as CSV, which no spreadsheet takes for formulas."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("place", "quote", "note", "color", "author", "id"))
-    for item, place in zip(placed, places, strict=True):
+    writer.writerow(("chapter", "place", "quote", "note", "color", "author", "id"))
+    titles = list_chapter_titles(placed, outline)
+    for item, place, title in zip(placed, places, titles, strict=True):
         annotation = item.annotation
         row = (
+            title,
             place,
             annotation.quote,
             annotation.note,

@@ -92,7 +92,7 @@ DAMAGED_ANSWER = (
 
 
 _NOT_FOUND = (
-    "Not found in your text",
+    "Not found in the text",
     "Not found in the story",
     NO_CLEAR_ANSWER,
     NO_LINE,

@@ -222,7 +222,7 @@ def annotations_export_command(
         case ".md":
             text = export_markdown(shown, places, outline)
         case _:
-            text = export_csv(shown, places)
+            text = export_csv(shown, places, outline)
     write_output_file(to, text.encode(), force=force)
     output.answer(str(to))
 

@@ -12,7 +12,10 @@ from lrwr.core.attribution.answer_sentences import (
     states_nothing,
 )
 from lrwr.core.attribution.citations import ANY_MARK, drop_unknown_numbers
-from lrwr.core.attribution.concrete_words import find_changed_words
+from lrwr.core.attribution.concrete_words import (
+    find_changed_words,
+    group_equivalents,
+)
 from lrwr.core.attribution.details import (
     count_listed,
     denies_existence,
@@ -376,7 +379,7 @@ def _is_supported(
         return True
     texts = [c.text for c in sources.cited if c.number in sentence.numbers]
     texts = texts or [c.text for c in sources.cited]
-    if not stems or source.supports(stems):
+    if not stems or source.supports(_add_equivalents(sentence.claim, stems)):
         return bool(sources.cited or sources.decided or sentence.is_abstention)
     shared = len(stems & stem_words(source.text))
     is_summary = len(stems) >= MIN_SUMMARY_WORDS and shared >= MIN_SUMMARY_SHARE * len(
@@ -389,6 +392,17 @@ def _is_supported(
     return (
         sentence.is_abstention or is_summary or repeats_words(sentence.own_text, texts)
     )
+
+
+def _add_equivalents(claim: str, stems: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    """Return for each of `stems`, which are of `claim`, those that count for it: its own,
+    and those of words that say nearly the same, such as "married" for "wedding".
+    """
+    counting, groups = {stem: frozenset({stem}) for stem in stems}, group_equivalents()
+    for word in map(normalize_word, WORD_PATTERN.findall(claim)):
+        for stem in stem_words(word) & stems:
+            counting[stem] |= stem_words(" ".join(groups.get(word, ())))
+    return counting
 
 
 def _check_web_sentence(

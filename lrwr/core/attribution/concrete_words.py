@@ -50,6 +50,28 @@ _KINDS = (
 )
 """Kinds of words; the words between two commas mean nearly the same."""
 
+_EQUIVALENTS = (
+    "marry married marriage wedding wed wedded, die died dies dead death dying, bury"
+    " buried burial funeral, weep wept weeping cry cried cries crying tears sob sobbed"
+    " sobbing, steal stole stolen theft thief rob robbed robbery, kill killed murder"
+    " murdered slew slain, born birth, choose chose chosen choice, lose lost loss, flee"
+    " fled flight escape escaped, speak spoke spoken speech, give gave given gift"
+    " present, know knew known knowledge, think thought thoughts, believe believed"
+    " belief, see saw seen sight, arrive arrived arrival, depart departed departure,"
+    " live lived life lives, eat ate eaten, drink drank drunk, sell sold sale, fight"
+    " fought, promise promised vow vowed swear swore sworn oath, quarrel quarrelled"
+    " argue argued argument, anger angry rage fury furious, afraid fear feared"
+    " frightened scared terrified terror, sad sorrow unhappy grief grieved, happy glad"
+    " joy delighted pleased, begin began begun start started, end ended finish finished,"
+    " ill sick illness sickness disease, child children infant baby, home house, money"
+    " cash, doctor physician surgeon, hide hid hidden conceal concealed, throw threw"
+    " thrown, break broke broken, fall fell fallen, run ran, leave left, send sent,"
+    " bring brought, buy bought, catch caught, teach taught, find found, wear wore worn,"
+    " sleep slept asleep, wake woke awoke awake, strike struck hit, big large great"
+    " huge, small little tiny, quick fast swift"
+)
+"""Words, by groups, that say nearly the same in other forms or parts of speech."""
+
 _CALENDAR = frozenset({2, 3})
 """The indexes, with the colours as 0, of the kinds with a capital letter."""
 
@@ -104,6 +126,13 @@ def _is_replaced(
         if other - own:
             return True
     return False
+
+
+@cache
+def group_equivalents() -> Mapping[str, frozenset[str]]:
+    """Return for each word that has some the words that say nearly the same, with it."""
+    groups = [frozenset(words.split()) for words in _EQUIVALENTS.split(",")]
+    return MappingProxyType({word: group for group in groups for word in group})
 
 
 @cache

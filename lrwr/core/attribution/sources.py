@@ -117,15 +117,20 @@ class CitedSource:
         pairs = zip(self.sentences, shared, strict=True)
         return "\n".join(s for s, count in pairs if count == most and most > 1)
 
-    def supports(self, stems: frozenset[str]) -> bool:
-        """Return whether neighbouring sentences have enough of `stems`."""
+    def supports(self, words: Mapping[str, frozenset[str]]) -> bool:
+        """Return whether neighbouring sentences have enough of `words`: for each stem
+        those that count for it.
+        """
         sentence_stems = [stem_words(sentence) for sentence in self.sentences]
         windows = (
             frozenset().union(*sentence_stems[at : at + WINDOW_SENTENCES])
             for at in range(len(sentence_stems))
         )
-        wanted = max(1, min(2, len(stems) // 2), MIN_SUPPORT_SHARE * len(stems))
-        return any(len(stems & window) >= wanted for window in windows)
+        wanted = max(1, min(2, len(words) // 2), MIN_SUPPORT_SHARE * len(words))
+        return any(
+            sum(not forms.isdisjoint(window) for forms in words.values()) >= wanted
+            for window in windows
+        )
 
 
 @dataclass(frozen=True)

@@ -80,8 +80,9 @@ def build_title(question: str) -> str:
     topic = f"{topic[:1].upper()}{topic[1:]}" or line
     if len(topic) <= MAX_TITLE_CHARS:
         return topic
-    cut = topic[: MAX_TITLE_CHARS - 1]
-    return f"{cut.rsplit(' ', 1)[0].rstrip(' ,;:')}…"
+    cut = topic[: MAX_TITLE_CHARS - 2].rsplit(" ", 1)[0].rstrip(" ,;:“")
+    is_quoting = cut.count("“") > cut.count("”")
+    return f"{cut}…{'”' * is_quoting}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -361,7 +361,7 @@ CONTRADICTORY = "The text contradicts itself on"
 NO_CHAPTER = "The story has no chapter"
 """How a remark begins that a chapter in the question does not exist."""
 
-NOT_MENTIONED = "Your text does not mention this"
+NOT_MENTIONED = "The text does not mention this"
 NO_SCENE = "No scene found"
 NO_LINE = "No line of"
 NOBODY_PRESENT = "Nobody is known to be present"

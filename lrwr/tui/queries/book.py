@@ -268,7 +268,22 @@ class BookReading:
             matches = match_spans(self.pattern, self.visible_text, part)
             marks += [TextMark(match, "match") for match in matches]
         marks.append(TextMark(self.selected, "selected"))
-        return [m for m in marks if m.span.start < part.end and part.start < m.span.end]
+        shown = [
+            m for m in marks if m.span.start < part.end and part.start < m.span.end
+        ]
+        return [*shown, *self._list_note_marks(part)]
+
+    def _list_note_marks(self, part: Span) -> list[TextMark]:
+        """Return where the paragraphs of a part begin that refer to footnotes."""
+        outline = self.record.outline
+        notes = outline.paragraphs[outline.length :]
+        anchors = {note.anchor for note in notes if note.anchor < self.loaded}
+        starts = sorted(outline.paragraphs[anchor].span.start for anchor in anchors)
+        return [
+            TextMark(Span(start, start), "note")
+            for start in starts
+            if part.start <= start < part.end
+        ]
 
     def describe_selection(self) -> list[str]:
         """Return what belongs to the selection: its annotation and its footnotes."""

@@ -23,19 +23,29 @@ MAX_COLUMNS = 84
 """Maximum width of the text, in columns; longer lines are hard to read."""
 
 GUTTER = 8
-"""Columns for the line number and the mark of a finding."""
+"""Columns for the line number and two marks."""
 
 FINDING_MARK = "!"
 """Marks a line with a finding in the margin."""
 
 MarkKind: TypeAlias = Literal[
-    "match", "current", "finding", "selected", "yellow", "green", "blue", "pink"
+    "match", "current", "finding", "selected", "yellow", "green", "blue", "pink", "note"
 ]
 
+NOTE_MARK = "†"
+"""Marks a paragraph with a footnote in the margin."""
+
 MARGIN_MARKS: Mapping[str, str] = MappingProxyType(
-    {"finding": FINDING_MARK, "yellow": "*", "green": "*", "blue": "*", "pink": "*"}
+    {
+        "yellow": "*",
+        "green": "*",
+        "blue": "*",
+        "pink": "*",
+        "finding": FINDING_MARK,
+        "note": NOTE_MARK,
+    }
 )
-"""Marks in the margin of lines with findings and highlights, also seen without colours."""
+"""Marks in the margin, also seen without colours."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters and bidirectional overrides, each shown as one symbol, so that
@@ -46,7 +56,9 @@ _WIDE = re.compile(r"[^\x00-\u02ff\u2010-\u2027\u2030-\u205e]")
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A marked span of the text: a match, the current one, or a finding."""
+    """A marked span of the text, such as a match or a finding. An empty span only has
+    its mark in the margin.
+    """
 
     span: Span
     kind: MarkKind
@@ -237,7 +249,8 @@ class TextPane(ScrollView, can_focus=True):
             label = "    ·"
         yield Segment(f"{label} ", self._style(name))
         signs = [MARGIN_MARKS[m.kind] for m in marks if m.kind in MARGIN_MARKS]
-        yield Segment(f"{signs[0] if signs else ' '} ", self._style("margin"))
+        margin = "".join(dict.fromkeys(signs))[:2]
+        yield Segment(f"{margin:2}", self._style("margin"))
 
     def _render_text(self, row: _Row, marks: Sequence[TextMark]) -> Iterator[Segment]:
         first = self._shown[row.start - self._part.start :][:1]

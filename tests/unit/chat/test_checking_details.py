@@ -100,6 +100,22 @@ def test_somebody_of_another_chapter_is_a_finding(
     assert lacking(answer) == [words]
 
 
+@pytest.mark.parametrize(
+    ("source", "answer", "is_supported"),
+    [
+        ("Ada and Piet were married at Norderney.", "The wedding took place", True),
+        ("Ada wept over the letter.", "She cried", True),
+        ("They buried Gale in the rain.", "The funeral took place", True),
+        ("They buried Gale in the rain.", "The wedding took place", False),
+    ],
+)
+def test_another_word_for_the_same_supports_a_sentence(
+    source: str, answer: str, is_supported: bool
+) -> None:
+    checked = check_citations(f"{answer} [1].", [cite(1, source)], find_sentence_spans)
+    assert (not checked.findings) is is_supported
+
+
 def test_names_side_by_side_are_divided() -> None:
     cast = (("Elizabeth",), ("Lady Catherine", "Catherine"))
     source = "Elizabeth walked through Rosings."

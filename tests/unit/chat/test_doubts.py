@@ -117,7 +117,7 @@ def test_a_word_that_the_text_lacks_is_named_with_the_one_found_in_its_place(
         unknown=(word, "zeppelin"),
     )
     assert describe_substitutes(result) == (
-        f"“{word}” is not in your text; these passages have “{substitute}”."
+        f"“{word}” is not in the text; these passages have “{substitute}”."
     )
 
 

@@ -210,7 +210,7 @@ async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
     )
     assert said.gaps == (GapFlag(NELL, "bicycle"),)
     first, second, *nearest = said.text.split("\n\n")
-    assert first == "Not found in your text: “bicycle”."
+    assert first == "Not found in the text: “bicycle”."
     assert second == "No clear answer found."
     assert [one[:18] for one in nearest] == ["Closest passages: "]
 
@@ -226,7 +226,7 @@ async def test_a_work_outside_of_the_book_is_named_as_asked_and_is_no_gap(
     assert said.gaps == ()
     result = replace(result, unknown=("macbeth",))
     said = await answer(story, "Is Nell's end like Macbeth's?", plan, result)
-    assert said.text.startswith("Not found in your text: “Macbeth”.".replace("’", "'"))
+    assert said.text.startswith("Not found in the text: “Macbeth”.".replace("’", "'"))
 
 
 async def test_a_word_that_only_asks_need_not_stand_in_the_text(
@@ -364,7 +364,7 @@ async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:
 
 async def test_nothing_found_of_a_character_is_a_gap(story: Stories) -> None:
     said = await answer(story, "Why the marsh?", a_plan(), RetrievalResult())
-    assert said.text == "Your text does not mention this."
+    assert said.text == "The text does not mention this."
     assert said.gaps == ()
     plan = replace(a_plan(), entities=(QuestionEntity("Mags", 1.0),))
     said = await answer(story, "Has Mags a bicycle?", plan, RetrievalResult())
@@ -432,7 +432,7 @@ async def test_what_the_document_no_longer_says_is_not_told(story: Stories) -> N
     }
     said = await answer(changed, "Who is Nell?", a_plan(SourceIntention.TRAITS), result)
     assert said.citations == ()
-    assert said.text == "Your text does not mention this."
+    assert said.text == "The text does not mention this."
 
 
 async def test_without_a_reranker_words_choose_the_sentences(story: Stories) -> None:

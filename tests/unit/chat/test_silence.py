@@ -46,10 +46,10 @@ def test_words_that_stand_nowhere_are_named() -> None:
     told = format_not_found(
         TurnQuestion("?"), ["tin", "sea"], NotFoundLevel.NONE, nearest=True
     )
-    assert list(told) == ["Not found in your text: “tin”, “sea”."]
+    assert list(told) == ["Not found in the text: “tin”, “sea”."]
     bounded = TurnQuestion("?", horizon=Horizon(1))
     told = format_not_found(bounded, [], NotFoundLevel.SURE, nearest=False)
-    assert list(told) == ["Your text does not mention this up to this point."]
+    assert list(told) == ["The text does not mention this up to this point."]
 
 
 def test_a_misspelled_name_and_an_absent_phrase_are_told() -> None:
@@ -62,5 +62,5 @@ def test_a_misspelled_name_and_an_absent_phrase_are_told() -> None:
         phrases=("half a bell",),
     )
     assert list(told) == [
-        "Not found in your text: “half a bell”, “Tallo”. Did you mean Tallow?"
+        "Not found in the text: “half a bell”, “Tallo”. Did you mean Tallow?"
     ]

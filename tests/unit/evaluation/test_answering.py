@@ -218,11 +218,11 @@ def test_a_turn_of_which_nothing_else_was_seen_was_given_what_it_cites() -> None
             ),
             False,
         ),
-        (a_turn(answer="Not found in your text: “zeppelin”. “The sluice…” [1]"), False),
-        (a_turn(answer="Your text does not mention this up to this point."), True),
+        (a_turn(answer="Not found in the text: “zeppelin”. “The sluice…” [1]"), False),
+        (a_turn(answer="The text does not mention this up to this point."), True),
         (
             a_turn(
-                answer="Not found in your text: “zeppelin”. No clear answer found.\n"
+                answer="Not found in the text: “zeppelin”. No clear answer found.\n"
                 "“The sluice…” [1]"
             ),
             True,

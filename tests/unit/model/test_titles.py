@@ -26,6 +26,14 @@ def test_a_title_is_the_topic(question: str, title: str) -> None:
     assert build_title(question) == title
 
 
+def test_a_quotation_that_is_cut_is_closed() -> None:
+    title = build_title(
+        "Why does Nell stop? “The tide had turned at the causeway before”"
+    )
+    assert title == "Why does Nell stop? “The tide had turned at the causeway…”"
+    assert len(title) <= MAX_TITLE_CHARS
+
+
 def test_a_long_question_is_cut_at_a_word() -> None:
     title = build_title("Why does nobody on the causeway " + "ever " * 30 + "speak?")
     assert len(title) <= MAX_TITLE_CHARS

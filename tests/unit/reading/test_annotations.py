@@ -188,7 +188,7 @@ def test_annotations_are_found_in_another_edition_and_none_wrongly(
 def test_exports_name_the_place_and_guard_against_formulas() -> None:
     annotation = Annotation("urn:1", "=1+1", note="A *note*", author="Bea")
     placed = place_annotations([annotation], "what =1+1 is")
-    assert "'=1+1" in export_csv(placed, ["paragraph 1"])
+    assert "'=1+1" in export_csv(placed, ["paragraph 1"], BOOK.outline)
     page = export_markdown(placed, ["paragraph 1"], BOOK.outline)
     assert "> =1+1" in page
     assert "(paragraph 1, Bea)" in page

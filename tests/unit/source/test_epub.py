@@ -208,6 +208,7 @@ def package_with_ghost() -> str:
         (pack_files({"a": "b"}), "it lacks META-INF/container.xml"),
         (pack_files({"META-INF/container.xml": CONTAINER}), "it lacks OPS/book.opf"),
         (pack_files({"META-INF/container.xml": "<a/>"}), "names no package"),
+        (pack_files({"META-INF/container.xml": b"<\0a/>"}), "book.epub is damaged"),
         (build_epub({"one": "<p> </p>"}), "book.epub has no text"),
         (build_epub({"one": '<img alt="page 1"/>'}), "book.epub has no text"),
         (build_epub({"one": f"<p>{'a' * 9_000_000}</p>"}), "too large when unpacked"),

@@ -187,13 +187,17 @@ class EpubPackage:
     def _read_required(self, path: str) -> "_Element":
         """Return the root element of an XML file without which there is no book."""
         try:
-            text, _ = decode_text(self._read(path), path)
+            content = self._read(path)
         except KeyError as error:
             raise UnreadableDocument(
                 f"{self.name} is not an e-book: it lacks {path}",
                 hint="Download it again, or open it in the program that made it.",
             ) from error
         except _ZIP_ERRORS as error:
+            raise self._damaged_error() from error
+        try:
+            text, _ = decode_text(content, path)
+        except UnreadableDocument as error:
             raise self._damaged_error() from error
         root = _parse_xml(text, recover=True)
         if root is None:

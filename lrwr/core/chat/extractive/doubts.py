@@ -182,7 +182,7 @@ def describe_substitutes(result: RetrievalResult) -> str:
     """
     texts = list_quotable_texts(result.ranked_chunks)
     lines = (
-        f"“{word}” is not in your text; these passages have “{related[0]}”."
+        f"“{word}” is not in the text; these passages have “{related[0]}”."
         for word in result.unknown
         if (related := find_substitutes(word, texts))
     )

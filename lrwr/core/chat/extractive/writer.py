@@ -459,7 +459,7 @@ def format_not_found(
     bounded = question.horizon is not None
     if unknown_words or phrases:
         capitalized_words = extract_capitalized_words(question.text)
-        searched = "the story up to this point" if bounded else "your text"
+        searched = "the story up to this point" if bounded else "the text"
         words_in_question = {
             normalize_word(word): _POSSESSIVE.sub("", word)
             for word in WORD_PATTERN.findall(question.text)
