@@ -260,9 +260,7 @@ async def test_what_a_document_states_is_read_again_when_it_is_stored_again(
     assert list(await library.stated.documents()) == [ONE]
 
 
-async def test_a_relation_cue_names_who_speaks_and_is_no_search_result(
-    library: Library,
-) -> None:
+async def test_cues_and_events_name_who_speaks(library: Library) -> None:
     speaker, addressee, _ = CueParty
     cue = replace(
         TRAIT,
@@ -273,15 +271,19 @@ async def test_a_relation_cue_names_who_speaks_and_is_no_search_result(
         details=(("target", "Mags"), ("kind", "aunt"), ("sign", "named")),
     )
     heard = replace(cue, subject="Nell", details=(("target", addressee),))
-    knowledge = replace(learned(), facts=(cue, heard))
+    about = (("involved", speaker), ("involved", addressee))
+    event = replace(cue, about=FactAbout.EVENT, subject="", value="", details=about)
+    knowledge = replace(learned(), facts=(cue, heard, event))
     await library.keep(knowledge)
     before = [one.fact.subject for one in await library.story.facts()]
-    assert before == [speaker, "Nell"]
+    assert before == [speaker, "Nell", ""]
     await library.casts.save_attribution(woven(knowledge))
-    first, second = [one.fact for one in await library.story.facts()]
+    first, second, third = (one.fact for one in await library.story.facts())
     assert (first.subject, first.certainty) == ("Nell", Certainty.VERIFIED)
     assert first.detail("party") == speaker
     assert second.detail("target") == "Hob"
+    assert list(third.all_details("involved")) == ["Nell", "Hob"]
+    assert third.certainty is event.certainty
     assert await library.story.search_facts(["grey", "aunt"], limit=5) == []
 
 

@@ -1,10 +1,12 @@
 """Builds events, the timeline and quotations from facts, and compares facts."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from lrwr.core.bible.horizon import HorizonCast
+from lrwr.core.bible.kin_directory import KinDirectory
 from lrwr.core.bible.profiles import SourcedFact, VisibleFacts
 from lrwr.core.bible.scenes import (
     SceneNarrators,
@@ -21,7 +23,7 @@ from lrwr.core.bible.values import (
     TimelineMomentKind,
 )
 from lrwr.core.canon.model import Canon
-from lrwr.core.model.cast import Cast
+from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
     NARRATOR_DETAIL,
@@ -54,16 +56,15 @@ def collect_events(
     """
     events: dict[tuple[object, ...], NarrativeEvent] = {}
     narrators = SceneNarrators(material, canon)
+    people = KinDirectory(material.cast)
     for sourced_fact in _drop_replaced_events(material):
         fact = sourced_fact.fact
         involved = _list_involved(sourced_fact, material.cast, narrators)
-        if fact.detail("kind") in _OF_LOVERS and fact.keeper == RULES_KEEPER:
-            involved = tuple(
-                name
-                for name in involved
-                if frozenset((involved[0], name)) not in relatives
-            )
-        if _is_about_nobody(fact, involved):
+        if fact.keeper == RULES_KEEPER and fact.detail("kind") in _OF_COUPLES:
+            involved = _drop_impossible_partners(fact, involved, relatives, people)
+        if _is_about_nobody(fact, involved) or _is_chance(sourced_fact, material):
+            continue
+        if _is_repeated(sourced_fact, involved, events.values()):
             continue
         tag = fact.detail("story_grid_tag")
         place = (
@@ -88,8 +89,10 @@ def collect_events(
 _K = LifeEventKind
 _GRAVE = frozenset({_K.DIED, _K.ROBBED, _K.ARRESTED, _K.ELOPED})
 """Kinds of events that matter whoever takes part."""
-_OF_LOVERS = frozenset({_K.LOVED, _K.PROPOSED})
+_OF_COUPLES = frozenset({_K.LOVED, _K.PROPOSED, _K.ENGAGED, _K.MARRIED, _K.REFUSED})
 """Kinds of events between two people who are not closely related."""
+_OF_LOVERS = frozenset({_K.LOVED, _K.PROPOSED, _K.REFUSED})
+"""Kinds of events of which dialogue says nothing unless both who talk are known."""
 _GRAVE_IF_NARRATED = frozenset({_K.WOUNDED, _K.ACCIDENT, _K.TAKEN})
 """Kinds of which speech says too little if it names nobody."""
 
@@ -107,6 +110,27 @@ def _list_involved(
     return tuple(dict.fromkeys(filter(None, names)))
 
 
+def _drop_impossible_partners(
+    fact: Fact,
+    involved: tuple[str, ...],
+    relatives: Collection[frozenset[str]],
+    people: KinDirectory,
+) -> tuple[str, ...]:
+    """Return who takes part in a courtship or a wedding: no relative of the first, and
+    nobody if two who talk ("I love you", "I am engaged to Nell") are of one gender,
+    since friends say so, too.
+    """
+    partners = tuple(
+        name for name in involved if frozenset((involved[0], name)) not in relatives
+    )
+    if not fact.detail("party"):
+        return partners
+    genders = {people.gender(name) for name in partners}
+    is_alone = len(partners) < 2 and fact.detail("kind") in _OF_LOVERS
+    is_same = len(partners) > 1 and len(genders - {Gender.UNKNOWN}) == len(genders) == 1
+    return () if is_alone or is_same else partners
+
+
 def _is_about_nobody(fact: Fact, involved: Collection[str]) -> bool:
     """Return whether rules found an event of a life in which nobody known takes part,
     and which is not grave by itself.
@@ -115,6 +139,61 @@ def _is_about_nobody(fact: Fact, involved: Collection[str]) -> bool:
     if fact.keeper != RULES_KEEPER or involved or not kind or kind in _GRAVE:
         return False
     return bool(fact.detail("told")) or kind not in _GRAVE_IF_NARRATED
+
+
+_CHANCE = re.compile(r"\b(?:met|encountered) (?:Mrs?\.?|Miss|Dr\.?|[A-Z])")
+_FIRST = re.compile(r"\bfirst\b|\bintroduc|\bface to face\b")
+_ONCE = frozenset({_K.DIED, _K.BORN, _K.MARRIED, _K.ENGAGED})
+"""Kinds of events of which dialogue mostly speaks again."""
+
+
+def _is_chance(sourced_fact: SourcedFact, material: VisibleFacts) -> bool:
+    """Return whether rules found people to meet who are known from earlier chapters."""
+    fact, document = sourced_fact.fact, sourced_fact.evidence.document
+    if fact.keeper != RULES_KEEPER or fact.detail("kind") != _K.MET:
+        return False
+    if not _CHANCE.search(fact.value) or _FIRST.search(fact.value):
+        return False
+    cast, view = material.cast, material.view
+    first = [
+        visible.first
+        for name in fact.all_details("involved")
+        if (visible := cast.visible.get(cast.resolve_name(name) or ""))
+    ]
+    chapter = view.locate_scene(document, fact.spans[0])[0]
+    return all(
+        mention is not None
+        and (
+            mention.document != document
+            or view.locate_scene(document, mention.span)[0] != chapter
+        )
+        for mention in first
+    )
+
+
+def _is_repeated(
+    sourced_fact: SourcedFact,
+    involved: Collection[str],
+    events: Iterable[NarrativeEvent],
+) -> bool:
+    """Return whether dialogue tells of an event that happens once and that the document
+    has told already.
+    """
+    fact, document = sourced_fact.fact, sourced_fact.evidence.document
+    kind = fact.detail("kind")
+    is_spoken = bool(fact.detail("told") or fact.detail("party"))
+    return (
+        fact.keeper == RULES_KEEPER
+        and kind in _ONCE
+        and is_spoken
+        and bool(involved)
+        and any(
+            event.kind == kind
+            and event.evidence.document == document
+            and set(involved) <= {*event.characters_involved}
+            for event in events
+        )
+    )
 
 
 def _drop_replaced_events(material: VisibleFacts) -> list[SourcedFact]:

@@ -27,7 +27,7 @@ SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
-RULES_REVISION = "rules-20"
+RULES_REVISION = "rules-21"
 """The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""
@@ -90,8 +90,8 @@ class FactAbout(StrEnum):
 
 
 class CueParty(StrEnum):
-    """Somebody whom a relation cue does not name; stores replace it by the name that
-    attribution found when they read the cue.
+    """Somebody whom a relation cue or an event does not name; stores replace it by the
+    name that attribution found when they read the fact.
     """
 
     SPEAKER = "(speaker)"

@@ -135,9 +135,10 @@ class StoryStore(Protocol):
         kind in `documents` or `subjects`, only those in these documents or about these
         subjects.
 
-        Ordered by document id, then position in the text. In relation cues, a
-        `CueParty` is replaced by the name of the speaker, addressee or narrator there,
-        if attribution found one; such a cue is verified if all who are replaced are.
+        Ordered by document id, then position in the text. In relation cues and events,
+        a `CueParty` is replaced by the name of the speaker, addressee or narrator
+        there, if attribution found one; such a cue is verified if all who are replaced
+        are.
 
         Raises:
             StoreProblem: The library cannot be read.

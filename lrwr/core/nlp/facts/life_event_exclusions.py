@@ -44,6 +44,10 @@ _LIMB = LazyPattern(
     r" (?:in|through|on|about) (?:the|his|her|my|one) (?:\w+ )?(?:arm|leg|thigh|shoulder|"
     r"side|breast|chest|head|neck|back|hand|foot|knee|face|lung|groin|throat|temple|forehead)s?\b"
 )
+_BUSY = re.compile(
+    r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy|dance|dances|ball|(?:in|on|upon) which|quest|search|conversation)\b",
+    re.I,
+)
 # "Dead" as an adverb: wholly, exactly
 _WHOLLY = LazyPattern(
     r" (?:sick|lame|beat|broke|bored|keen|slow|sober|quiet|straight|serious|pale|white|"
@@ -54,12 +58,43 @@ _LEFT_TO_ACT = LazyPattern(
 )
 # What is handed down by will or by law; not a temper, a habit, a task or a mess
 _PROPERTY = LazyPattern(
-    r"(?=[.,;:!?\x01]|$)|(?: [\w'’-]+){0,7}? (?:estates?|propert(?:y|ies)|fortunes?|money|"
+    r"(?=[.,;:!?\x01]|$)|(?: (?!(?:as|for|with|about|in|from|and)\b)[\w'’-]+){0,7}? (?:estates?|propert(?:y|ies)|fortunes?|money|"
     r"houses?|home|mills?|farms?|lands?|titles?|business|shop|manor|halls?|castle|cottage|"
     r"pounds|thousands?|income|wealth|riches|everything|half|share|legacy|mines?|ship|"
     r"kingdom|throne|crown|baronetcy|dukedom|earldom|annuity|library|jewels|capital|practice|"
     r"firm|plantation|acres|rents?|gold|silver|living|inn|ranch|works|factory|park)\b|"
     r" (?:the |all )?(?!I\b)[A-Z]\w+"
+)
+# "Since Nell was born" dates something else; "cursed the hour that he was born".
+_DATED = re.compile(
+    r"\b(?:(?:hour|day|night|moment|minute|year)s?(?: that| when| on which)? (?:\w+\.? ){1,3}|"
+    r"(?:before|since|until|till|ere|where|in which|wish\w*)\b[^,;]*)$"
+)
+_ILL_MEANWHILE = re.compile(r"\b(?:when(?:ever)?|while|whilst|as|since)\b[^,;]*$")
+# "As far as he was concerned, Nell was dead"
+_DEAD_TO = re.compile(
+    r"\b(?:[Ss]o|[Aa]s) far as\b|\bdead (?:to|for (?:hundreds|thousands|centuries|ages))\b"
+)
+_OF_SOMEBODY = re.compile(
+    r"\b(?:child|baby|man|woman|boy|girl|one|those|people|person) who (?:had|has|have) "
+    r"(?:been )?$"
+)
+_RAN = re.compile(r"\b(?:frightened|scared|terrified|laugh\w*|shriek\w*|scream\w*)\b")
+_GAME = re.compile(
+    r"\b(?:rats?|hares?|rabbits?|birds?|pigeons?|pheasants?|partridges?|ducks?|foxe?s?|"
+    r"deer|stags?|wol(?:f|ves)|bears?|lions?|tigers?|horses?|dogs?|cats?|game)\b",
+    re.I,
+)
+_ROOM = LazyPattern(
+    r"(?: \w+)?,? (?:into|down|along|from|out of|up|to|through)(?: (?:the|a|an|his|her|my|our|"
+    r"their|this|that))? (?:\w+[ -])?(?:room|chair|seat|sofa|corner|hall|door|window|fire|dance|"
+    r"talk|conversation|discussion|argument|subject|street|stairs|passage|table|parlou?r|kitchen|"
+    r"circle|group|light|feet|side|story|affair|business)\b"
+)
+_TIME = re.compile(
+    r"\b(?:\w+day|day|days|night|morning|evening|afternoon|noon|midnight|week|month|year|"
+    r"hours?|o'clock|o’clock|at last|at length|spring|summer|autumn|winter|January|February|"
+    r"March|April|May|June|July|August|September|October|November|December)\b"
 )
 
 
@@ -78,17 +113,38 @@ def _is_figure(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
     if kind is _K.ARRESTED and "arrested " in phrase:
         return bool(_ARRESTED_THING.match(words, end) or _ARRESTED_BY.match(words, end))
     if kind is _K.DIED and phrase.endswith("dead"):
-        return bool(_WHOLLY.match(words, end))
+        is_wholly = bool(_WHOLLY.match(words, end))
+        return is_wholly or bool(_DEAD_TO.search(words))
+    if kind is _K.DIED:
+        return bool(_OF_SOMEBODY.search(words, 0, match.start()))
     if kind is _K.LEFT and phrase.startswith("left ") and phrase[5:6].isupper():
         return bool(_LEFT_TO_ACT.match(words, end))
+    if kind is _K.BORN:
+        return bool(_DATED.search(words, 0, match.start()))
     is_inherited = kind is _K.INHERITED and phrase == "inherited"
     return is_inherited and not _PROPERTY.match(words, end)
 
 
 def _is_everyday(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
-    """Return whether people who live together meet by a door, or somebody only goes to
-    another street.
+    """Return whether people who live together meet by a door, somebody only goes to
+    another street or into another room, is busy, hunts, or is ill while something happens.
     """
-    if kind is _K.MET and match.group().startswith("met"):
+    phrase = match.group()
+    if kind is _K.ENGAGED:
+        return bool(_BUSY.search(words))
+    if kind is _K.MET and phrase.startswith("met"):
         return bool(_CASUALLY.search(words, match.start()))
-    return kind is _K.ARRIVED and bool(_IN_TOWN.match(words, match.start()))
+    if kind is _K.LEFT and phrase == "ran away":
+        return bool(_RAN.search(words))
+    if kind is _K.WOUNDED:
+        is_ill = phrase.endswith(("ill", "sick", "unwell"))
+        return bool(
+            (is_ill and _ILL_MEANWHILE.search(words, 0, match.start()))
+            or ("shot" in phrase and _GAME.search(words))
+        )
+    if kind is _K.TAKEN:
+        return bool(_ROOM.match(words, match.start() + phrase.find(" ")))
+    if kind is not _K.ARRIVED:
+        return False
+    is_bare = phrase == "arrived" and not _TIME.search(words)
+    return is_bare or bool(_IN_TOWN.match(words, match.start()))

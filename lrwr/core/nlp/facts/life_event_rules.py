@@ -7,13 +7,14 @@ from functools import cache, cached_property
 from lrwr.core.model.facts import LifeEventKind
 
 _PERSON = (
-    r"(?:[A-Z][\w'.-]+|him|her|them|me|us|you|each other|one another|himself|herself|"
+    r"(?:[A-Z][\w'.-]+|each other|one another|"
     r"(?:his|her|their|my|the|an?|this|that|your|our) (?:[\w-]+ ){0,3}?(?:man|woman|"
     r"girl|boy|child|gentleman|lady|stranger|friend|father|mother|sister|brother|son|"
     r"daughter|wife|husband|uncle|aunt|cousin|nephew|niece|captain|doctor|lover|"
     r"daughters|sons|sisters|brothers|friends|people|master|mistress|creature|fellow|"
     r"enemy|victim|rival|old man|antagonist|prisoner|guest|visitor|baby|infant|"
-    r"colonel|inspector|officer|servant|companion|assailant|pursuer))(?![\w-])"
+    r"colonel|inspector|officer|servant|companion|assailant|pursuer)|"
+    r"him|her|them|me|us|you|himself|herself)(?![\w-])"
 )
 _PLACE = (
     r"(?:(?:the |his |her |their |this |that |my |our )?(?:[\w-]+ )?(?:house|home|town|"
@@ -55,7 +56,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.DIED,
         "died expired perished drowned hanged murdered killed dead lifeless suicide motionless",
-        r"died(?! (?:of laughing|away|down|out|upon|on h\w+ lips))|expired|perished|"
+        r"died(?! (?:to |the death|of laughing|away|down|out|upon|on h\w+ lips))|expired|perished|"
         r"breathed h\w+ last|ceased to (?:breathe|live)|"
         r"(?:is|are|was|were|been|lay|lying|fell|fell back|dropped|found) (?:\w+ly |quite |already |stone |stone-)?"
         r"(?:dead|lifeless|murdered|killed|drowned|hanged|strangled|poisoned|shot dead|"
@@ -85,7 +86,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.BORN,
         "born birth delivered",
-        r"(?:was|were) born(?! (?:to [a-z]\w*|with|under an?))|gave birth to|"
+        r"(?:was|were) born(?! (?:to [a-z]\w*|with|under an?|an?|one|for|free|lucky|too)\b)|gave birth to|"
         r"(?:was|been) (?:safely )?delivered of|bore (?:him|her) (?:a|one|two|three) (?:\w+ )?(?:son|daughter|child|children)",
         spoken=True,
     ),
@@ -125,7 +126,7 @@ LIFE_EVENT_RULES = (
         _K.ELOPED,
         "established scotland gretna husband wife",
         rf"established under h\w+ protection|gone to (?:Scotland|Gretna Green) with {_PERSON}|"
-        r"(?:quitted|left) (?:her|his) (?:husband|wife)(?:'s (?:house|roof))?(?: with\b|(?=[.,;]))",
+        r"(?<!dying, )(?<!died, )(?<!died and )(?:quitted|left) (?:her|his) (?:husband|wife)(?:'s (?:house|roof))?(?: with\b|(?=[.;])|(?=,(?! and)))",
         impersonal=True,
         spoken=True,
     ),
@@ -191,12 +192,12 @@ LIFE_EVENT_RULES = (
         rf"(?:met|encountered) (?:[A-Z][\w.-]+|an? (?:\w+ )?(?:man|woman|stranger|gentleman|lady|girl|boy)\b)(?! (?:on h\w+ entrance|before \w+|at the [\w-]*(?:door|gate)|with|in the (?:passage|landing|hall|lobby|corridor|doorway)|(?:on|at) the (?:stairs|landing|door|gate)|half)\b)(?! (?:eyes?|eye|gaze|glance|look|own|face|lips|hand|advances|wishes|half|objections?|views?)\b)|"
         rf"(?:was|were|been) (?:\w+ly |then )?(?:introduced|presented) to {_PERSON}|"
         rf"introduced (?:{_PERSON} (?:\w+ )?to {_PERSON}|himself|herself)|"
-        rf"presented (?!them){_PERSON} (?:\w+ )?to {_PERSON}|"
+        rf"presented (?!them|her ){_PERSON} to {_PERSON}|"
         rf"came (?:suddenly )?face to face with {_PERSON}|(?:ran|run|cannoned|bumped) (?:into|against|across) (?:[A-Z]\w+|an? (?:\w+ )?(?:man|woman|girl|boy|friend|stranger))|"
         r"found (?:himself|herself|themselves) (?:face to face with|in the presence of)|"
         rf"made (?:the|his|her) acquaintance of {_PERSON}|made [A-Z][\w.]+'s acquaintance|waited (?:up)?on {_PERSON}|paid {_PERSON} (?:a|his|her|their) (?:\w+ )?visit|"
         r"saw (?:[A-Z]\w+|him|her)(?: [A-Z]\w+)? for the first time|"
-        rf"(?:clasped|caught|folded) {_PERSON} in h\w+ arms|(?:sprang|fell|rushed|flew) into (?:h\w+|[A-Z]\w+'s|each other's) arms|"
+        rf"(?:sprang|fell|rushed|flew) into (?:[A-Z]\w+'s|each other's) arms|"
         rf"(?:was|were) together (?:once more|again)|"
         rf"had (?:the )?pleasure of receiving {_PERSON}",
     ),
@@ -214,8 +215,8 @@ LIFE_EVENT_RULES = (
         _K.ARRIVED,
         "arrived returned came come descended landed alighted punctual received welcomed ushered descended got home back",
         r"(?:arrived(?: (?:at|in|from) (?:the (?:house|village|town|city|inn|castle|island|farm|cottage|station|workhouse)|home|(?!God|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w'-]+)|(?=[.;!]| (?:at last|the next|that|on (?:\w+day|the)|late|early)))|"
-        r"(?:returned|came|come|got|gone) (?:back )?(?:home (?:from|after|at last)|to (?:London|town|the (?:house|village|city|town|island|castle|farm)))|"
-        r"(?:returned|came|come|came back|come back|got back) (?:from|to) (?!God|Heaven|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w-]+(?!['\w]|[\w']* (?:and|said|with|for|at))|"
+        r"(?:returned|came|come|gone) (?:back )?(?:home (?:after|at last)|to (?:London|town|the (?:house|village|city|town|island|castle|farm)))|"
+        r"(?:returned|came|come|came back|come back) (?:from|to) (?!God|Heaven|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w-]+(?!['\w]|[\w']* (?:and|said|with|for|at))|"
         r"reached (?:London|the (?:village|town|city|island|castle)|(?!God|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w'-]+)|"
         rf"(?:alighted|descended|got (?:down|out)) (?:from|of) the (?:train|coach|carriage|boat|ship) (?:at|in)|landed (?:at|in|on) [A-Z]\w+|"
         rf"came to (?:stay|live|visit) (?:with|at|in|{_PERSON})|(?:was|were) (?:\w+ )?punctual to (?:his|her|their) time|"
@@ -224,7 +225,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.LEFT,
         "left departed fled escaped sailed quitted farewell away abandoned deserted set started bade leave drove",
-        rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady){_PLACE}(?<!the house)(?<!the place)(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
+        rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady|(?:his|her|their) (?:at|in|on|for|with|alone)\b){_PLACE}(?<!the house)(?<!his house)(?<!her house)(?<!my house)(?<!the place)(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
         rf"left for {_PLACE}|(?:set out|set off|departed|sailed|embarked)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
         r"fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|with|together))|"
         rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of [A-Z]\w+|"
@@ -236,11 +237,11 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.MOVED,
         "moved removed settled live abode residence carried conveyed taken sent brought took bought house led let",
-        rf"(?:moved|removed) (?:in)?to {_PLACE}|settled (?:down )?(?:in|at|near) {_PLACE}|"
+        rf"(?:moved|removed) (?:in)?to {_PLACE}|(?<!quietly )(?<!comfortably )(?<!snugly )settled (?:down )?(?:in|at|near) {_PLACE}|"
         r"(?:went|gone|came|come) to live|took up (?:h\w+|their) (?:abode|residence|quarters)|"
         rf"(?:took|bought|rented) (?:a )?(?:house|cottage|lodgings|rooms)|"
-        rf"(?:was|were|been) (?:\w+ly |then |at once )?(?:(?:sent|conveyed|taken|removed|led|brought) away(?: by| from| to)|(?:sent|carried|conveyed|taken|removed|led|brought) (?:back to|home|to {_PLACE}(?= |[.,;])|from {_PLACE}|to live))|"
-        rf"(?:took|carried|brought|conveyed|sent) {_PERSON} (?:home|back to {_PLACE}|to live|to {_PLACE})|"
+        rf"(?:was|were|been) (?:\w+ly |then |at once )?(?:(?:sent|conveyed|taken|removed|led|brought) away(?: by| from| to)|(?:sent|carried|conveyed|taken|removed|led|brought) (?:to (?:the |a )?(?:\w+ )?(?:school|college|sea|prison|jail|gaol|hospital|asylum|workhouse|convent|orphanage)(?![\w-])|abroad|to live))|"
+        rf"(?:took|carried|brought|conveyed|sent) {_PERSON} (?:to live|(?:back |away )?to (?:the |a )?(?:\w+ )?(?:school|college|sea|prison|jail|gaol|hospital|asylum|workhouse|convent|orphanage))(?![\w-])|"
         r"(?:was|were) (?:apprenticed|bound) to",
     ),
     LifeEventRule(
@@ -261,11 +262,11 @@ LIFE_EVENT_RULES = (
         _K.WOUNDED,
         "wounded shot stabbed injured ill fever fainted swooned bitten crippled bleeding hurt unconscious hit senseless fired swoon knife convulsions unwell cold broke run struck",
         rf"(?:was|were|been|is) (?:\w+ly |mortally )?(?:wounded|shot|stabbed|injured(?= (?:in|by|at)\b|[.;])|badly hurt|hit by|bitten|crippled|run over)|"
-        rf"(?:wounded|shot|stabbed) (?!each|one){_PERSON}|(?:fired at|shot at|struck down|struck at|dug the \w+ into) ?{_PERSON}?|"
-        r"(?:fell|fallen|was taken|were taken|became|had been taken|lay|is|was) (?:\w+ly |very |seriously )?(?:ill|sick)(?! (?:at ease|will|of|used|humou?r|judged|satisfied|with (?:fear|envy)))|"
+        rf"(?:wounded|shot|stabbed) (?!each|one|them){_PERSON}|(?:fired at|shot at|struck down|struck at|dug the \w+ into) ?{_PERSON}?|"
+        r"(?:fell|fallen|was taken|were taken|became|had been taken|lay|is|was) (?:\w+ly |very |seriously )?(?:ill|sick)(?! \w+ed\b)(?! (?:at ease|will|of|used|humou?r|judged|satisfied|with (?:fear|envy)))|"
         r"(?:was|is|were) (?:in|seized with|attacked by|down with|in the first stage of) (?:\w+ )?(?:\w+ )?(?:a )?(?:high |violent |raging |dangerous |burning )+(?:and \w+ )?fever|"
         rf"(?:is|was) (?:\w+ly |very )?(?:ill|unwell) (?:at [A-Z]\w+|in bed)|find (?:myself|herself|himself) (?:very |quite )?(?:unwell|ill)|"
-        r"lost (?:his|her) (?:senses|consciousness)|stabbed (?:the|at|again)|"
+        r"lost (?:his|her) (?:senses|consciousness)|stabbed (?:at|again)|"
         r"broke (?:his|her) (?:leg|arm|neck|ankle|collar-bone)",
         spoken=True,
     ),
@@ -317,7 +318,7 @@ LIFE_EVENT_RULES = (
     LifeEventRule(
         _K.FOUGHT,
         "fired pointing quarrelling quarreling",
-        r"(?:was|were) (?:\w+ly )?quarrell?ing(?! about (?:nothing|trifles))|(?:he|she|[A-Z]\w+) fired(?=[.,;])|"
+        r"(?:was|were) (?:\w+ly )?quarrell?ing(?! about (?:nothing|trifles))|(?:he|she|[A-Z]\w+) fired (?:at|upon) (?:him|her|them|[A-Z]\w+)|"
         r"pointing (?:straight )?at (?:his|her|my) (?:head|heart|breast)",
         impersonal=True,
     ),
@@ -390,10 +391,10 @@ LIFE_EVENT_RULES = (
         _K.LEARNED,
         "discovered learned learnt overheard revealed informed found heard told disclosed secret truth betrayed knew realised realized understood",
         r"(?:discovered|learned|learnt|found out|overheard)(?: that (?:he|she|[A-Z]\w+|h\w+ \w+) (?:was|were|had|is) |(?: the (?:whole )?(?:truth|secret|murder\w*))| who (?:he|she|[A-Z]\w+) (?:was|is)\b)|"
-        rf"(?:informed|told) {_PERSON} (?:of (?:h\w+|the) (?:\w+ )?(?:death|marriage|engagement|elopement|murder|arrest|illness|secret)|everything|the (?:whole|truth|whole truth|secret)(?=[.,;])|h\w+ (?:secret|whole history|history))|"
+        rf"(?:informed|told) {_PERSON} (?:of (?:h\w+|the) (?:\w+ )?(?:death|marriage|engagement|elopement|murder|arrest|illness|secret)|everything|the (?:whole truth|secret)(?=[.,;])|h\w+ secret)|"
         rf"(?:was|were) (?:\w+ly )?(?:informed|told|apprised) of (?:h\w+|the|[A-Z]\w+'s) (?:\w+ )?(?:death|marriage|engagement|arrival|elopement|murder|arrest|illness)|"
         rf"(?:revealed|disclosed|betrayed|related|recounted) (?:the (?:secret|truth|whole)|h\w+ (?:secret|story|history)|to {_PERSON})|"
-        r"heard (?:that [A-Z]\w+ (?:was|had)|of (?:h\w+|the|[A-Z]\w+(?:'s)?)) (?:\w+ )?(?:dead|died|death|marriage|married|engagement|engaged|elopement|murder|murdered|arrest|arrested)|(?:knew|realised|realized|understood) the truth",
+        r"heard (?:that [A-Z]\w+ (?:was|had)|of (?:h\w+|the|[A-Z]\w+(?:'s)?)) (?:\w+ )?(?:dead|died|death|marriage|married|engagement|engaged|elopement|murder|murdered|arrest|arrested)",
     ),
     LifeEventRule(
         _K.LEARNED,
@@ -418,7 +419,7 @@ SPEECH_ACT_RULES = (
         _K.LOVED,
         "love loved",
         r"how (?:ardently|dearly|deeply|much) I (?:\w+ and )?love you|"
-        r"I (?:have )?(?:(?!not|never|don)\w+ )?loved? you(?=[.;,!]| with| and| more than (?:I|words))",
+        r"(?<!if )(?<!as )(?<!do )(?<!Do )I (?:(?:have|do|still|really|truly|dearly|deeply|so|always|only) )*loved? you(?=[.;,!]| with| and| more than (?:I|words))",
     ),
     LifeEventRule(
         _K.PROPOSED,
@@ -431,7 +432,7 @@ SPEECH_ACT_RULES = (
         _K.REFUSED,
         "marry wife decline refuse forget proposals offer promise see",
         r"I (?:cannot|can't|can never|will not|won't|could not|could never|shall never|will never) (?:marry (?:you|him)|be your wife|become your wife|accept (?:you|your))|"
-        r"I (?:must )?(?:refuse|decline|reject) (?:you(?! as)|your|to marry)|(?:than|but) decline them|(?:must|should) (?:\w+ to )?forget me|I will make no (?:such )?promise|I can(?:no|')t see you again|[Ww]e refuse to",
+        r"I (?:must )?(?:refuse|decline|reject) (?:you(?! as)|your|to marry)|(?:than|but) decline them|(?:must|should) (?:\w+ to )?forget me|I will make no (?:such )?promise|I can(?:no|')t see you again",
     ),
     LifeEventRule(
         _K.ENGAGED,
@@ -460,7 +461,7 @@ SPEECH_ACT_RULES = (
         _K.LEARNED,
         "son daughter brother sister father mother half-brother aunt uncle niece nephew child",
         r"(?:[Yy]ou are|[Hh]e is|[Ss]he is|is) (?:his|her|my|your|the|[A-Z]\w+'s) (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|half-brother|sister|child|aunt|uncle|niece|nephew) of [A-Z]\w+|"
-        r"(?<!because )(?:[Yy]ou are|He is|She is) (?:my|your) (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|half-brother|sister|father|mother|child|niece|nephew)(?=[,.;!])",
+        r"[Yy]ou are my (?:own |real |natural |illegitimate |lost )*(?:son|daughter|brother|sister|father|mother)(?=[.!]|,[”\"\x01])|I am your (?:own |real )?(?:father|mother|son|daughter|brother|sister)(?=[,.;!])|(?:He|She) is your (?:own |real |natural |lost )*(?:son|daughter|half-brother|brother|half-sister|sister|father|mother)(?=[.!])",
     ),
     LifeEventRule(
         _K.ARRESTED,

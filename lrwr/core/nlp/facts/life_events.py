@@ -1,12 +1,13 @@
 """Life events in narration and speech: the turning points that a timeline lists."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.model.facts import (
     NARRATOR_DETAIL,
     Certainty,
+    CueParty,
     Fact,
     FactAbout,
     LifeEventKind,
@@ -40,7 +41,7 @@ _NOUN = (
     r"(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Oo]ur) (?:[\w-]+ ){0,2}"
     rf"(?:{'|'.join(PEOPLE_NOUNS)})"
 )
-_PRONOUNS = r"[Hh]e|[Ss]he|[Tt]hey|[Ww]e|I"
+_PRONOUNS = r"[Hh]e|[Ss]he|[Tt]hey|[Ww]e|[Yy]ou|I"
 _SUBJECT = LazyPattern(
     rf"(?:^|[\s\x01(—“\"-])(?P<who>(?:{_PRONOUNS})\b|{_NOUN}|{_NAME})(?:'s|'ve|'d|'re)?"
     rf"(?:,[^,;:\x01]{{3,60}},)?(?P<relative>,? who)? {_ADVERBS}$"
@@ -50,7 +51,7 @@ _COORDINATED = LazyPattern(rf"(?:\band|\bbut|,|\bthen|^) ?{_ADVERBS}$")
 _ASIDE = LazyPattern(r", (?:however|indeed|therefore|too|of course|then|at last),? $")
 # A subject with its verb anywhere before: "Nell started up; overthrew the table; …"
 _EARLIER_SUBJECT = LazyPattern(
-    rf"(?:^|[,;\x01\n—] ?|\band |\bbut |\bthen |“|\")(?P<who>(?:{_PRONOUNS})\b|{_NOUN}|{_NAME}) (?=[a-z])"
+    rf"(?:^|[,;\x01\n—] ?|\b(?:and|but|then|that|when|because|while|where|as) |“|\")(?P<who>(?:{_PRONOUNS})\b|{_NOUN}|{_NAME}) (?=[a-z])"
 )
 _OBJECT_BEFORE = re.compile(
     r"\b(?:of|from|with|to|by|for|in|at|on|about|after|upon|between|than|like|towards?|"
@@ -101,12 +102,8 @@ _EARLIER = re.compile(
 _LATE_SUBJECT = re.compile(r"[ \x01]*[Tt]he late (?:[A-Z]\w+\.? )+")
 _PERFECT = re.compile(r"\b(?:had|'d)\b(?! to\b)")
 _WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
-_COMES_TO = LazyPattern(r"\b(?:to|from|reached) (?P<whom>[A-Z][\w'.-]+)$")
+_COMES_TO = LazyPattern(r"\b(?:to|from|reached|left) (?P<whom>[A-Z][\w'.-]+)$")
 _YEAR = re.compile(r"\b1[0-9]{3}\b")
-_BUSY = re.compile(
-    r"\b(?:week|evening|to-?morrow|to-?night|dinner|day|dine|afternoon|morning|busy|dance|dances|ball|(?:in|on|upon) which|quest|search|conversation)\b",
-    re.I,
-)
 _SUBJECT_REACH = 140
 """Characters before a predicate in which its subject is looked for."""
 _LONG = 200
@@ -115,13 +112,14 @@ _NEAR = 48
 """Characters before a predicate in which a word of doubt refers to it."""
 _SHORT = 40
 """Characters of a sentence up to which the one before it is quoted, too."""
+_YOU = frozenset({"you", "You"})
 _CONTRACTED = frozenset({"he", "she", "it", "who"})
 _K = LifeEventKind
 _MINOR = frozenset(
     {_K.MET, _K.ARRIVED, _K.LEFT, _K.MOVED, _K.LETTER, _K.LEARNED, _K.FOUGHT}
 )
 """Kinds that need a main clause and a known person, or they are everyday actions."""
-_OF_ONE = frozenset({_K.CONFESSED, _K.ENGAGED, _K.ARRESTED, _K.WOUNDED})
+_OF_ONE = frozenset({_K.CONFESSED, _K.ENGAGED, _K.ARRESTED, _K.WOUNDED, _K.LEFT})
 """Kinds that speech tells of one person, who may be neither speaker nor hearer."""
 _PERSONAL_SPEECH = frozenset({_K.MARRIED, _K.ARRESTED, _K.ELOPED, _K.ENGAGED})
 """Kinds that dialogue may state of somebody whom it only names by a pronoun."""
@@ -131,7 +129,8 @@ def find_life_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     """Yield an event for each sentence that states a turning point of somebody's life.
 
     The value is the sentence verbatim, or the part of a long one. Details: `kind`, the
-    kind of event; `involved`, its subject and objects, as far as they are clear; `told`
+    kind of event; `involved`, its subject and objects, as far as they are clear, or a
+    `CueParty` of the dialogue that states it; `told`
     if a character reports it; `earlier` if the text places it before the scene. Doubted,
     intended, negated and habitual statements are skipped. In text order, at most one
     event for each sentence.
@@ -216,14 +215,12 @@ def _find_act(
             continue
         for match in rule.predicate.finditer(words):
             clause = words[_clause_start(words, match.start()) : match.start()]
-            if (
-                _HYPOTHESIS.search(clause)
-                or _is_busy(rule.kind, words)
-                or is_figure_or_routine(rule.kind, words, match)
+            if _HYPOTHESIS.search(clause) or is_figure_or_routine(
+                rule.kind, words, match
             ):
                 continue
             span = _quoted_span(sentence, words, match.start(), match.end())
-            people = _list_speech_people(rule.kind, sentence, match, tracker)
+            people = _list_speech_people(rule.kind, words, match, tracker)
             details = [("kind", str(rule.kind)), *(("involved", n) for n in people)]
             return _make_event(prose, span, details)
     return None
@@ -231,29 +228,25 @@ def _find_act(
 
 def _list_speech_people(
     kind: LifeEventKind,
-    sentence: ProseSentence,
+    speech: str,
     match: re.Match[str],
     tracker: ParticipantTracker,
 ) -> list[str]:
     """Return whom an event concerns that speech brings about: mostly who speaks and who
-    is spoken to. A culprit is not guessed, nor who is arrested or shot, nor to whom the
-    speaker is engaged.
+    is spoken to, whom attribution knows. Nobody else is guessed.
     """
-    if kind not in _OF_ONE:
-        return tracker.list_speakers(sentence)
-    phrase = sentence.speech[max(0, match.start() - _NEAR) : match.end() + _NEAR]
-    named = [name for _, name in tracker.find_names(phrase)]
-    if kind in (_K.ENGAGED, _K.CONFESSED) and match.group().startswith(
-        ("I ", "I'", "We", "we")
-    ):
-        speakers = [name for _, name in tracker.find_names(sentence.narration)]
-        named = [*speakers[:1], *named]
-    return list(dict.fromkeys(named))[:2]
-
-
-def _is_busy(kind: LifeEventKind, words: str) -> bool:
-    """Return whether "engaged" may only mean that somebody has no time."""
-    return kind is _K.ENGAGED and bool(_BUSY.search(words))
+    phrase = match.group()
+    around = speech[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    named = [name for _, name in tracker.find_names(around)]
+    if kind is _K.MET:
+        return [*named, CueParty.ADDRESSEE, CueParty.SPEAKER]
+    if kind is _K.ARRESTED and phrase.endswith(" you"):
+        return [CueParty.ADDRESSEE]
+    if kind in _OF_ONE:
+        is_own = phrase.startswith(("I ", "I'", "We", "we"))
+        return [CueParty.SPEAKER, *named[:1]] if is_own else named[:2]
+    is_of_other = phrase.endswith((" him", " her"))
+    return [CueParty.SPEAKER] if is_of_other else [CueParty.SPEAKER, CueParty.ADDRESSEE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,11 +274,10 @@ def _find_statement(
             _is_future(clause, match.group())
             or ends_in_question(words, match.end())
             or not _is_stated(clause, rule)
-            or _is_busy(rule.kind, words)
             or is_figure_or_routine(rule.kind, words, match)
             or (
-                rule.kind is _K.ARRIVED
-                and _is_meeting_on_arrival(words, match.end(), tracker)
+                rule.kind in (_K.ARRIVED, _K.LEFT)
+                and _is_of_person(words, match, tracker)
             )
         ):
             continue
@@ -294,8 +286,7 @@ def _find_statement(
             continue
         people = _list_people(words, match, who, spoken, tracker)
         if spoken and who == "I":
-            speakers = (name for _, name in tracker.find_names(sentence.narration))
-            people = tuple(dict.fromkeys((*list(speakers)[:1], *people)))
+            people = tuple(dict.fromkeys((CueParty.SPEAKER, *people)))
         if rule.impersonal and rule.kind is _K.MARRIED and len(people) < _COUPLE:
             people = _list_couple(words, match.end(), tracker) or people
         if rule.kind is _K.DIED and who.lower() in ("he", "she"):
@@ -303,7 +294,7 @@ def _find_statement(
             people = tuple(n for n in people if not tracker.speaks_after(n, sentence))
         by_narrator = not spoken and who in ("I", "We", "we")
         statement = _Statement(words, *match.span(), people, spoken, by_narrator)
-        if _is_worth_telling(rule, who, people, spoken, _is_earlier(statement)):
+        if _is_worth_telling(rule, who, people, statement):
             return statement
     return None
 
@@ -313,11 +304,20 @@ def _is_future(clause: str, phrase: str) -> bool:
     return phrase.startswith(("is ", "are ", "am ")) and bool(_WHEN.search(clause))
 
 
-def _is_meeting_on_arrival(words: str, end: int, tracker: ParticipantTracker) -> bool:
-    """Return whether somebody only comes back to a person, such as "returned to Nell"."""
-    match = _COMES_TO.search(words[:end])
-    rest = _REST_OF_NAME.match(words, end)
-    return bool(match and rest and tracker.is_person(match["whom"] + rest.group()))
+def _is_of_person(
+    words: str, phrase: re.Match[str], tracker: ParticipantTracker
+) -> bool:
+    """Return whether somebody only comes back to a person, such as "returned to Nell",
+    or goes away from one.
+    """
+    match = _COMES_TO.search(phrase.group())
+    rest = _REST_OF_NAME.match(words, phrase.end())
+    if match is None or rest is None:
+        return False
+    name = match["whom"] + rest.group()
+    if match.group().startswith("left"):
+        return tracker.is_known(name)
+    return tracker.is_person(name)
 
 
 def _clause_start(words: str, at: int) -> int:
@@ -381,9 +381,14 @@ def _is_worth_telling(
     rule: LifeEventRule,
     who: str,
     people: tuple[str, ...],
-    spoken: bool,
-    is_earlier: bool,
+    statement: _Statement,
 ) -> bool:
+    phrase = statement.words[statement.start : statement.end]
+    spoken, is_earlier = statement.spoken, _is_earlier(statement)
+    if rule.kind is _K.MET and not rule.impersonal:
+        return _is_meeting_of_two(who, people, phrase, is_earlier)
+    if spoken and who == "I" and rule.kind not in _PERSONAL_SPEECH:
+        people = tuple(name for name in people if name != CueParty.SPEAKER)
     if people or rule.impersonal:
         return True
     if is_earlier and who.lower() in ("he", "she", "they"):
@@ -394,6 +399,19 @@ def _is_worth_telling(
         return rule.kind in _PERSONAL_SPEECH
     is_narrator = who in ("I", "We", "we") and rule.kind is not _K.LEFT
     return rule.kind not in _MINOR or is_narrator
+
+
+def _is_meeting_of_two(
+    who: str, people: Sequence[str], phrase: str, is_earlier: bool
+) -> bool:
+    """Return whether it is clear who meets whom: two names, the narrator and a name, or
+    a name and a noun such as "a gentleman". A meeting of before counts if it is the first.
+    """
+    if is_earlier and phrase.startswith(("met", "encountered", "waited")):
+        return False
+    is_named = not phrase.endswith((" him", " her", " them", " me", " us"))
+    needed = 1 if who in ("I", "We", "we") or is_named else 2
+    return len(people) >= needed
 
 
 def _find_subject(clause: str, words: str, at: int, tracker: ParticipantTracker) -> str:
@@ -416,12 +434,13 @@ def _find_subject(clause: str, words: str, at: int, tracker: ParticipantTracker)
         ):
             who = who if who.lower() in _CONTRACTED else ""
     elif _COORDINATED.search(clause) and not _ASIDE.search(clause):
-        subjects = (
+        subjects = [
             subject["who"].strip()
             for subject in _EARLIER_SUBJECT.finditer(words)
             if at - _SUBJECT_REACH <= subject.start() < at
-        )
-        who = next(filter(tracker.is_actor, subjects), "")
+        ]
+        near_first = reversed(subjects)
+        who = next((s for s in near_first if s in _YOU or tracker.is_actor(s)), "")
     else:
         return ""
     return who if tracker.is_actor(who) else ""

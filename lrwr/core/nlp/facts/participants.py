@@ -153,7 +153,6 @@ class ParticipantTracker:
         self._genders = self._vote_genders()
         self._subjects = {"his": "", "her": ""}
         self._ages = {"his": 0, "her": 0}
-        self._latest: list[str] = []
 
     def leave(self, sentence: ProseSentence) -> None:
         """Remember the people whom the narration of `sentence` names."""
@@ -165,11 +164,6 @@ class ParticipantTracker:
             for at, name in self._named(sentence)
             if at == owner_at or words[at + len(name) : at + len(name) + 2] != "'s"
         ]
-        for _, name in reversed(names):
-            if name in self._latest:
-                self._latest.remove(name)
-            self._latest.insert(0, name)
-        del self._latest[3:]
         for gender in self._subjects:
             self._remember_subject(gender, words, names)
         if owner and owner_at not in dict(names):
@@ -239,6 +233,10 @@ class ParticipantTracker:
             else may_be_person(name, self._prose)
         )
 
+    def is_known(self, who: str) -> bool:
+        """Return whether `who` is the name of a character or has a title."""
+        return is_known_person(who, self._prose)
+
     def resolve_subject(self, words: str, at: int, who: str) -> list[str]:
         """Return the people whom the subject `who` means, which ends before offset `at`
         of `words`: names, or the person of "he" or "she"; empty if unclear.
@@ -304,17 +302,6 @@ class ParticipantTracker:
             for match in _OBJECT_PRONOUN.finditer(phrase)
         )
         return list(dict.fromkeys(filter(None, people)))
-
-    def list_speakers(self, sentence: ProseSentence) -> list[str]:
-        """Return at most two people: those whom the narration of a sentence names, then
-        those whom its speech names, then those whom the narration named last.
-        """
-        people = {name: None for _, name in self._named(sentence)}
-        for _, name in self.find_names(sentence.speech):
-            people.setdefault(name)
-        for name in self._latest:
-            people.setdefault(name)
-        return list(people)[:2]
 
     def find_names(self, words: str) -> list[tuple[int, str]]:
         """Return the names of people in `words`, each with its offset, in text order."""

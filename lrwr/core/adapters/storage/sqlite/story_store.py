@@ -13,7 +13,10 @@ from lrwr.core.adapters.storage.sqlite.checksums import (
     fits_sql,
     seal_sql,
 )
-from lrwr.core.adapters.storage.sqlite.cue_parties import load_cue_parties
+from lrwr.core.adapters.storage.sqlite.cue_parties import (
+    has_parties,
+    load_cue_parties,
+)
 from lrwr.core.adapters.storage.sqlite.database import Result, SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.adapters.storage.sqlite.passage_store import ReadCache
@@ -258,7 +261,7 @@ class SqliteStoryStore:
         facts = await _read_rows(
             self._database, sql, parameters, parse_document_fact_row
         )
-        if any(fact.fact.about is FactAbout.RELATION_CUE for fact in facts):
+        if any(map(has_parties, facts)):
             return await load_cue_parties(self._database, facts)
         return facts
 
