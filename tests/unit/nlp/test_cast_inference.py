@@ -23,9 +23,16 @@ SENTENCES = [
     "They will wait, and will row. An ash stood by the marsh.",
     "Ash fell. Marsh and sky were one. Vale after vale lay in the rain.",
     "Nell, called Wren, and Corin rowed to the Half House.",
+    "NELL TALLOW rowed. NELL sang, and WILL sighed. Dear Nell, said he.",
+    "Yesterday Nell came. “Will,” said she, “is late.” Will Vale was late.",
+    "Mr. and Mrs. Gannet married. Miss Tallow and Mr. Gannet quarrelled.",
+    "“Nell, come here.”\n\n“I come,” said Wren. “Wren!” cried Corin Vale.",
+    "She saw Ash. He saw Ash Vale. Her name was Nell; she was Mrs. Vale.",
 ]
 texts = st.lists(st.sampled_from(SENTENCES), max_size=8).map(" ".join)
-edits = st.tuples(st.sampled_from(["a", "b", "c"]), st.one_of(st.none(), texts))
+edits = st.tuples(
+    st.sampled_from(["a", "b", "c", "d"]), st.one_of(st.none(), texts, texts, texts)
+)
 DECISIONS = [
     NameOverrides(),
     NameOverrides(merged={"Nell": ("Mrs. Gannet",), "Will": ("Ash",)}),
@@ -48,7 +55,8 @@ def test_any_sequence_of_edits_ends_in_the_cast_of_a_fresh_inference(
     edits: list[tuple[tuple[str, str | None], NameOverrides, bool]],
     restarts: bool,
 ) -> None:
-    inference, documents = CastInference(), {"a": evidence_of(" ".join(SENTENCES))}
+    inference = CastInference()
+    documents = dict.fromkeys("abc", evidence_of(" ".join(SENTENCES)))
     for (document, text), decided, noted in edits:
         if text is None:
             documents.pop(document, None)
@@ -63,6 +71,23 @@ def test_any_sequence_of_edits_ends_in_the_cast_of_a_fresh_inference(
             inference.recall(documents, cast, noted=people, decided=decided)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    before=st.tuples(texts, texts, texts),
+    after=st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=4),
+)
+def test_documents_that_change_together_end_in_the_cast_of_a_fresh_inference(
+    before: tuple[str, ...], after: list[tuple[str, ...]]
+) -> None:
+    inference = CastInference()
+    documents = {str(row): evidence_of(text) for row, text in enumerate(before)}
+    inference.infer(documents, decided=NameOverrides())
+    for texts_of_round in after:
+        documents = {str(r): evidence_of(text) for r, text in enumerate(texts_of_round)}
+        cast = inference.infer(documents, decided=NameOverrides())
+        assert cast == infer_cast(list(documents.values()))
+
+
 def test_text_without_names_leaves_the_cast_as_it_is() -> None:
     story = " ".join(SENTENCES)
     inference = CastInference()
@@ -72,3 +97,14 @@ def test_text_without_names_leaves_the_cast_as_it_is() -> None:
     assert after is before
     named = evidence_of(f"{story} “Is it late?” said Orla. They met Orla.")
     assert inference.infer({"a": named}, decided=NameOverrides()) != before
+
+
+def test_people_named_as_often_are_in_the_order_of_the_text_after_it_is_cut() -> None:
+    rain, corin = "It rained. " * 40, "“Four,” said Corin Vale. “Yes,” said Corin Vale."
+    ash = "“Left,” said Ash Gannet. “Stay,” said Ash Gannet."
+    inference = CastInference()
+    inference.infer({"a": evidence_of(rain + corin)}, decided=NameOverrides())
+    cast = inference.infer(
+        {"a": evidence_of(f"{corin} {ash}")}, decided=NameOverrides()
+    )
+    assert [person.name for person in cast.characters] == ["Corin Vale", "Ash Gannet"]

@@ -5,11 +5,10 @@ names are probably one person. In "“Lizzy,” said Jane" they are two.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.names.canonical import CapitalizationCounts, settle_name_form
 from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.lexicon import is_same_given_name
 from lrwr.core.nlp.names.name_form import NameForm, is_full_name
@@ -38,15 +37,18 @@ class AddressPairs:
 
     @classmethod
     def settle(
-        cls, counts: Mapping[str, int], words: CapitalizationCounts
+        cls, counts: Mapping[str, int], settle: Callable[[str], str]
     ) -> "AddressPairs":
-        """Return the pairs of `counts`, as `NameEvidence.address` has them."""
+        """Return the pairs of `counts`, as `NameEvidence.address` has them.
+
+        `settle` returns the name within a form.
+        """
         sums: dict[str, Counter[tuple[str, str]]] = {
             kind: Counter() for kind in ("after", "before", "same")
         }
         for key, n in counts.items():
             kind, called, speaker = key.split("|")
-            pair = settle_name_form(called, words), settle_name_form(speaker, words)
+            pair = settle(called), settle(speaker)
             if all(pair) and pair[0] != pair[1]:
                 sums[kind][pair] += n
         return cls(**sums)

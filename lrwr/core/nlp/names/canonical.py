@@ -1,34 +1,24 @@
-"""Names of a cast: forms as they are counted, and the characters of clusters of forms."""
+"""The characters of a cast: names, aliases and gender of clusters of name forms."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty
 from lrwr.core.nlp.names.clusters import NameClusters
-from lrwr.core.nlp.names.evidence import (
-    NameEvidenceTotals,
-    NameFormTotals,
-    add_counts,
-)
 from lrwr.core.nlp.names.lexicon import (
-    CALENDAR,
     NAME_EPITHETS,
     PARTICLES,
-    SURNAME_TITLES,
     fold_name,
     is_given_name,
     is_non_name,
-    normalize_name_title,
 )
 from lrwr.core.nlp.names.name_form import (
     NameForm,
     is_named_after_husband,
     is_single_word,
     is_titled_word,
-    score_given_name_gender,
 )
 from lrwr.core.nlp.names.person import (
     PersonCluster,
@@ -38,186 +28,6 @@ from lrwr.core.nlp.names.person import (
 
 FROM_NOTES = "from your notes or decisions"
 """Reason for which a name form belongs to a person set by the user."""
-_MIN_NAME_SHARE = 0.7
-"""Minimum share of capitalised occurrences inside sentences for a word to be a name."""
-
-
-@dataclass(slots=True)
-class CapitalizationCounts:
-    """Counts of each word over all documents, by capitalization.
-
-    `of` maps a word to three counts: capitalised inside a sentence, capitalised at its
-    start, in lower case. `sure` are words that are certainly names, because a person so
-    called speaks or is addressed.
-    """
-
-    of: Mapping[str, tuple[int, int, int]]
-    sure: frozenset[str] = frozenset()
-    _namely: dict[str, bool] = field(default_factory=dict)
-
-    @classmethod
-    def over(cls, totals: NameEvidenceTotals) -> "CapitalizationCounts":
-        """Return the word counts of all documents."""
-        return cls(totals.words, _certain_names(totals.forms))
-
-    def is_namely(self, word: str) -> bool:
-        """Return whether `word` is usually capitalised because it is a name.
-
-        A word that occurs inside sentences must be capitalised in at least 70 % of
-        these occurrences. One that does not must occur at sentence starts more than
-        once, and never in lower case.
-        """
-        namely = self._namely.get(word)
-        if namely is None:
-            namely = self._namely[word] = self._is_namely(word)
-        return namely
-
-    def reads_alike(self, word: str, counts: tuple[int, int, int]) -> bool:
-        """Return whether `counts` as those of `word` would leave all names as they are."""
-        was, now = self.of.get(word, (0, 0, 0)), counts
-        if bool(was[0]) != bool(now[0]):
-            return False
-        return self._is_namely(word) == CapitalizationCounts(
-            {word: now}, self.sure
-        )._is_namely(word)
-
-    def _is_namely(self, word: str) -> bool:
-        if is_non_name(word):
-            return False
-        if word in self.sure:
-            return True
-        inside, initial, small = self.of.get(word, (0, 0, 0))
-        if not inside:
-            return not small and initial > 1
-        return inside / (inside + small) >= _MIN_NAME_SHARE
-
-
-_CERTAIN_CUES = ("inside", "the", "a", "n", "tag", "vocative", "speech")
-
-
-def _certain_names(forms: Mapping[str, NameFormTotals]) -> frozenset[str]:
-    """Return the words that are names of people who speak or are addressed: "Ash said"."""
-    sums: dict[str, list[int]] = {}
-    for form, totals in forms.items():
-        word = form.rpartition(" ")[2]
-        if word == form or is_given_name(form.partition(" ")[0]):
-            added = [totals.counts.get(cue, 0) for cue in _CERTAIN_CUES]
-            earlier = sums.get(word)
-            sums[word] = (
-                added
-                if earlier is None
-                else [a + b for a, b in zip(earlier, added, strict=True)]
-            )
-    return frozenset(
-        word
-        for word, (inside, the, a, n, tag, vocative, speech) in sums.items()
-        if inside > 1 and the + a < n / 2 and tag + vocative + speech > 2
-    )
-
-
-def merge_name_forms(
-    totals: NameEvidenceTotals, words: CapitalizationCounts
-) -> dict[str, NameForm]:
-    """Add up the forms of each name, and set their gender votes.
-
-    `words` are the word counts of `totals`. Keys of the result are the names without
-    surrounding words, as `settle_name_form` returns them.
-    """
-    forms: dict[str, NameForm] = {}
-    for raw, form_totals in totals.forms.items():
-        name = settle_name_form(raw, words)
-        if not name:
-            continue
-        form = forms.get(name)
-        if form is None:
-            form = forms[name] = NameForm.of_name(name)
-            form.first = form_totals.first
-        add_counts(form.counts, form_totals.counts)
-        for document, (n, narrated) in form_totals.by_document.items():
-            earlier = form.by_document.get(document, (0, 0))
-            form.by_document[document] = earlier[0] + n, earlier[1] + narrated
-    for form in forms.values():
-        del form.counts["first"]
-    _fold_capitals(forms)
-    score_given_name_gender(forms.values())
-    return forms
-
-
-def _fold_capitals(forms: dict[str, NameForm]) -> None:
-    """Count "NELL" as "Nell" if the text has both; drop other runs of capitals."""
-    folded = {name.casefold(): name for name in forms if not name.isupper()}
-    for name in [name for name in forms if name.isupper()]:
-        same = folded.get(name.casefold())
-        if same:
-            forms[same].counts.update(forms.pop(name).counts)
-    for name in [name for name in forms if _is_heading_or_firm(name)]:
-        del forms[name]
-
-
-def _is_heading_or_firm(name: str) -> bool:
-    """Return whether a name is several words in capitals, or of several people:
-    "TALLOW AND VALE", "Messrs. Tallow".
-    """
-    words = name.split(" ")
-    return len(words) > 1 and (name.isupper() or words[0].rstrip(".") == "Messrs")
-
-
-def settle_name_form(raw: str, words: CapitalizationCounts) -> str:
-    """Return the name within `raw`, a run of capitalised words; "" if there is none.
-
-    `raw` starts with "^ " if it begins a sentence. "^ Yesterday Nell" and "Dear Nell"
-    both give "Nell".
-    """
-    name_words = raw.removeprefix("^ ").split(" ")
-    while name_words and _is_leading_word(
-        name_words, words, initial=raw.startswith("^ ")
-    ):
-        name_words.pop(0)
-    while (
-        name_words
-        and is_non_name(name_words[-1])
-        and not normalize_name_title(name_words[-1])
-    ):
-        name_words.pop()
-    if len(name_words) == 1 and name_words[0].lower() in SURNAME_TITLES:
-        return ""
-    titled = len(name_words) > 1 and normalize_name_title(name_words[0])
-    if not titled and not any(words.is_namely(word) for word in name_words):
-        return ""
-    return " ".join(name_words)
-
-
-def _is_leading_word(
-    name_words: Sequence[str], words: CapitalizationCounts, *, initial: bool
-) -> bool:
-    first = name_words[0]
-    if normalize_name_title(first):
-        return False
-    if len(name_words) == 1:
-        return is_non_name(first)
-    if first.lower() in CALENDAR and not initial and not is_given_name(name_words[1]):
-        return False  # keep "March" in "the March Ghost", not in "in March Nell went"
-    if first.lower() in NAME_EPITHETS or is_non_name(first):
-        return True
-    return initial and not (words.of.get(first, (0,))[0] and words.is_namely(first))
-
-
-def sum_name_pairs(
-    pairs: Mapping[str, int], words: CapitalizationCounts
-) -> Mapping[frozenset[str], int]:
-    """Return how often two names occur as a pair, over all documents.
-
-    `pairs` counts the pairs of forms: those that name two people ("Nell and Corin"), or
-    those that name one ("Nell, called Wren"). A key of the result holds the two names,
-    as `settle_name_form` returns them.
-    """
-    total: Counter[frozenset[str]] = Counter()
-    for key, n in pairs.items():
-        names = frozenset(settle_name_form(name, words) for name in key.split("|"))
-        if len(names) > 1 and "" not in names:
-            total[names] += n
-    return total
-
 
 _PLAIN_TITLES = frozenset({"", "mr", "miss"})
 """Titles that say nothing which the full name does not."""

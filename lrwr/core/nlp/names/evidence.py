@@ -76,12 +76,14 @@ class NameFormTotals:
     """The counts of one form over all documents.
 
     `counts` are those of each cue. `first` is the first occurrence: index of the
-    document and character offset. `by_document` has for each document with this form, by
-    index, the numbers of occurrences in all and outside quoted speech.
+    document and character offset. `place` is its place in the order of forms: index of
+    the document and of the form there. `by_document` has for each document with this
+    form, by index, the numbers of occurrences in all and outside quoted speech.
     """
 
     counts: dict[str, int]
     first: tuple[int, int]
+    place: tuple[int, int]
     by_document: dict[int, tuple[int, int]]
 
 
@@ -121,16 +123,21 @@ def _add_forms(
     forms: Mapping[str, Mapping[str, int]],
     row: int,
 ) -> None:
-    for form, counts in forms.items():
+    for rank, (form, counts) in enumerate(forms.items()):
         total = totals.get(form)
-        n = counts.get("n", 0)
-        here = n, n - counts.get("quoted", 0)
+        here = count_mentions(counts)
         if total is None:
             first = row, counts.get("first", 0)
-            totals[form] = NameFormTotals(dict(counts), first, {row: here})
+            totals[form] = NameFormTotals(dict(counts), first, (row, rank), {row: here})
         else:
             total.by_document[row] = here
             add_counts(total.counts, counts)
+
+
+def count_mentions(counts: Mapping[str, int]) -> tuple[int, int]:
+    """Return the occurrences of a form in one document, and those in narration."""
+    n = counts.get("n", 0)
+    return n, n - counts.get("quoted", 0)
 
 
 def add_counts(sums: dict[str, int], counts: Mapping[str, int]) -> None:

@@ -6,21 +6,12 @@ from dataclasses import dataclass
 
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.nlp.names.address import AddressPairs, join_people_by_address
-from lrwr.core.nlp.names.canonical import (
-    FROM_NOTES,
-    CapitalizationCounts,
-    build_cast_from_clusters,
-    merge_name_forms,
-    sum_name_pairs,
-)
+from lrwr.core.nlp.names.canonical import FROM_NOTES, build_cast_from_clusters
 from lrwr.core.nlp.names.clustering import cluster_name_forms
 from lrwr.core.nlp.names.clusters import NameClusters
-from lrwr.core.nlp.names.evidence import (
-    NameEvidence,
-    NameEvidenceTotals,
-    sum_name_evidence,
-)
+from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.lexicon import fold_name
+from lrwr.core.nlp.names.name_counts import NameCounts, sum_name_pairs
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
 from lrwr.core.nlp.names.namesakes import (
     join_lisped_names,
@@ -205,22 +196,18 @@ def infer_cast(
     `evidence` is in story order. People in `noted` (from notes) are confirmed;
     `decided`, the user's canon decisions, outranks all other evidence.
     """
-    totals = sum_name_evidence(evidence)
-    words = CapitalizationCounts.over(totals)
-    return _infer_from_totals(totals, words, noted, decided or NameOverrides())
+    documents = {str(row): item for row, item in enumerate(evidence)}
+    return _infer_from_counts(NameCounts(documents), noted, decided or NameOverrides())
 
 
-def _infer_from_totals(
-    totals: NameEvidenceTotals,
-    words: CapitalizationCounts,
-    noted: Sequence[NotePerson],
-    decided: NameOverrides,
+def _infer_from_counts(
+    counts: NameCounts, noted: Sequence[NotePerson], decided: NameOverrides
 ) -> Cast:
     ignored = frozenset(fold_name(name) for name in decided.ignored)
-    counted = merge_name_forms(totals, words)
+    counted, totals, settle = counts.forms, counts.totals, counts.settle
     forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
-    coordinated = sum_name_pairs(totals.apart, words)
-    alike = sum_name_pairs(totals.alike, words)
+    coordinated = sum_name_pairs(totals.apart, settle)
+    alike = sum_name_pairs(totals.alike, settle)
     clusters = NameClusters(coordinated, alike, ignored, names=counted)
     unassigned = dict(forms)
     seed_name_clusters(merge_note_people(noted, decided), unassigned, clusters)
@@ -229,10 +216,10 @@ def _infer_from_totals(
         clusters,
     )
     split_namesakes(clusters)
-    join_people_by_address(clusters, AddressPairs.settle(totals.address, words))
+    join_people_by_address(clusters, AddressPairs.settle(totals.address, settle))
     join_stated_names(clusters)
     join_lisped_names(clusters)
-    join_wives(clusters, sum_name_pairs(totals.weddings, words), coordinated)
+    join_wives(clusters, sum_name_pairs(totals.weddings, settle), coordinated)
     unlisted = _drop_unsupported(
         clusters, decided, compute_min_mentions(totals.words_read)
     )
@@ -286,30 +273,17 @@ def _drop_unsupported(
     return [person for person in everybody if id(person) not in listed]
 
 
-@dataclass(slots=True)
-class _Inferred:
-    """A cast, and what it was inferred from.
-
-    `totals` and `evidence` follow later changes that leave the cast as it is. `stated`
-    are the names from notes and decisions, in their order.
-    """
-
-    evidence: dict[str, NameEvidence]
-    stated: str
-    totals: NameEvidenceTotals
-    words: CapitalizationCounts
-    cast: Cast
-
-
 class CastInference:
     """Infers the cast of a story again and again, as its documents change.
 
-    A change that leaves all names as they are, as most do that add or remove no name,
-    costs next to nothing.
+    Only names in changed documents are counted again. A change that leaves all names as
+    they are, as most do that add or remove no name, costs next to nothing.
     """
 
     def __init__(self) -> None:
-        self._last: _Inferred | None = None
+        self._counts: NameCounts | None = None
+        self._inputs: tuple[str, tuple[int, bool]] = "", (0, False)
+        self._cast: Cast | None = None
 
     def recall(
         self,
@@ -320,10 +294,8 @@ class CastInference:
         decided: NameOverrides,
     ) -> None:
         """Take `cast` as what `infer` returns for the same arguments."""
-        totals = sum_name_evidence(list(evidence.values()))
-        words = CapitalizationCounts.over(totals)
-        stated = repr((noted, decided))
-        self._last = _Inferred(dict(evidence), stated, totals, words, cast)
+        self._counts, self._cast = NameCounts(evidence), cast
+        self._inputs = _describe_inputs(self._counts, noted, decided)
 
     def infer(
         self,
@@ -337,95 +309,24 @@ class CastInference:
         Its keys are ids of documents, in story order. An unchanged document must have
         the same object as at the last call.
         """
-        last, stated = self._last, repr((noted, decided))
-        if (
-            last is not None
-            and last.stated == stated
-            and list(last.evidence) == list(evidence)
-            and _follow_changes(last, evidence)
-        ):
-            return last.cast
-        totals = sum_name_evidence(list(evidence.values()))
-        words = CapitalizationCounts.over(totals)
-        cast = _infer_from_totals(totals, words, noted, decided)
-        self._last = _Inferred(dict(evidence), stated, totals, words, cast)
-        return cast
+        counts, is_same = self._counts, False
+        if counts is not None and counts.has_documents(evidence):
+            is_same = counts.update(evidence)
+        else:
+            counts = NameCounts(evidence)
+        inputs = _describe_inputs(counts, noted, decided)
+        if self._cast is None or not is_same or inputs != self._inputs:
+            self._cast = _infer_from_counts(counts, noted, decided)
+        self._counts, self._inputs = counts, inputs
+        return self._cast
 
 
-def _follow_changes(last: _Inferred, evidence: Mapping[str, NameEvidence]) -> bool:
-    """Update `last` to `evidence`, if the cast is the same; return whether it is."""
-    changed = [
-        (document, last.evidence[document], new)
-        for document, new in evidence.items()
-        if new is not last.evidence[document]
-    ]
-    if not all(_has_same_forms(old, new) for _, old, new in changed):
-        return False
-    words: dict[str, tuple[int, int, int]] = {}
-    totals = last.totals
-    read, first_person = totals.words_read, totals.first_person
-    for _, old, new in changed:
-        _add_differences(words, totals.words, old.words, new.words)
-        read += new.words_read - old.words_read
-        first_person += new.first_person - old.first_person
-    length = _describe_length(totals.words_read, totals.first_person)
-    if length != _describe_length(read, first_person) or not all(
-        last.words.reads_alike(word, counts) for word, counts in words.items()
-    ):
-        return False
-    totals.words.update(words)
-    totals.words_read, totals.first_person = read, first_person
-    last.evidence.update({document: new for document, _, new in changed})
-    return True
-
-
-def _has_same_forms(old: NameEvidence, new: NameEvidence) -> bool:
-    """Return whether both have the same forms and pairs as often and in one order."""
-    return all(
-        list(a.items()) == list(b.items())
-        for a, b in (
-            (_rank_offsets(old), _rank_offsets(new)),
-            (old.apart, new.apart),
-            (old.alike, new.alike),
-            (old.address, new.address),
-            (old.weddings, new.weddings),
-        )
-    )
-
-
-def _rank_offsets(evidence: NameEvidence) -> dict[str, dict[str, int]]:
-    """Return the counts of each form with the rank of its first offset, not the offset.
-
-    Only the order of offsets matters, so text without names changes nothing.
+def _describe_inputs(
+    counts: NameCounts, noted: Sequence[NotePerson], decided: NameOverrides
+) -> tuple[str, tuple[int, bool]]:
+    """Return the people of notes and decisions, in their order, and all that an
+    inference uses of the numbers of words and of "I".
     """
-    offsets = sorted({counts.get("first", 0) for counts in evidence.forms.values()})
-    ranks = {offset: rank for rank, offset in enumerate(offsets)}
-    return {
-        form: {**counts, "first": ranks[counts.get("first", 0)]}
-        for form, counts in evidence.forms.items()
-    }
-
-
-def _add_differences(
-    sums: dict[str, tuple[int, int, int]],
-    totals: Mapping[str, tuple[int, int, int]],
-    old: Mapping[str, tuple[int, int, int]],
-    new: Mapping[str, tuple[int, int, int]],
-) -> None:
-    """Set in `sums` the new sums of the words whose counts differ in `old` and `new`."""
-    none = 0, 0, 0
-    for word in old.keys() | new.keys():
-        before, after = old.get(word, none), new.get(word, none)
-        if before != after:
-            inside, initial, small = sums.get(word, totals.get(word, none))
-            sums[word] = (
-                inside + after[0] - before[0],
-                initial + after[1] - before[1],
-                small + after[2] - before[2],
-            )
-
-
-def _describe_length(words_read: int, first_person: int) -> tuple[int, bool]:
-    """Return all that an inference uses of the numbers of words and of "I"."""
-    is_told = _is_in_first_person(first_person, words_read)
-    return compute_min_mentions(words_read), is_told
+    totals = counts.totals
+    is_told = _is_in_first_person(totals.first_person, totals.words_read)
+    return repr((noted, decided)), (compute_min_mentions(totals.words_read), is_told)

@@ -351,7 +351,7 @@ def score_given_name_gender(forms: Collection[NameForm]) -> None:
     Votes come from pronouns, titles and lists of common names; those of all forms with
     the same given name are added up.
     """
-    words = {id(form): _given_word(form) for form in forms}
+    words = {id(form): find_given_word(form) for form in forms}
     males, females = Counter[str](), Counter[str]()
     for form in forms:
         if word := words[id(form)]:
@@ -385,7 +385,10 @@ def is_named_after_husband(form: NameForm) -> bool:
     return form.title == "mrs" and form.given_name in MALE_NAMES - FEMALE_NAMES
 
 
-def _given_word(form: NameForm) -> str:
+def find_given_word(form: NameForm) -> str:
+    """Return the given name of a form in lower case, by which gender votes are added
+    up; "" if it may have none.
+    """
     if not form.words or form.title == "mrs" or form.of:
         return ""
     if form.given_name:
