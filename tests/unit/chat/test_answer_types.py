@@ -6,11 +6,11 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.values import CharacterRelation
 from lrwr.core.chat.extractive.answer_types import asks_for_list, find_answer_type
 from lrwr.core.chat.extractive.answer_values import (
-    ValueQuestion,
     describe_missing_value,
     find_sentences_about_person,
 )
 from lrwr.core.chat.extractive.relatives import find_kin_asked, select_kin
+from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import Certainty
 

@@ -66,6 +66,8 @@ class AnswerType:
     verb: str = "gives"
     is_needed: bool = True
     is_topical: bool = False
+    is_close: bool = False
+    is_personal: bool = False
 
 
 def _colour_of_thing(question: re.Match[str]) -> str:
@@ -86,9 +88,12 @@ def _named_site(question: re.Match[str]) -> str:
 
 
 def _named_thing(question: re.Match[str]) -> str:
-    thing = re.escape(question["thing"])
+    thing = rf"\b{re.escape(question['thing'])}\b"
     title = r"[“\"‘'_*]{1,2}[A-Z][^“”\"‘’_*.!?,]{0,40}[”\"’'_*]"
-    return rf"(?s)(?=.*\b{thing}\b)(?=.*(?:{NAMING}|\b{thing}\s+of\s+[A-Z]|{title}))"
+    name = rf"(?:{NAMING}|{title})"
+    return (
+        rf"(?s){thing}.{{0,60}}{name}|(?={name}).{{0,80}}{thing}|{thing}\s+of\s+[A-Z]"
+    )
 
 
 _PLACE = (
@@ -118,23 +123,43 @@ _TIME = (
 )
 """A time: "in the summer of 1806", "three years ago", "after the funeral"."""
 
-_KIN_WORD = (
+KIN_WORD = (
     r"(?i)\b(?:(?:grand|step|half-|god)?(?:father|mother|son|daughter|brother|sister|child)"
     r"(?:-in-law)?|cousin|aunt|uncle|nephew|niece|wife|husband|widow|parents?|children|"
     r"related|relation|relative|kinsman|kinswoman|family|married|ward|guardian|heir)s?\b"
 )
-KIN_WORD_PATTERN = re.compile(_KIN_WORD)
+KIN_WORD_PATTERN = re.compile(KIN_WORD)
+_FEATURES = (
+    r"(?:hair|eyes?|face|nose|lips|cheeks?|complexion|features|figure|beard|whiskers"
+    r"|moustache|skin|teeth|tooth|hands|forehead|countenance|chin|mouth|limbs|build)"
+)
 _LOOKS = (
-    r"(?i)\b(?:hair|haired|eyes|eyed|face|faced|nose|lips|cheeks?|complexion|features|"
-    r"figure|tall|short|stout|thin|slender|plump|pale|handsome|pretty|beautiful|ugly|"
-    r"plain|beard|whiskers|moustache|dressed|wore|wearing|coat|waistcoat|gown|hat|"
-    r"bonnet|spectacles|elderly|middle-aged|looking)\b"
+    r"(?i)\b(?:tall|short|stout|thin|slender|slight|slim|plump|fat|lean|gaunt|pale|sallow"
+    r"|swarthy|ruddy|freckle[sd]?|wrinkled|shrivelled|bald|handsome|pretty|beautiful|ugly"
+    r"|plain|comely|elderly|middle-aged|sickly|burly|lanky|bearded|spectacles"
+    r"|\w+-(?:looking|haired|eyed|faced|featured|set|built|shouldered)"
+    r"|dressed\s+in|wore|wearing)\b(?!\s+(?:of|away|out)\b)"
+    rf"|\b{_COLOUR}(?:[-\s,]+\w+){{0,3}}?[-\s,]+{_FEATURES}\b"
+    rf"|\b(?:large|small|big|little|long|sharp|round|square|bright|fine|delicate|regular"
+    rf"|clumsy|rough|curly|straight|thick|projecting)\s+(?:\w+\s+){{0,2}}?{_FEATURES}\b"
 )
 _MANNER_OF_DEATH = (
     r"(?i)\b(?:died?|dead|death)\b.*\b(?:of|by|from|fever|duel|fall|fell|childbirth|"
     r"giving\s+birth|accident|poison\w*|shot|wound\w*|own\s+hand|broken\s+heart)\b"
-    r"|\b(?:hang(?:ed|s)|noose|gallows|drown\w*|poisoned|strangled|stabbed|shot|murdered|"
-    r"killed|suicide|strychnine)\b"
+    r"|\b(?:hang(?:ed|s)|noose|gallows|drown\w*|poisoned|strangled|stabbed|(?<!within )(?<!a )shot|murdered|"
+    r"killed|suicide)\b"
+)
+
+
+MARRIAGE_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:whom?(?:['’]s)?)\s+(?:(?:does|did|do|has|had|will|is|was|gets?)\s+)?"
+    r"(?:[^,;]{1,40}?\s+)?(?:marr(?:y|ies|ied)|wed|weds)(?:\s+to)?(?:\s+[^,;]{1,30})?\W*$",
+    re.IGNORECASE,
+)
+"""Asks whom somebody marries, and no more."""
+MARRIAGE_PATTERN = re.compile(
+    r"(?i)\b(?:marr(?:y|ies|ied|ying|iage)|wedding|wedded|bride|bridegroom|wife|husband"
+    r"|engaged\s+to|engagement|Mr\.?\s+and\s+Mrs)\b"
 )
 
 
@@ -166,6 +191,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         _named_relative,
         people=1,
         verb="names",
+        is_personal=True,
     ),
     AnswerType(
         "how they are related",
@@ -175,9 +201,17 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"|^\W*(?:what|who)\s+(?:exactly\s+)?(?:is|was)\s+[A-Z][\w. ]*\bto\s+[A-Z]",
             re.IGNORECASE,
         ),
-        _KIN_WORD,
+        KIN_WORD,
         people=2,
         verb="says",
+    ),
+    AnswerType(
+        "whom the person marries",
+        MARRIAGE_QUESTION,
+        MARRIAGE_PATTERN.pattern,
+        people=1,
+        verb="says",
+        is_personal=True,
     ),
     AnswerType(
         "how the person looks",
@@ -189,6 +223,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         _LOOKS,
         people=1,
         verb="says",
+        is_personal=True,
     ),
     AnswerType(
         "how somebody dies",
@@ -201,12 +236,14 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         _MANNER_OF_DEATH,
         people=1,
         verb="says",
+        is_personal=True,
     ),
     AnswerType(
         "the colour",
         re.compile(r"\bwhat\s+colou?r\b.*?(?P<thing>\w+)\W*$", re.IGNORECASE),
         _colour_of_thing,
         people=1,
+        is_personal=True,
     ),
     AnswerType(
         "the age",
@@ -223,6 +260,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"\s+(?:birthday|year)"
         ),
         people=1,
+        is_personal=True,
     ),
     AnswerType(
         "such a name",
@@ -242,6 +280,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             re.IGNORECASE,
         ),
         _named_thing,
+        is_close=True,
     ),
     AnswerType(
         "the year",
@@ -288,6 +327,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|mornings?)\b"
             r"|\bfortnight\b"
         ),
+        is_close=True,
+        is_personal=True,
     ),
     AnswerType(
         "the distance",
@@ -313,6 +354,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             rf"(?i)\b{_NUMBER}\W+(?:\w+\W+)?(?:pounds?|guineas?|shillings?|pence|dollars?"
             rf"|francs?|crowns?|a[-\s]year)\b|[£$€]\s?\d|\b{_NUMBER}\s+thousand\b"
         ),
+        is_close=True,
+        is_personal=True,
     ),
     AnswerType(
         "the number",
@@ -325,6 +368,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{_SITES})\b", re.IGNORECASE
         ),
         _named_site,
+        is_close=True,
     ),
     AnswerType(
         "where",
@@ -335,6 +379,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         ),
         _PLACE,
         verb="says",
+        is_close=True,
+        is_personal=True,
     ),
     AnswerType(
         "why",
@@ -375,7 +421,7 @@ def asks_when(question: str) -> bool:
 
 
 _LIST_OF_ANSWERS = re.compile(
-    r"^\W*(?:list|trace|enumerate)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
+    r"^\W*(?:list|trace|enumerate|who\s+(?:all\s+|else\s+)?knows?)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
     r"\s+fates?\s+of|in\s+order|one\s+by\s+one)\b|\bwhich\s+(?:\w+\s+)?\w+s\s+(?:has|have|had)\b"
     r".*,|\b(?:do|does|did)\b.*\beach\b(?!\s+other)|\bsteps\s+by\s+which\b|\bdifferent\s+\w+s\b",
     re.IGNORECASE,

@@ -2,14 +2,23 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from lrwr.core.chat.extractive.answer_types import (
+    KIN_WORD,
     KIN_WORD_PATTERN,
+    MARRIAGE_QUESTION,
     NAMING,
     AnswerType,
     asks_when,
     find_answer_type,
+)
+from lrwr.core.chat.extractive.subjects import (
+    FORMS_OF_ADDRESS,
+    Subject,
+    ValueQuestion,
+    are_related_in,
+    find_person_asked,
+    list_pair,
 )
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import (
@@ -30,21 +39,6 @@ _TITLED_NAME = re.compile(
     rf"\b(?:{'|'.join(sorted(_TITLES, key=len, reverse=True))})\.?(?:\s+[A-Z][\w-]+)+"
 )
 """A person by title and name: "Admiral Rook"."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueQuestion:
-    """What `describe_missing_value` reads of a question.
-
-    `people` has for each person it names the words of their names; without anybody
-    known, words that the question capitalizes count. `forms` are the full names of all
-    of them. `topic` are its other words.
-    """
-
-    text: str
-    people: Sequence[Collection[str]] = ()
-    forms: Collection[str] = ()
-    topic: Collection[str] = ()
 
 
 def describe_missing_value(
@@ -80,7 +74,9 @@ def sort_by_value(
     with most of the names.
     """
     texts = [passage.chunk.text for passage in passages]
-    has_value = find_texts_with_value(question, texts, sentences)
+    has_value = [
+        bool(_find_value(question, text, sentences, is_strict=False)) for text in texts
+    ]
     names = set(extract_capitalized_words(question.text))
     if not asks_when(question.text):
         names.clear()
@@ -101,7 +97,8 @@ def find_sentences_about_person(
     answer_type = find_answer_type(question.text)
     if answer_type is None or not answer_type.people:
         return []
-    return _find_value(question, text, sentences)
+    spans = _find_value(question, text, sentences)
+    return spans or _find_value(question, text, sentences, is_strict=False)
 
 
 MAX_ACTION_WORDS = 2
@@ -142,7 +139,12 @@ def lacks_action(
         for form in (word, *find_related_words([word]))
     }
     return not any(
-        sum(not n.isdisjoint(_extract_words(_drop_namesakes(near, n))) for n in people)
+        sum(
+            not (n - FORMS_OF_ADDRESS or n).isdisjoint(
+                _extract_words(_drop_namesakes(near, n))
+            )
+            for n in people
+        )
         + (is_narrator and not _FIRST_PERSON.isdisjoint(_extract_words(near)))
         >= len(people)
         for text in texts
@@ -167,10 +169,16 @@ def _asks_full_name(question: ValueQuestion, answer_type: AnswerType) -> bool:
 
 
 def _find_value(
-    question: ValueQuestion, text: str, sentences: SentenceSplitter
+    question: ValueQuestion,
+    text: str,
+    sentences: SentenceSplitter,
+    *,
+    is_strict: bool = True,
 ) -> list[Span]:
     """Return the sentences of `text` with a value of the kind asked for, which have, with
     those beside them, the people and the topic of the question.
+
+    If it `is_strict`, the value of a person must be said of the one in question.
     """
     answer_type = find_answer_type(question.text)
     question_match = answer_type.asks.search(question.text) if answer_type else None
@@ -186,14 +194,80 @@ def _find_value(
     pattern, near = re.compile(form), _NearWords(question, answer_type)
     spans = list(sentences(text))
     parts = [text[span.start : span.end] for span in spans]
+    subject = find_person_asked(question, answer_type) if is_strict else None
+    is_close = is_strict and answer_type.is_close
+    pair = list_pair(question) if is_strict and answer_type.gives == KIN_WORD else ()
     return [
         span
         for place, span in enumerate(spans)
         if pattern.search(parts[place])
-        and near.fit(
-            " ".join(parts[max(0, place - near.reach) : place + near.reach + 1])
+        and near.fit(_join_around(parts, place, near.reach), is_close=is_close)
+        and (
+            subject is None
+            or _is_said_of(subject, text, spans, place, pattern, answer_type)
         )
+        and (not pair or are_related_in(parts[place], *pair))
+        and (not is_close or near.fit_doing(parts[place]))
+        and (not is_close or near.fit_people(_join_around(parts, place, PEOPLE_REACH)))
     ]
+
+
+PEOPLE_REACH = 4
+"""Sentences before and after a value of no person that may name who has to do with it."""
+
+
+def _join_around(parts: Sequence[str], place: int, reach: int) -> str:
+    return " ".join(parts[max(0, place - reach) : place + reach + 1])
+
+
+_DEATH = re.compile(
+    r"(?i)\b(?:die[sd]?|dying|dead|deaths?|kill(?:s|ed)|murder(?:ed)?|hang(?:ed|s)|"
+    r"drown(?:ed|s)|shot|stabbed|poisoned|strangled|suicide|expired|perished|drowning)\b"
+)
+
+
+_UNREAL = re.compile(
+    r"(?i)\b(?:would|should|might|may|could|shall|will|if|almost|ready\s+to|afraid\s+of"
+    r"|fear\s+of|wish(?:es|ed)?|never|not)\b"
+)
+"""Words before a death that has not happened."""
+
+
+def _is_unreal(text: str, sentence: Span, at: int) -> bool:
+    return _UNREAL.search(text[max(sentence.start, at - 40) : at]) is not None
+
+
+def _is_said_of(
+    subject: Subject,
+    text: str,
+    spans: Sequence[Span],
+    place: int,
+    pattern: re.Pattern[str],
+    answer_type: AnswerType,
+) -> bool:
+    """Return whether a value in the sentence at `place` of `spans` is that of `subject`."""
+    if answer_type.name == "how somebody dies":
+        near = spans[max(0, place - 1) : place + 2]
+        matches = [
+            Span(s.start + m.start(), s.start + m.end())
+            for s in near
+            for m in _DEATH.finditer(text[s.start : s.end])
+            if not _is_unreal(text, s, s.start + m.start())
+        ]
+        return any(subject.suffers(text, spans, match) for match in matches)
+    start = spans[place].start
+    if answer_type.asks is MARRIAGE_QUESTION:
+        return any(
+            subject.suffers(text, spans, Span(start + m.start(), start + m.end()))
+            and not _is_unreal(text, spans[place], start + m.start())
+            for m in pattern.finditer(text[start : spans[place].end])
+        ) and subject.is_with_another(text, spans[place])
+    return any(
+        subject.owns(
+            text, spans, Span(start + m.start(), start + max(m.end(), m.start() + 1))
+        )
+        for m in pattern.finditer(text[start : spans[place].end])
+    )
 
 
 def _has_full_name(question: ValueQuestion) -> bool:
@@ -230,15 +304,19 @@ class _NearWords:
         people = answer_type.people
         known = [set(words) for words in question.people]
         self._are_known = bool(known)
-        capitalized = [{word} for word in extract_capitalized_words(question.text)]
+        capitalized = [
+            {word}
+            for word in extract_capitalized_words(question.text)
+            if word not in FORMS_OF_ADDRESS
+        ]
         self._people = (known or capitalized) if people else []
         self._count = min(people, len(self._people))
         is_topical = answer_type.is_topical or not people
         topic = set(question.topic) - _KINDS if is_topical else set()
-        self._topic = [
-            {_cut_ending(form) for form in (word, *find_related_words([word]))}
-            for word in topic
-        ]
+        self._all = known
+        doing = _DOING_WHERE.search(question.text) if answer_type.is_close else None
+        self._doing = _list_stems(doing["verb"].lower()) if doing else set()
+        self._topic = [_list_stems(word) for word in topic]
 
     @property
     def reach(self) -> int:
@@ -247,13 +325,29 @@ class _NearWords:
         """
         return 0 if self._count > 1 else 1
 
-    def fit(self, text: str) -> bool:
+    def fit_doing(self, text: str) -> bool:
+        """Return whether `text` has what is done, if the question asks where."""
+        stems = set(map(_cut_ending, _extract_words(text)))
+        return not self._doing or not self._doing.isdisjoint(stems)
+
+    def fit_people(self, text: str) -> bool:
+        """Return whether `text` names one of the known people in question, if any."""
+        if self._people or not self._all:
+            return True
+        return any(
+            not (n - FORMS_OF_ADDRESS or n).isdisjoint(
+                _extract_words(_drop_namesakes(text, n))
+            )
+            for n in self._all
+        )
+
+    def fit(self, text: str, *, is_close: bool = False) -> bool:
         """Return whether `text` names enough people, and has a word of the topic or a
-        related one, if the question needs one.
+        related one, if the question needs one; half of the topic, if it `is_close`.
         """
         words = _extract_words(text)
         named = sum(
-            not names.isdisjoint(
+            not (names - FORMS_OF_ADDRESS or names).isdisjoint(
                 _extract_words(_drop_namesakes(text, names))
                 if self._are_known
                 else words
@@ -266,7 +360,20 @@ class _NearWords:
             return False
         stems = set(map(_cut_ending, words))
         shared = sum(not forms.isdisjoint(stems) for forms in self._topic)
-        return shared >= min(MIN_TOPIC_WORDS, len(self._topic))
+        least = MIN_TOPIC_WORDS
+        if is_close:
+            least = max(least, -(-len(self._topic) // 2))
+        return shared >= min(least, len(self._topic))
+
+
+_DOING_WHERE = re.compile(
+    r"\bwhere(?:abouts)?\b.*\b(?:do|does|did)\b.*\s(?P<verb>\w+)\W*$", re.IGNORECASE
+)
+"""Asks where something is done, in its last word."""
+
+
+def _list_stems(word: str) -> set[str]:
+    return {_cut_ending(form) for form in (word, *find_related_words([word]))}
 
 
 def _extract_words(text: str) -> set[str]:
@@ -288,4 +395,4 @@ def _drop_namesakes(text: str, names: Collection[str]) -> str:
 
 def _cut_ending(word: str) -> str:
     """Return a word without its ending: "marr" for "marry" and "married"."""
-    return stem_word(word).rstrip("iy")
+    return stem_word(word).rstrip("eiy")

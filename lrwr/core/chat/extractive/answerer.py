@@ -22,7 +22,6 @@ from lrwr.core.chat.context.items import (
     map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.answer_values import (
-    ValueQuestion,
     find_sentences_about_person,
     sort_by_value,
 )
@@ -40,8 +39,8 @@ from lrwr.core.chat.extractive.doubts import (
 from lrwr.core.chat.extractive.item_kinds import drop_body_alone
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
+    find_people_named,
     iter_profile_names,
-    names_any_of,
     split_question_parts,
 )
 from lrwr.core.chat.extractive.relatives import (
@@ -55,6 +54,7 @@ from lrwr.core.chat.extractive.relatives import (
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART, ItemSelector
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
 from lrwr.core.chat.extractive.spoken_lines import find_spoken_item
+from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.writer import (
     AnswerWriter,
     NotFoundLevel,
@@ -429,11 +429,11 @@ def _build_typed_question(
     text = plan.question or question.text
     named = frozenset[str]().union(*(part.people for part in parts))
     profiles = [p for p in result.character_profiles if p.name in named]
-    people = [
-        forms
-        for forms in question.cast
-        if not named.isdisjoint(forms) or names_any_of(text, forms)
-    ] or [tuple(iter_profile_names(profile)) for profile in profiles]
+    people = (
+        find_people_named(text, question.cast)
+        or [forms for forms in question.cast if not named.isdisjoint(forms)]
+        or [tuple(iter_profile_names(profile)) for profile in profiles]
+    )
     name_words = {w for forms in people for form in forms for w in form.lower().split()}
     return ValueQuestion(
         text=text,
@@ -443,6 +443,14 @@ def _build_typed_question(
         ],
         forms=[form for forms in people for form in forms],
         topic=[w for p in parts for w in p.words.weights if w not in name_words],
+        others=extract_content_words(
+            " ".join(
+                form for forms in question.cast if forms not in people for form in forms
+            )
+        ),
+        has_narrator=any(
+            set(forms) & set(chain(*people)) for forms in question.narrators
+        ),
     )
 
 

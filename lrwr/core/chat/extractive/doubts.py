@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from lrwr.core.chat.context.conflicts import pair_conflicts
 from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
-from lrwr.core.chat.extractive.answer_types import asks_for_list, asks_where
+from lrwr.core.chat.extractive.answer_types import asks_for_list
 from lrwr.core.chat.extractive.answer_values import (
-    ValueQuestion,
     describe_missing_value,
     lacks_action,
 )
 from lrwr.core.chat.extractive.question_parts import QuestionPart, find_speaker_names
 from lrwr.core.chat.extractive.relatives import describe_unknown_relative, find_relative
 from lrwr.core.chat.extractive.spoken_lines import find_words_spoken
+from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.writer import find_unknown_words
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.text import SentenceSplitter
@@ -110,7 +110,7 @@ def describe_doubt(
     if not is_first:
         return lack
     lack = lack or _describe_action(question, typed, quotes, sentences)
-    if not lack and (missing is None or asks_where(typed.text)):
+    if not lack and missing is None:
         lack = _describe_form(question, typed) or _describe_distance(
             quotes, words, sentences
         )
@@ -140,8 +140,6 @@ def _describe_action(
 
 def _describe_form(question: TurnQuestion, typed: ValueQuestion) -> str:
     """Return why questions of this form often have no clear answer; "" for others."""
-    if asks_where(typed.text):
-        return "Many passages name a place; whether one is meant is not clear."
     if find_words_spoken(typed.text):
         return "No line of a known speaker in these passages has these words."
     if typed.text != question.text:

@@ -385,10 +385,18 @@ def find_profiles_in_text(
     )
 
 
-def names_any_of(text: str, forms: Iterable[str]) -> bool:
-    """Return whether `text` has one of `forms`, the names of somebody, as written."""
-    names = "|".join(re.escape(form) for form in forms if form[:1].isupper())
-    return bool(names) and re.search(rf"(?<!\w)(?:{names})(?!\w)", text) is not None
+def find_people_named(text: str, cast: Iterable[Sequence[str]]) -> list[Sequence[str]]:
+    """Return those of `cast`, the names of each character, whom `text` names, in its
+    order. "Ada Pike" names Ada, not everybody called Pike.
+    """
+    cast = list(cast)
+    names = {form for forms in cast for form in forms if form[:1].isupper()}
+    if not names:
+        return []
+    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    matches = re.findall(rf"(?<!\w)(?:{longest_first})(?!\w)", text)
+    people = [forms for name in matches for forms in cast if name in forms]
+    return list(dict.fromkeys(people))
 
 
 def find_speaker_names(text: str, cast: Iterable[Sequence[str]]) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from lrwr.core.bible.kin_terms import FAMILY, KinTerm, choose_noun, read_kin_term
 from lrwr.core.bible.values import Bible, CharacterRelation
 from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
+from lrwr.core.chat.extractive.answer_types import MARRIAGE_QUESTION
 from lrwr.core.chat.extractive.question_parts import iter_profile_names
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.model.cast import Gender
@@ -160,6 +161,8 @@ def find_kin_asked(question: str) -> KinTerm | None:
     """Return the relationship to whom `question` names that it asks for, as in "Who is
     Nell's mother?"; None if it asks for anything else.
     """
+    if MARRIAGE_QUESTION.match(question):
+        return read_kin_term("spouse")
     match = _KIN_QUESTION.match(question)
     if match is None:
         return None

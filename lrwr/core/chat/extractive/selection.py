@@ -217,7 +217,12 @@ class ItemSelector:
         """Return whether an event names everybody that `part` names; others always do."""
         if item.facet is not StoryFacet.HAPPENED:
             return True
-        return part.people <= find_profiles_in_text(item.words, self._people)
+        question, *_ = part.text.split("?")  # referents of its pronouns follow
+        own_words = extract_content_words(" ".join(self._forms.values()))
+        unknown = set(extract_capitalized_words(question)).difference(own_words)
+        return unknown.issubset(
+            extract_content_words(item.words)
+        ) and part.people <= find_profiles_in_text(item.words, self._people)
 
     def _compute_fit(self, part: QuestionPart, item: ContextItem) -> float:
         """Return the share of the part's term weight that an item covers, 0.0 to 1.0.
