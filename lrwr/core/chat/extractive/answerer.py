@@ -25,7 +25,6 @@ from lrwr.core.chat.extractive.answer_values import (
     find_sentences_about_person,
     sort_by_value,
 )
-from lrwr.core.chat.extractive.character_answers import CharacterAnswerer
 from lrwr.core.chat.extractive.doubts import (
     MIN_ANSWERED_COVERAGE,
     describe_chapter_silence,
@@ -53,7 +52,7 @@ from lrwr.core.chat.extractive.relatives import (
 )
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART, ItemSelector
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
-from lrwr.core.chat.extractive.spoken_lines import find_spoken_item
+from lrwr.core.chat.extractive.spoken_lines import CharacterAnswerer, find_spoken_item
 from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.writer import (
     AnswerWriter,

@@ -1,12 +1,29 @@
-"""Finds the line whose speaker a question asks for, as in "Who says that it is late?"."""
+"""Finds dialogue lines that answer: the one whose speaker a question asks for, as in "Who
+says that it is late?", and those of a character who answers in their own words.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 
 from lrwr.core.bible.values import AttributedQuote
 from lrwr.core.chat.context.items import ContextItem, build_quote_item, is_sure
+from lrwr.core.chat.extractive.question_parts import QuestionPart
+from lrwr.core.chat.extractive.selection import (
+    MIN_ITEM_FIT,
+    MIN_QUOTE_WORDS,
+    ItemSelector,
+)
+from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import Chunk, Passage
-from lrwr.core.model.text import extract_content_words
+from lrwr.core.model.facts import Certainty
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+)
+from lrwr.core.model.turns import QuestionPlan
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
     contains_any_phrase,
@@ -91,3 +108,151 @@ async def find_spoken_item(
     best = max(attributed, key=rank)
     share, _ = rank(best)
     return build_quote_item(best) if share >= MIN_SPOKEN_SHARE else None
+
+
+_GREETING = re.compile(
+    r"\b(?:hello|hi|hey|greetings|good\s+(?:morning|day|afternoon|evening|night)"
+    r"|how\s+(?:are|do)\s+you(?:\s+(?:do|today|feeling|keeping))?|how\s+is\s+it\s+going"
+    r"|nice\s+to\s+meet\s+you|pleased\s+to\s+meet\s+you|welcome|good-?bye|farewell"
+    r"|thanks?(?:\s+you)?)\b",
+    re.IGNORECASE,
+)
+"""Phrases that greet or thank somebody without asking for anything."""
+
+MAX_NEAREST_LINES = 2
+"""Lines shown at most if none answers the question."""
+
+
+class CharacterAnswerer:
+    """Answers `question` with dialogue lines of the character who is talked to. If it
+    names somebody else, only lines that name them count.
+
+    `answer_writer` formats the lines.
+    """
+
+    def __init__(
+        self,
+        question: TurnQuestion,
+        plan: QuestionPlan,
+        result: RetrievalResult,
+        answer_writer: AnswerWriter,
+    ) -> None:
+        self._question = question
+        self._name = question.character
+        referents = _find_referents(question)
+        own_lines = [
+            build_quote_item(o)
+            for o in result.lines
+            if o.speaker == self._name
+            and (referents is None or referents.search(o.evidence.text))
+        ]
+        self._lines = [line for line in own_lines if _is_usable_line(line)]
+        self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
+        self._selector = ItemSelector(self._lines, plan, result)
+        self._writer = answer_writer
+
+    @property
+    def not_found_message(self) -> str:
+        """The sentence to show if no line of the character answers the question."""
+        bound = "" if self._question.horizon is None else " up to this point"
+        return f"{self._name} says nothing about this{bound}."
+
+    @property
+    def _uncertain_heading(self) -> str:
+        return f"No line of dialogue can be attributed to {self._name} with certainty."
+
+    def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
+        """Yield the character's lines that answer the `parts` of the question.
+
+        A greeting is answered with a greeting of theirs, or their first line. Lines
+        that are only probably theirs are used if no certain line answers, below a
+        heading that says so. If no line answers at all, lines that come close follow
+        `not_found_message`; without such lines nothing is yielded.
+        """
+        if self._is_greeting():
+            yield from self._iter_greeting()
+            return
+        answers, uncertain = self._select_fitting_lines(parts, self._sure), []
+        if not answers:
+            uncertain = self._select_fitting_lines(parts, self._lines)[
+                :MAX_NEAREST_LINES
+            ]
+        nearest_lines = [] if uncertain else self._select_nearest(parts)
+        yield from self._write_lines(answers, "")
+        yield from self._write_lines(
+            uncertain, f"{self._uncertain_heading} Probable lines:"
+        )
+        yield from self._write_lines(
+            nearest_lines, f"{self.not_found_message} Closest lines:"
+        )
+
+    def _select_fitting_lines(
+        self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
+    ) -> list[ContextItem]:
+        fitting_lines = (
+            line for part in parts for line in self._selector.lines(part, lines)
+        )
+        return list(dict.fromkeys(fitting_lines))
+
+    def _write_lines(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
+        if lines and heading:
+            yield self._writer.say(heading)
+        for line in lines:
+            yield from self._writer.quote_line(line)
+
+    def _is_greeting(self) -> bool:
+        rest = _GREETING.sub(" ", self._question.text)
+        names = {normalize_word(word) for word in WORD_PATTERN.findall(self._name)}
+        words = {normalize_word(word) for word in WORD_PATTERN.findall(rest)}
+        greeted = rest != self._question.text
+        return greeted and words <= names | STOP_WORDS
+
+    def _iter_greeting(self) -> AnswerPieces:
+        """Yield a greeting of theirs, or their first certain line."""
+        greetings = [
+            line for line in self._sure if _GREETING.match(_strip_quotation_marks(line))
+        ]
+        none = f"{self._name} greets nobody in the text. Their first line:"
+        first = [*greetings, *self._sure][:1]
+        yield from self._write_lines(first, "" if greetings else none)
+
+    def _select_nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
+        """Return certain lines that share a little with the question, best first."""
+
+        def fit(line: ContextItem) -> float:
+            return max((part.words.coverage(line.words) for part in parts), default=0.0)
+
+        some = [
+            line for line in self._sure if MIN_ITEM_FIT / 2 <= fit(line) < MIN_ITEM_FIT
+        ]
+        return sorted(some, key=lambda line: -fit(line))[:MAX_NEAREST_LINES]
+
+
+def _find_referents(question: TurnQuestion) -> re.Pattern[str] | None:
+    """Return a pattern of the names of everybody whom `question` names beside the
+    character who answers; None if it names nobody else.
+    """
+    others = [
+        form
+        for forms in question.cast
+        if question.character not in forms
+        and any(_compile_names([form]).search(question.text) for form in forms)
+        for form in forms
+    ]
+    return _compile_names(others) if others else None
+
+
+def _compile_names(names: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+
+
+def _strip_quotation_marks(line: ContextItem) -> str:
+    return line.words.strip(" “”\"'‘’")
+
+
+def _is_usable_line(line: ContextItem) -> bool:
+    """Return whether a line is long enough to answer and its speaker was analysed."""
+    is_evaluated = all(
+        e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence
+    )
+    return is_evaluated and len(line.words.split()) >= MIN_QUOTE_WORDS
