@@ -102,6 +102,12 @@ _PREPOSITIONS = frozenset(
 _CLAUSE_END = re.compile(r"[,;:.!?()–—]")
 _CONTRAST = re.compile(r"\b(?:and|but|,)\s*$")
 _LISTED = re.compile(r"[,;:]|\b(?:and|or)\b")
+_ABILITY = re.compile(r"\b(?:can|could)(?:not|n['’]t|\s+not|\s+never)$", re.IGNORECASE)
+_INABILITY = re.compile(
+    r"\b(?:can|could)(?:not|n['’]t|\s+not|\s+never)\b|\bin vain\b"
+    r"|\b(?:hopeless|impossible|unable|powerless)\b",
+    re.IGNORECASE,
+)
 _SCOPE = 4
 """Words after a negation that it can negate."""
 
@@ -228,7 +234,9 @@ def find_missing_negation(statement: str, source: Sequence[str]) -> tuple[str, .
     have none.
 
     What is negated are the content words that follow within `_SCOPE` words and the
-    clause. Empty if the statement negates nothing, or if no sentence has these words.
+    clause. Empty if the statement negates nothing, or if no sentence has these words. That
+    somebody cannot do something may be in other words, such as "hopeless", in a sentence
+    that shares a word with the statement.
     """
     for negation in _NEGATION.finditer(statement):
         clause = _CLAUSE_END.split(statement[negation.end() :], maxsplit=1)[0]
@@ -238,6 +246,12 @@ def find_missing_negation(statement: str, source: Sequence[str]) -> tuple[str, .
         if not negated:
             before = _CLAUSE_END.split(statement[: negation.start()])[-1]
             negated = stem_words(" ".join(before.split()[-_SCOPE:]))
+        if _ABILITY.search(statement[: negation.end()]) and any(
+            _INABILITY.search(sentence)
+            and not stem_words(statement).isdisjoint(stem_words(sentence))
+            for sentence in source
+        ):
+            continue
         about = _find_fitting(negated, source)
         if about and not any(_NEGATION.search(sentence) for sentence in about):
             return (negation[0],)
