@@ -19,8 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from lrwr.core.drafting.counts import compare_counts, list_counted_things
-from lrwr.core.drafting.repetition import RUN_WORDS, find_repetitions
-from lrwr.core.drafting.voice import VoiceProfile, split_windows
+from lrwr.core.drafting.style import (
+    RUN_WORDS,
+    VoiceProfile,
+    find_repetitions,
+    split_windows,
+)
 from lrwr.core.model.documents import DocumentId
 
 AUTHORS = {

@@ -21,6 +21,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import copy_library_for_dry_r
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.ports.sources import ManuscriptFile, SourceListing
 from lrwr.core.settings.library import Library, prepare_state_dir, resolve_library
 from lrwr.pipeline.changes import describe_missing_documents
 from lrwr.pipeline.diff import StoryDiff, build_manuscript_state, diff_states
@@ -384,3 +385,47 @@ def _prepare_folder(target: Path, moved: Path) -> None:
     patterns = target / IGNORE_FILE
     if patterns.is_file() and not patterns.is_symlink():
         (moved / IGNORE_FILE).write_bytes(patterns.read_bytes())
+
+
+class OverlaySource:
+    """A manuscript with one file added or replaced; keeps `ManuscriptSource`.
+
+    `content` takes the place of the file `document` of `base`.
+    """
+
+    def __init__(
+        self, base: "ManuscriptSource", document: DocumentId, content: bytes
+    ) -> None:
+        self._base = base
+        self._document = document
+        self._content = content
+
+    async def list(self) -> SourceListing:
+        """Return the files of `base` with the added one, and the skipped files.
+
+        Raises:
+            NotFound: A folder does not exist.
+            SettingsProblem: An exclude pattern is invalid.
+        """
+        listing = await self._base.list()
+        others = [file for file in listing.found if file.id != self._document]
+        files = sorted((*others, self._file()), key=lambda file: file.id)
+        return replace(listing, found=tuple(files))
+
+    def covers(self, document: DocumentId) -> bool:
+        """Return whether `document`, if it is not listed, has been deleted."""
+        return document == self._document or self._base.covers(document)
+
+    async def read(self, document: DocumentId) -> tuple[bytes, str]:
+        """Return the bytes of a file, and their revision.
+
+        Raises:
+            NotFound: The file no longer exists.
+            UnreadableDocument: The file cannot be read.
+        """
+        if document == self._document:
+            return self._content, self._file().revision
+        return await self._base.read(document)
+
+    def _file(self) -> ManuscriptFile:
+        return ManuscriptFile(self._document, f"draft {hash(self._content)}")

@@ -5,42 +5,55 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace
 from lrwr.app.continuity import CheckScope, find_known_contradictions
-from lrwr.app.diff import open_library_copy
+from lrwr.app.diff import OverlaySource, open_library_copy
+from lrwr.app.draft_claims import DraftClaimFinder
 from lrwr.app.draft_decisions import DraftDesk
-from lrwr.app.drafts import load_placed_board, load_story_places
+from lrwr.app.drafts import load_placed_board, load_story_places, open_draft_folder
 from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.continuity.statements import Contradiction, ContradictionSide
 from lrwr.core.drafting.board import Board, SceneCard
 from lrwr.core.drafting.brief import Brief
+from lrwr.core.drafting.brief_items import BriefSection
 from lrwr.core.drafting.findings import (
     DraftContext,
+    DraftFinding,
     DraftReport,
     FindingKind,
-    inspect_draft,
+    add_findings,
 )
-from lrwr.core.drafting.folder import DraftFolder
+from lrwr.core.drafting.folder import (
+    BOARD_FILE,
+    INTENT_FILE,
+    SHEETS_FOLDER,
+    WORLD_FOLDER,
+    DraftFolder,
+)
+from lrwr.core.drafting.inspection import inspect_draft
 from lrwr.core.drafting.model_steps import ModelSteps
-from lrwr.core.drafting.prompts import PromptTexts
-from lrwr.core.drafting.review import review_draft
-from lrwr.core.drafting.revision import DraftIssue
+from lrwr.core.drafting.prompts import DraftIssue, PromptTexts
+from lrwr.core.drafting.review import review_draft, select_compared
 from lrwr.core.drafting.story_places import StoryPlaces
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, ServiceUnavailable, UnreadableDocument
-from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource, SourceListing
+from lrwr.core.model.text import LineIndex
+from lrwr.core.ports.stores import DocumentText
 
 if TYPE_CHECKING:
     from lrwr.pipeline.report import EmitIngestEvent
 
 MAX_DRAFT_BYTES = 500_000
 """Size of the longest draft that is checked, about 80,000 words."""
+
+_CONTRADICTED = frozenset({FindingKind.NUMBER, FindingKind.DETAIL, FindingKind.DEAD})
 
 _NEXT = ".next"
 """Ending, before that of its format, of the name that a draft has in the copy of the
@@ -53,7 +66,8 @@ class DraftSubject:
 
     `name` is its path for the user. `document` is the one that it is, or is to become;
     "" if that is open. `after` is the document that it follows then, "" for the start of
-    the story. `card` is that of its scene, if it belongs to one.
+    the story. `card` is that of its scene, if it belongs to one. `is_accepted` says that
+    the document is a draft of lrwr's that was accepted.
     """
 
     name: str
@@ -61,6 +75,7 @@ class DraftSubject:
     document: DocumentId
     after: DocumentId
     card: SceneCard | None = None
+    is_accepted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +84,8 @@ class CheckedScene:
 
     `contradictions` are those that involve the draft or appear with it, without intended
     ones. `chapter` is its number in story order, None if it was read as a note.
-    `reviewed_by` is the language model that compared the draft with beats and brief.
+    `reviewed_by` is the language model that compared the draft with beats, brief and
+    `reviewed_passages` passages. `before` are the documents of the story before it.
     """
 
     name: str
@@ -77,55 +93,13 @@ class CheckedScene:
     report: DraftReport
     chapter: int | None = None
     reviewed_by: str = ""
+    reviewed_passages: int = 0
+    before: frozenset[DocumentId] = frozenset()
 
     @property
     def needs_author(self) -> bool:
         """Whether there is anything that the author should look at."""
         return bool(self.contradictions or self.report.findings)
-
-
-class OverlaySource:
-    """A manuscript with one file added or replaced; keeps `ManuscriptSource`.
-
-    `content` takes the place of the file `document` of `base`.
-    """
-
-    def __init__(
-        self, base: ManuscriptSource, document: DocumentId, content: bytes
-    ) -> None:
-        self._base = base
-        self._document = document
-        self._content = content
-
-    async def list(self) -> SourceListing:
-        """Return the files of `base` with the added one, and the skipped files.
-
-        Raises:
-            NotFound: A folder does not exist.
-            SettingsProblem: An exclude pattern is invalid.
-        """
-        listing = await self._base.list()
-        others = [file for file in listing.found if file.id != self._document]
-        files = sorted((*others, self._file()), key=lambda file: file.id)
-        return replace(listing, found=tuple(files))
-
-    def covers(self, document: DocumentId) -> bool:
-        """Return whether `document`, if it is not listed, has been deleted."""
-        return document == self._document or self._base.covers(document)
-
-    async def read(self, document: DocumentId) -> tuple[bytes, str]:
-        """Return the bytes of a file, and their revision.
-
-        Raises:
-            NotFound: The file no longer exists.
-            UnreadableDocument: The file cannot be read.
-        """
-        if document == self._document:
-            return self._content, self._file().revision
-        return await self._base.read(document)
-
-    def _file(self) -> ManuscriptFile:
-        return ManuscriptFile(self._document, f"draft {hash(self._content)}")
 
 
 async def find_draft_subject(
@@ -137,8 +111,8 @@ async def find_draft_subject(
 ) -> DraftSubject:
     """Return the draft that `name` means: a file, else a scene of the board.
 
-    Of a scene, it is the proposal `number`, else the latest one, else the file in which
-    it stands. `to` is the file that the draft is to become, else the card's.
+    Of a scene, it is the proposal `number`, else the file that a draft of it became, else
+    the latest proposal, else the file in which it stands. `to` is the file that the draft is to become, else the card's.
 
     Raises:
         NotFound: There is no such file, scene or proposal.
@@ -152,7 +126,9 @@ async def find_draft_subject(
     index = board.index(name)
     card = board.cards[index]
     written = folder.root / card.at.file if card.at else None
-    if not folder.list_proposals(card.id) and written and written.is_file():
+    accepted = await DraftDesk(workspace, folder).map_accepted_files()
+    is_open = folder.list_proposals(card.id) and card.id not in accepted.values()
+    if not (is_open or number) and written and written.is_file():
         return await _describe_file(workspace, folder, written, to, places)
     if number is None:
         number = await DraftDesk(workspace, folder).find_latest(card.id)
@@ -194,7 +170,13 @@ async def _describe_file(
             return DraftSubject(document, content, target, after, card)
     last = places.scenes[-1].document if places.scenes else DocumentId("")
     target = _to_document(workspace, to) if to else DocumentId("")
-    return DraftSubject(document, content, document if is_known else target, last)
+    subject = DraftSubject(document, content, document if is_known else target, last)
+    accepted = await DraftDesk(workspace, folder).map_accepted_files()
+    if document not in accepted:
+        return subject
+    cards = (await load_placed_board(workspace, folder)).cards
+    own = next((c for c in cards if c.id == accepted[document]), None)
+    return replace(subject, card=own, is_accepted=True)
 
 
 def _card_path(folder: DraftFolder, card: SceneCard) -> Path | None:
@@ -260,9 +242,17 @@ async def check_scene(
         await _ingest_draft(copy, workspace, document, subject, emit)
         knowledge = await copy.bible().knowledge()
         contradictions = await find_known_contradictions(copy, CheckScope(knowledge))
-    build = partial(DraftContext.of, is_revision=document in order.outlines)
+        before = frozenset(takewhile(document.__ne__, knowledge.order.story))
+        claims = DraftClaimFinder(copy, before, document)
+        details = await claims.find_differences(knowledge.texts[document])
+    build = partial(
+        DraftContext.of,
+        is_revision=document in order.outlines and not subject.is_accepted,
+        plans=await _read_known_text(workspace, subject),
+    )
     context = await asyncio.to_thread(build, knowledge, document, subject.card)
     report = await asyncio.to_thread(inspect_draft, context)
+    report = add_findings(report, details)
     shown = [
         _rename_document(contradiction, document, DocumentId(subject.name))
         for contradiction in contradictions
@@ -270,15 +260,26 @@ async def check_scene(
         and (contradiction.id not in earlier or _involves(contradiction, document))
     ]
     chapter = knowledge.order.chapter_number(document, 0)
-    report = _drop_counts(report, shown, DocumentId(subject.name))
-    return CheckedScene(subject.name, tuple(shown), report, chapter)
+    report = _drop_repeated(report, shown, DocumentId(subject.name))
+    return CheckedScene(subject.name, tuple(shown), report, chapter, before=before)
 
 
-def _drop_counts(
+async def _read_known_text(workspace: Workspace, subject: DraftSubject) -> str:
+    """Return the writer's plans, and the text of a file of hers as it is in the library."""
+    folder = open_draft_folder(workspace)
+    plans = [folder.read(BOARD_FILE), folder.read(INTENT_FILE)]
+    plans += [*folder.read_all(SHEETS_FOLDER), *folder.read_all(WORLD_FOLDER)]
+    own = [] if subject.is_accepted else [subject.document]
+    texts = await workspace.passages.texts(own)
+    parts = [file.text for file in plans if file] + [t.text for t in texts.values()]
+    return "\n".join(parts + folder.list_names(SHEETS_FOLDER))
+
+
+def _drop_repeated(
     report: DraftReport, contradictions: Sequence[Contradiction], name: DocumentId
 ) -> DraftReport:
-    """Return `report` without the differing numbers on the lines of a contradiction of
-    the draft `name`.
+    """Return `report` without what a contradiction of the draft `name` on the same lines
+    says: differing numbers and details, and acts of the dead.
     """
     lines = {
         evidence.lines.first
@@ -290,7 +291,7 @@ def _drop_counts(
     findings = (
         finding
         for finding in report.findings
-        if finding.kind is not FindingKind.NUMBER
+        if finding.kind not in _CONTRADICTED
         or not finding.lines
         or finding.lines.first not in lines
     )
@@ -411,14 +412,19 @@ class SceneChecker:
         place = self.place / str(self._count)
         place.mkdir()
         checked = await check_scene(self.workspace, subject, place, lambda _: None)
-        draft = subject.content.decode()
-        self.last = await self._add_review(checked, draft)
+        self.last = await self._add_review(checked, subject)
         return list_issues(self.last)
 
-    async def _add_review(self, checked: CheckedScene, draft: str) -> CheckedScene:
+    async def _add_review(
+        self, checked: CheckedScene, subject: DraftSubject
+    ) -> CheckedScene:
+        draft = subject.content.decode()
+        claims = DraftClaimFinder(self.workspace, checked.before, subject.document)
+        text = DocumentText(draft, LineIndex.of(draft))
+        compared = select_compared(self.brief, await claims.find_passages(text))
         try:
             findings, dropped = await review_draft(
-                self.steps, self.texts, self.brief, draft
+                self.steps, self.texts, compared, draft
             )
         except ServiceUnavailable as error:
             self.remarks.append(
@@ -428,9 +434,41 @@ class SceneChecker:
         if dropped:
             count = f"{dropped} contradictions" if dropped > 1 else "A contradiction"
             self.emit(f"{count} to the brief not shown: the quoted words do not exist")
-        report = checked.report
-        report = replace(report, findings=(*report.findings, *findings))
-        return replace(checked, report=report, reviewed_by=self.steps.name)
+        sections = (BriefSection.STORY, BriefSection.NOTES)
+        return replace(
+            checked,
+            report=add_findings(checked.report, _drop_known(findings, checked)),
+            reviewed_by=self.steps.name,
+            reviewed_passages=sum(i.section in sections for i in compared.items),
+        )
+
+
+def _drop_known(
+    findings: Sequence[DraftFinding], checked: CheckedScene
+) -> list[DraftFinding]:
+    """Return the `findings` of a language model without contradictions that the rules
+    found: of the same words on the same lines.
+    """
+    rows = [(f.lines, f.words) for f in checked.report.findings if f.lines and f.words]
+    rows += [
+        (evidence.lines, side.value)
+        for contradiction in checked.contradictions
+        for side in (contradiction.canon, contradiction.found)
+        for evidence in side.evidence
+        if evidence.document == checked.name
+    ]
+
+    def is_known(finding: DraftFinding) -> bool:
+        quote, at = finding.quote.casefold(), finding.lines
+        return finding.kind is FindingKind.BRIEF and any(
+            at is not None
+            and at.first <= lines.last
+            and lines.first <= at.last
+            and words.casefold() in quote
+            for lines, words in rows
+        )
+
+    return [finding for finding in findings if not is_known(finding)]
 
 
 def list_issues(checked: CheckedScene) -> list[DraftIssue]:

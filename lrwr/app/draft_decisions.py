@@ -99,6 +99,35 @@ class DraftDesk:
         ]
         return remaining[-1] if remaining else None
 
+    async def map_accepted_files(self) -> dict[str, str]:
+        """Return the scene, or "sheets", of each file that an accepted draft became.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        return {
+            entry.file: entry.key.rpartition("/")[0]
+            for entry in await self._journal.entries()
+            if entry.decision is DraftDecision.ACCEPTED
+        }
+
+    async def find_accepted(self, draft: Draft, to: Path | None) -> DraftEntry | None:
+        """Return the decision with which `draft` became the file that `accept` would
+        create; None if that file does not exist.
+
+        Raises:
+            SettingsProblem: No file is named, another one has the name, or ingestion
+                would not read it.
+        """
+        target = self._choose_target(draft, to)
+        name = self._workspace.library.name_of_document(target)
+        earlier = await self._find_entry(draft.key)
+        if earlier is not None and _is_standing(earlier, target, name):
+            return earlier
+        if target.exists():
+            raise _exists_error(name)
+        return None
+
     async def accept(self, draft: Draft, to: Path | None) -> DraftEntry:
         """Make `draft` a new file of the manuscript, at `to` or where its card says.
 
@@ -120,14 +149,12 @@ class DraftDesk:
             await self._find_model(draft.key),
         )
         with self._lock():
-            earlier = await self._find_entry(draft.key)
-            if earlier is not None and _is_standing(earlier, target, name):
+            earlier = await self.find_accepted(draft, to)
+            if earlier is not None:
                 if earlier.decision is DraftDecision.ACCEPTING:
                     earlier = replace(earlier, decision=DraftDecision.ACCEPTED)
                     await self._journal.save(earlier)
                 return earlier
-            if target.exists():
-                raise _exists_error(name)
             await self._journal.save(entry)
             await asyncio.to_thread(self._create, target, content)
             entry = replace(entry, decision=DraftDecision.ACCEPTED)
@@ -195,7 +222,8 @@ class DraftDesk:
 
     async def list_ledger(self) -> list[LedgerRow]:
         """Return all decisions, with how much of each draft its file still has, then the
-        drafts of scenes about which nothing was decided.
+        drafts of scenes about which nothing was decided; they are superseded if another
+        draft of their scene is accepted.
 
         Raises:
             SettingsProblem: A draft cannot be read.
@@ -204,13 +232,18 @@ class DraftDesk:
         entries = await self._journal.entries()
         rows = [LedgerRow(entry, self._measure_standing(entry)) for entry in entries]
         decided = {entry.key for entry in entries}
-        for scene in self._folder.list_scenes():
-            for number in self._folder.list_proposals(scene):
-                key = f"{scene}/{number}"
-                if key not in decided:
-                    rows.append(
-                        LedgerRow(await self._describe_undecided(scene, number))
-                    )
+        accepted = set((await self.map_accepted_files()).values())
+        others = [
+            (scene, number)
+            for scene in self._folder.list_scenes()
+            for number in self._folder.list_proposals(scene)
+            if f"{scene}/{number}" not in decided
+        ]
+        for scene, number in others:
+            entry = await self._describe_undecided(scene, number)
+            if scene in accepted:
+                entry = replace(entry, decision=DraftDecision.SUPERSEDED)
+            rows.append(LedgerRow(entry))
         return rows
 
     async def _describe_undecided(self, scene: str, number: int) -> DraftEntry:

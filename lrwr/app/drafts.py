@@ -34,7 +34,9 @@ from lrwr.core.drafting.plan_questions import (
     PlanMaterial,
     PlanQuestion,
     PlanStep,
+    TidyHint,
     list_plan_questions,
+    list_tidy_hints,
 )
 from lrwr.core.drafting.related_passages import (
     PASSAGES_PER_QUERY,
@@ -43,7 +45,6 @@ from lrwr.core.drafting.related_passages import (
     list_related_queries,
 )
 from lrwr.core.drafting.story_places import StoryPlaces
-from lrwr.core.drafting.tidiness import TidyHint, list_tidy_hints
 from lrwr.core.model.documents import (
     Document,
     DocumentId,
@@ -147,11 +148,8 @@ async def describe_misplaced_file(
         return ""
     board, places = load_board(folder), await load_story_places(workspace)
     around = places.find_documents_around(board, board.index(draft.card.id))
-    new = _build_outline(parse_document(file, draft.file.text.encode()))
-    outlines = {**places.order.outlines, file: new}
-    canon = await asyncio.to_thread(workspace.canon_file.load)
-    patterns = workspace.settings.manuscript.order
-    story = build_story_order(list(outlines.values()), patterns, canon).story
+    order = await _insert_file(workspace, places.order, draft, file)
+    outlines, story = order.outlines, order.story
     if file not in story:
         return ""
     before, after = (story.index(d) if d else None for d in around)
@@ -164,6 +162,39 @@ async def describe_misplaced_file(
         return ""
     advice = _suggest_order(*(outlines[d] if d else None for d in around))
     return f"{file} comes {where}. {advice}, or run `lrwr canon order`."
+
+
+async def describe_new_numbers(
+    workspace: Workspace, draft: Draft, file: DocumentId
+) -> str:
+    """Return a sentence on how chapters are numbered once `file`, which `draft` became,
+    is ingested; empty if no number changes.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    if draft.card is None or not workspace.is_ingested:
+        return ""
+    before = await workspace.bible().story_order()
+    order = await _insert_file(workspace, before, draft, file)
+    number = order.chapter_number(file, 0)
+    if file in before.outlines or number is None or number > before.last:
+        return ""
+    return (
+        f"It becomes chapter {number}, and the chapters after it are numbered one"
+        " higher. Ids on the board stay as they are."
+    )
+
+
+async def _insert_file(
+    workspace: Workspace, order: StoryOrder, draft: Draft, file: DocumentId
+) -> StoryOrder:
+    """Return the story order with `file`, which `draft` became."""
+    new = _build_outline(parse_document(file, draft.file.text.encode()))
+    outlines = {**order.outlines, file: new}
+    canon = await asyncio.to_thread(workspace.canon_file.load)
+    patterns = workspace.settings.manuscript.order
+    return build_story_order(list(outlines.values()), patterns, canon)
 
 
 def _suggest_order(

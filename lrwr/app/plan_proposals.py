@@ -15,21 +15,19 @@ from lrwr.core.bible.values import format_relation
 from lrwr.core.drafting.board import render_board
 from lrwr.core.drafting.folder import BOARD_FILE, SHEETS_FOLDER, DraftFile, DraftFolder
 from lrwr.core.drafting.model_steps import ModelSteps, StepPrompt
-from lrwr.core.drafting.plan_answers import (
+from lrwr.core.drafting.plan_questions import (
     MAX_PLAN_CHARS,
     MAX_QUESTIONS,
     PlanAnswer,
     PlanInsertion,
-    build_plan_prompt,
-    insert_answers,
-    parse_answers,
-    render_sheet,
-)
-from lrwr.core.drafting.plan_questions import (
     PlanMaterial,
     PlanQuestion,
     PlanStep,
+    build_plan_prompt,
+    insert_answers,
     list_plan_questions,
+    parse_answers,
+    render_sheet,
 )
 from lrwr.core.model.language_model import Usage
 

@@ -161,9 +161,15 @@ async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedSt
     return CheckedStory(order, pipeline, cast, horizon, known_cast, words, attributes)
 
 
-def create_draft_checker(workspace: Workspace) -> DraftChecker:
-    """Return what compares statements with the library."""
-    search = StatementSearch(workspace.finder(), workspace.retrieval.local_reranker)
+def create_draft_checker(
+    workspace: Workspace, *, by_words_only: bool = False
+) -> DraftChecker:
+    """Return what compares statements with the library; `by_words_only` embeds nothing."""
+    search = StatementSearch(
+        workspace.finder(),
+        workspace.retrieval.local_reranker,
+        dense=not by_words_only,
+    )
     return DraftChecker(search, workspace.passages, find_sentence_spans)
 
 

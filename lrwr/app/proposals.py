@@ -18,17 +18,18 @@ from lrwr.app.judge_parts import JudgeParts, create_judge_parts
 from lrwr.core.adapters.storage.sqlite.draft_journal import SqliteDraftJournal
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief import DEFAULT_BRIEF_TOKENS, Brief
+from lrwr.core.drafting.brief_items import BriefItem, BriefSection
 from lrwr.core.drafting.folder import DraftFile, DraftFolder, proposal_path
 from lrwr.core.drafting.model_steps import ModelSteps, StepPrompt
 from lrwr.core.drafting.prompts import (
     USUAL_WORDS,
+    DraftIssue,
     PromptTexts,
     build_beat_prompt,
     build_revise_prompt,
     build_write_prompt,
 )
-from lrwr.core.drafting.review import build_review_prompt
-from lrwr.core.drafting.revision import DraftIssue
+from lrwr.core.drafting.review import build_review_prompt, select_compared
 from lrwr.core.drafting.steps import (
     DraftingDependencies,
     DraftingResult,
@@ -221,7 +222,7 @@ class ProposalWriter:
         keys = [prompt.build_key(parts.chat.name) for prompt in prompts[:1]]
         stored = [await self._journal.find_step(key) for key in keys]
         draft = draft or "word " * (card.words or USUAL_WORDS)
-        prompts += [build_review_prompt(texts, brief, draft)] * (rounds + 1)
+        prompts += [_plan_review(texts, brief, draft)] * (rounds + 1)
         issues = [DraftIssue("card: a sentence about it", "words " * 8)] * _USUAL_ISSUES
         prompts += [build_revise_prompt(texts, brief, draft, issues)] * rounds
         planned = tuple((prompt.step, prompt.estimate()) for prompt in prompts)
@@ -456,6 +457,12 @@ def _iter_write_prompts(
     for number in range(len(brief.card.beats)):
         so_far = "word " * words * number
         yield build_beat_prompt(texts, brief, number + 1, so_far, attempt)
+
+
+def _plan_review(texts: PromptTexts, brief: Brief, draft: str) -> StepPrompt:
+    """Return a review prompt with as many passages as one has at most."""
+    usual = [BriefItem(BriefSection.STORY, f"{n} {'word ' * 60}", 3) for n in range(18)]
+    return build_review_prompt(texts, select_compared(brief, usual), draft)
 
 
 def _load_drafting_runner() -> Callable[..., Awaitable[DraftingResult]]:

@@ -221,7 +221,9 @@ def test_a_draft_that_is_not_accepted_is_named_in_the_next_brief_without_its_wor
     line = "“The new keeper” comes before, as a draft that is not accepted yet"
     assert f"{line} (drafts/scenes/new/1.md:1)" in shown
     assert "sisters" not in shown
-    assert desk.run("draft", "accept", "new", "--to", "chapters/11.md").code == 0
+    assert (
+        desk.run("draft", "accept", "new", "--to", "chapters/11.md", "--yes").code == 0
+    )
     accepted = desk.run("draft", "brief", "next").out
     assert "comes before, in a file that was not ingested yet" in accepted
     assert desk.run("ingest", ".").code == 0

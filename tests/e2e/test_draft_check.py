@@ -159,3 +159,45 @@ def test_a_library_without_story_data_says_what_to_do(sample: Terminal) -> None:
     assert sample.run("ingest", ".", "--pipeline", "a").code == 0
     ran = sample.run("draft", "check", "chapters/06-fog.md")
     check_refusal(ran, ExitCode.NOT_FOUND, "no story data", "--pipeline b")
+
+
+WRONG = """\
+Hob, deaf in his right ear, came in. Nell Tallow took the Reeve’s stick with the brass
+collar from him, and Mrs Garrity laughed. TinToby, the baker, was asleep.
+
+Edwin Sayle sat down by the stove.
+"""
+
+
+def test_what_the_story_says_otherwise_of_people_and_things_is_a_finding(
+    desk: Terminal,
+) -> None:
+    propose(desk, WRONG, after="ch10-s4")
+    found = desk.run("draft", "check", "new", "--json").json["findings"]
+    texts: dict[str, list[str]] = {}
+    for row in found:
+        texts.setdefault(row["kind"], []).append(row["text"])
+    details = "\n".join(texts["detail"])
+    assert "“right”, but elsewhere: “Hob lowered his voice" in details
+    assert "“brass”, but elsewhere:" in details
+    assert "TinToby, baker, but elsewhere: clerk of GreyAnsel" in details
+    (dead,) = texts["dead"]
+    assert dead == "Edwin Sayle acts here, but is dead by then: “Drowned: Edwin Sayle.”"
+    (name,) = texts["new name"]
+    assert name.endswith("the plan: Garrity (line 2)")
+
+
+def test_names_of_the_plan_are_not_new(desk: Terminal) -> None:
+    propose(desk, "Mrs Garrity came to the Pump Room.\n")
+    sheets = desk.folder / "drafts" / "sheets"
+    sheets.mkdir()
+    (sheets / "Mrs Garrity.md").write_text("# Mrs Garrity\n", encoding="utf-8")
+    found = desk.run("draft", "check", "new", "--json").json["findings"]
+    assert "new name" not in {row["kind"] for row in found}
+
+
+def test_chapters_of_the_book_have_no_wrong_people_and_details(desk: Terminal) -> None:
+    kinds = {"detail", "dead", "new name"}
+    for chapter in ("05-what-i-wrote.md", "09-the-reckoning.md"):
+        checked = desk.run("draft", "check", f"chapters/{chapter}", "--json").json
+        assert [row for row in checked["findings"] if row["kind"] in kinds] == []

@@ -75,7 +75,7 @@ def test_a_killed_acceptance_leaves_no_part_of_a_file(desk: Terminal) -> None:
         assert created in (None, TEXT.encode())
         assert after == before
         outcomes.add(created is None)
-        done = desk.run("draft", "accept", "bell", "--to", TARGET)
+        done = desk.run("draft", "accept", "bell", "--to", TARGET, "--yes")
         assert done.code == 0, done.err
         assert target.read_bytes() == TEXT.encode()
         assert list((desk.folder / "drafts").glob(".lrwr-new-*")) == []

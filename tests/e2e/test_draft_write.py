@@ -400,7 +400,7 @@ def test_the_ledger_names_the_model(desk: Terminal, writer: SceneWriter) -> None
     drafts = [(row["draft"], row["state"], row["model"]) for row in rows]
     assert drafts == [(f"new/{n}", "undecided", MODEL) for n in (1, 2)]
     target = "chapters/11-new.md"
-    assert desk.run("draft", "accept", "new", "--to", target).code == 0
+    assert desk.run("draft", "accept", "new", "--to", target, "--yes").code == 0
     row, _ = desk.run("draft", "ledger", "--json").json
     assert row["model"] == MODEL
     assert (row["draft"], row["standing"]) == ("new/2", 1.0)

@@ -24,10 +24,9 @@ from lrwr.app.presenters.text import (
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief import Brief, count_brief_tokens
 from lrwr.core.drafting.findings import DraftFinding, NewFact
-from lrwr.core.drafting.plan_questions import PlanQuestion
+from lrwr.core.drafting.plan_questions import PlanQuestion, TidyHint
 from lrwr.core.drafting.story_places import spell_horizon
-from lrwr.core.drafting.tidiness import TidyHint
-from lrwr.core.drafting.voice import VoiceDistance
+from lrwr.core.drafting.style import VoiceDistance
 
 SHOWN_FACTS = 12
 """Facts of a draft that are shown, unless all are."""
@@ -176,6 +175,19 @@ def render_checked_scene(
     yield styled_line(f"{format_count(total, 'finding')}.")
 
 
+def describe_finding_counts(checked: CheckedScene) -> str:
+    """Return how many findings of each kind a draft has, such as "2 findings: number,
+    card".
+    """
+    counts = Counter(finding.kind.value for finding in checked.report.findings)
+    contradictions = len(checked.contradictions)
+    total = format_count(contradictions + counts.total(), "finding")
+    kinds = [f"{count} {kind}" for kind, count in counts.items()]
+    if contradictions:
+        kinds.insert(0, format_count(contradictions, "contradiction"))
+    return f"{total} ({', '.join(kinds)})"
+
+
 def _render_finding(finding: DraftFinding, name: str) -> Iterator[StyledLine]:
     first = f":{finding.lines.first}" if finding.lines else ""
     yield styled_line(
@@ -202,8 +214,10 @@ def describe_compared(checked: CheckedScene) -> str:
     not.
     """
     numbers = format_count(checked.report.compared_counts, "number")
+    passages = format_count(checked.reviewed_passages, "passage")
     rest = (
-        f"{checked.reviewed_by} compared it with the brief, not with the whole story."
+        f"{checked.reviewed_by} compared it with the brief and {passages} about the same,"
+        " not with the whole story."
         if checked.reviewed_by
         else "What else the draft says of the story was not."
     )

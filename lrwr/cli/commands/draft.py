@@ -2,8 +2,6 @@
 becomes of it.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -12,36 +10,56 @@ import typer
 
 from lrwr.app.container import open_workspace
 from lrwr.app.draft_check import CheckedScene, check_scene, find_draft_subject
-from lrwr.app.draft_decisions import Draft, DraftDesk, LedgerRow
 from lrwr.app.drafts import (
     SceneStatus,
+    ask_plan_questions,
     brief_scene,
     create_board_from_text,
-    describe_misplaced_file,
     find_tidy_hints,
     list_scene_states,
     load_placed_board,
     open_draft_folder,
     write_board,
 )
+from lrwr.app.plan_proposals import (
+    PlanProposal,
+    PlanRequest,
+    plan_suggestions,
+    suggest_plan,
+)
 from lrwr.app.presenters.drafts import (
     brief_as_json,
     checked_scene_as_json,
-    ledger_row_as_json,
     render_board_status,
     render_checked_scene,
-    render_ledger,
+    render_plan_questions,
     render_tidy_hints,
     scene_status_as_json,
 )
-from lrwr.app.presenters.text import format_count
-from lrwr.cli.commands import draft_plan, draft_proposals
+from lrwr.app.presenters.proposals import (
+    describe_enough,
+    plan_proposal_as_json,
+    plan_request_as_json,
+    render_plan_proposal,
+)
+from lrwr.app.presenters.text import StyledText, format_count, format_tokens_and_price
+from lrwr.cli.commands import draft_decisions, draft_proposals
+from lrwr.cli.commands.draft_proposals import (
+    BudgetOption,
+    DryRunOption,
+    PromptOption,
+    ProposalArgument,
+    show_messages,
+)
 from lrwr.cli.runtime.event_loop import run_async, run_with_cleanup
-from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.options import JsonOption, check_budget, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import (
+    MODEL_SERVICES,
+    announce_first_use,
     create_progress_listener,
     open_story_services,
+    prompt_for_consent,
 )
 from lrwr.core.drafting.board import Board, render_board
 from lrwr.core.drafting.brief import (
@@ -50,9 +68,7 @@ from lrwr.core.drafting.brief import (
     Brief,
     render_brief,
 )
-from lrwr.core.drafting.tidiness import TidyHint
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.drafts import DraftEntry
+from lrwr.core.drafting.plan_questions import PlanQuestion, PlanStep, TidyHint
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.model import Settings
 
@@ -76,16 +92,8 @@ CHECK_EPILOG = (
     " draft check ch11-s1 --model"
 )
 
-ACCEPT_EPILOG = (
-    "Examples: lrwr draft accept ch11-s1 --to chapters/11.md · lrwr draft accept"
-    " ch11-s1 2 · lrwr draft accept Perdita --to notes/characters/Perdita.md. To undo"
-    " it: lrwr draft undo"
-)
-REJECT_EPILOG = "Examples: lrwr draft reject ch11-s1 · lrwr draft reject ch11-s1 2"
-UNDO_EPILOG = "Examples: lrwr draft undo · lrwr draft undo ch11-s1"
-SHOW_EPILOG = "Examples: lrwr draft show ch11-s1 · lrwr draft show ch11-s1 2 --diff"
 TIDY_EPILOG = "Examples: lrwr draft tidy · lrwr draft tidy --json"
-LEDGER_EPILOG = "Examples: lrwr draft ledger · lrwr draft ledger --json"
+
 
 app = typer.Typer(
     name="draft",
@@ -187,14 +195,6 @@ def draft_brief_command(
         output.notice(f"{entries} left out: they do not fit into {tokens:,} tokens.")
 
 
-NumberArgument = Annotated[
-    int | None,
-    typer.Argument(
-        metavar="[N]", min=1, help="The number of the proposal; the latest if left out."
-    ),
-]
-
-
 @app.command("check", epilog=CHECK_EPILOG)
 def draft_check_command(
     context: typer.Context,
@@ -202,7 +202,7 @@ def draft_check_command(
         str,
         typer.Argument(metavar="SCENE|FILE", help="A scene of the board, or a file."),
     ],
-    number: NumberArgument = None,
+    number: ProposalArgument = None,
     to: Annotated[
         Path | None,
         typer.Option("--to", metavar="FILE", help="The file that it is to become."),
@@ -250,114 +250,6 @@ def draft_check_command(
         raise typer.Exit(int(ExitCode.CONTRADICTIONS))
 
 
-DraftArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SCENE|SHEET", help="A scene of the board, or a sheet's name."
-    ),
-]
-
-
-@app.command("accept", epilog=ACCEPT_EPILOG)
-def draft_accept_command(
-    context: typer.Context,
-    scene: DraftArgument,
-    number: NumberArgument = None,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to", metavar="FILE", help="The new file; that of the card if left out."
-        ),
-    ] = None,
-    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
-) -> None:
-    """Make a draft a new file of your manuscript.
-
-    This is the only command that writes into the manuscript's folder: it creates a file
-    that does not exist yet, whole or not at all, and never changes one. Run `lrwr
-    ingest` afterwards.
-    """
-    settings, output = start_session(context)
-    entry = run_async(_accept(settings, output, scene, number, to))
-    output.info(f"{entry.file} created. Run `lrwr ingest` to read it.")
-    if output.as_json:
-        output.json(ledger_row_as_json(LedgerRow(entry, 1.0)))
-
-
-@app.command("reject", epilog=REJECT_EPILOG)
-def draft_reject_command(
-    context: typer.Context, scene: DraftArgument, number: NumberArgument = None
-) -> None:
-    """Record that a draft is rejected; commands then use an earlier one.
-
-    The draft's file stays in the folder of drafts.
-    """
-    settings, output = start_session(context)
-    entry = run_async(_reject(settings, output, scene, number))
-    output.info(f"{entry.key} is rejected.")
-
-
-@app.command("undo", epilog=UNDO_EPILOG)
-def draft_undo_command(
-    context: typer.Context,
-    scene: Annotated[
-        str,
-        typer.Argument(
-            metavar="[SCENE]", help="The scene; the last accepted if left out."
-        ),
-    ] = "",
-) -> None:
-    """Remove the file of an accepted draft, unless you changed it; the draft stays."""
-    settings, output = start_session(context)
-    entry = run_async(_undo(settings, output, scene))
-    output.info(f"{entry.file} removed. Run `lrwr ingest` to update the library.")
-
-
-@app.command("show", epilog=SHOW_EPILOG)
-def draft_show_command(
-    context: typer.Context,
-    scene: DraftArgument,
-    number: NumberArgument = None,
-    diff: Annotated[
-        bool,
-        typer.Option(
-            "--diff", help="Compare with the draft before, or with the accepted file."
-        ),
-    ] = False,
-    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
-) -> None:
-    """Print a draft, or what differs from the one before."""
-    settings, output = start_session(context)
-    draft, lines = run_async(_show(settings, output, scene, number, diff=diff))
-    if output.as_json:
-        output.json({"file": draft.file.path, "lines": lines})
-        return
-    with output.paged():
-        for line in lines:
-            output.answer(line)
-
-
-@app.command("ledger", epilog=LEDGER_EPILOG)
-def draft_ledger_command(
-    context: typer.Context,
-    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
-) -> None:
-    """List what became of each draft, who wrote it, and how much of it still stands.
-
-    Drafts of scenes about which you have not decided are at the end.
-    """
-    settings, output = start_session(context)
-    rows = run_async(_list_ledger(settings, output))
-    if output.as_json:
-        output.json([ledger_row_as_json(row) for row in rows])
-        return
-    if not rows:
-        output.info("There are no drafts.")
-        return
-    with output.paged():
-        output.show(render_ledger(rows))
-
-
 @app.command("tidy", epilog=TIDY_EPILOG)
 def draft_tidy_command(
     context: typer.Context,
@@ -375,66 +267,33 @@ def draft_tidy_command(
         output.show(render_tidy_hints(hints))
 
 
+app.command("accept", epilog=draft_decisions.ACCEPT_EPILOG)(
+    draft_decisions.draft_accept_command
+)
+app.command("reject", epilog=draft_decisions.REJECT_EPILOG)(
+    draft_decisions.draft_reject_command
+)
+app.command("undo", epilog=draft_decisions.UNDO_EPILOG)(
+    draft_decisions.draft_undo_command
+)
+app.command("show", epilog=draft_decisions.SHOW_EPILOG)(
+    draft_decisions.draft_show_command
+)
+app.command("ledger", epilog=draft_decisions.LEDGER_EPILOG)(
+    draft_decisions.draft_ledger_command
+)
 app.command("write", epilog=draft_proposals.WRITE_EPILOG)(
     draft_proposals.draft_write_command
 )
 app.command("revise", epilog=draft_proposals.REVISE_EPILOG)(
     draft_proposals.draft_revise_command
 )
-app.command("plan", epilog=draft_plan.PLAN_EPILOG)(draft_plan.draft_plan_command)
 app.add_typer(draft_proposals.prompts_app)
 
 
 async def _find_hints(settings: Settings, output: Output) -> list[TidyHint]:
     async with open_story_services(settings, output) as workspace:
         return await find_tidy_hints(workspace, open_draft_folder(workspace))
-
-
-@asynccontextmanager
-async def _open_desk(settings: Settings, output: Output) -> AsyncIterator[DraftDesk]:
-    async with open_workspace(settings, say=output.info) as workspace:
-        yield DraftDesk(workspace, open_draft_folder(workspace))
-
-
-async def _accept(
-    settings: Settings, output: Output, scene: str, number: int | None, to: Path | None
-) -> DraftEntry:
-    async with open_workspace(settings, say=output.info) as workspace:
-        folder = open_draft_folder(workspace)
-        desk = DraftDesk(workspace, folder)
-        draft = await desk.find(scene, number)
-        entry = await desk.accept(draft, to)
-        file = DocumentId(entry.file)
-        remark = await describe_misplaced_file(workspace, folder, draft, file)
-    if remark:
-        output.warn(remark)
-    return entry
-
-
-async def _reject(
-    settings: Settings, output: Output, scene: str, number: int | None
-) -> DraftEntry:
-    async with _open_desk(settings, output) as desk:
-        return await desk.reject(await desk.find(scene, number))
-
-
-async def _undo(settings: Settings, output: Output, scene: str) -> DraftEntry:
-    async with _open_desk(settings, output) as desk:
-        return await desk.undo(scene)
-
-
-async def _show(
-    settings: Settings, output: Output, scene: str, number: int | None, *, diff: bool
-) -> tuple[Draft, list[str]]:
-    async with _open_desk(settings, output) as desk:
-        draft = await desk.find(scene, number)
-        lines = await desk.compare(draft) if diff else draft.file.text.splitlines()
-        return draft, lines
-
-
-async def _list_ledger(settings: Settings, output: Output) -> list[LedgerRow]:
-    async with _open_desk(settings, output) as desk:
-        return await desk.list_ledger()
 
 
 async def _check_draft(
@@ -483,3 +342,105 @@ def _show_board(statuses: list[SceneStatus], output: Output) -> None:
         return
     with output.paged():
         output.show(render_board_status(statuses))
+
+
+PLAN_EPILOG = (
+    "Examples: lrwr draft plan intent · lrwr draft plan scenes --json · lrwr draft plan"
+    " scenes --suggest --dry-run · lrwr draft plan scenes --suggest"
+)
+
+
+def draft_plan_command(
+    context: typer.Context,
+    step: Annotated[
+        str,
+        typer.Argument(
+            metavar="STEP", help="intent, sheets, parts, chapters or scenes."
+        ),
+    ],
+    suggest: Annotated[
+        bool,
+        typer.Option("--suggest", help="Let the language model suggest answers."),
+    ] = False,
+    dry_run: DryRunOption = False,
+    budget: BudgetOption = None,
+    show_prompt: PromptOption = False,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
+) -> None:
+    """List what your plan leaves open, as questions with the place for the answer.
+
+    They are about scenes that are not in the manuscript yet. Nothing is written or sent,
+    unless with --suggest: then a language model answers, and its answers are inserted
+    at these places. What your files say stays.
+    """
+    settings, output = start_session(context, {"model.budget": check_budget(budget)})
+    chosen = parse_choice(PlanStep, step, "STEP")
+    if not suggest:
+        if dry_run or show_prompt:
+            raise SettingsProblem(
+                "These options need `--suggest`", hint="Add `--suggest`."
+            )
+        _show_questions(run_async(_ask_questions(settings, output, chosen)), output)
+    elif dry_run or show_prompt:
+        request = run_async(_plan(settings, output, chosen))
+        _show_request(request, output, shows_prompt=show_prompt)
+    else:
+        _show_proposal(run_async(_suggest(settings, output, chosen)), output)
+
+
+def _show_questions(questions: list[PlanQuestion], output: Output) -> None:
+    if output.as_json:
+        output.json(questions)
+        return
+    with output.paged():
+        output.show(render_plan_questions(questions))
+
+
+def _show_request(request: PlanRequest, output: Output, *, shows_prompt: bool) -> None:
+    if output.as_json:
+        output.json(plan_request_as_json(request, shows_prompt=shows_prompt))
+    elif request.prompt is None:
+        output.answer("Nothing is open.")
+    elif shows_prompt:
+        show_messages([request.prompt], output)
+    else:
+        count = format_count(len(request.questions), "question")
+        usage = request.prompt.estimate()
+        cost = format_tokens_and_price(usage, request.cost, about=True)
+        output.answer(f"{request.model}, one call about {count}: {cost}.")
+        if request.enough:
+            output.answer(describe_enough(request.enough))
+
+
+def _show_proposal(proposal: PlanProposal, output: Output) -> None:
+    if output.as_json:
+        output.json(plan_proposal_as_json(proposal))
+    else:
+        with output.paged():
+            output.show(render_plan_proposal(proposal))
+    calls = format_count(proposal.usage.calls, "call")
+    cost = format_tokens_and_price(proposal.usage, proposal.cost, about=False)
+    output.info(StyledText(f"{proposal.model}, {calls}: {cost}.", "faint"))
+
+
+async def _ask_questions(
+    settings: Settings, output: Output, step: PlanStep
+) -> list[PlanQuestion]:
+    async with open_workspace(settings, say=output.info) as workspace:
+        return await ask_plan_questions(workspace, open_draft_folder(workspace), step)
+
+
+async def _plan(settings: Settings, output: Output, step: PlanStep) -> PlanRequest:
+    async with open_workspace(settings, say=output.info) as workspace:
+        return await plan_suggestions(workspace, open_draft_folder(workspace), step)
+
+
+async def _suggest(settings: Settings, output: Output, step: PlanStep) -> PlanProposal:
+    async with open_workspace(settings, say=output.info) as workspace:
+        prompt_for_consent(workspace, output, *MODEL_SERVICES, as_json=output.as_json)
+        announce_first_use(workspace, output, *MODEL_SERVICES)
+        folder = open_draft_folder(workspace)
+        return await suggest_plan(workspace, folder, step, output.info)
+
+
+app.command("plan", epilog=PLAN_EPILOG)(draft_plan_command)

@@ -32,7 +32,7 @@ _MOVES = (
     "walked|came|went|entered|smiled|laughed|nodded|sat|stood|turned|looked|opened|closed|"
     "rose|ran|shook|took|picked|put|stepped|crossed|climbed|knelt|shrugged|sighed|leaned|"
     "hurried|rode|drove|arrived|returned|poured|lifted|pushed|pulled|kissed|handed|gave|"
-    "bought|paid|laid|carried|ate|drank|shut|drew|lit|wiped|knocked|bowed|grinned|frowned|"
+    "bought|paid|passed(?! away)|laid|carried|ate|drank|shut|drew|lit|wiped|knocked|bowed|grinned|frowned|"
     "rubbed|glanced|stared|gazed|paused|crept|jumped|leapt|dropped|threw|caught|seized|"
     "snatched|swung|pointed|waved|whistled|coughed|yawned|stretched|strode|strolled|paced|"
     "counted|called|rang|filled|swept|locked|folded|wept|sang|danced|bent|"
@@ -166,7 +166,7 @@ def _find_told_deaths(
     for document, name, sentence in _iter_names_near_death(people, material):
         text = material.view.texts[document].text
         person = people[text[name.start : name.end]]
-        if person not in dead and _is_told_dead(text, sentence, name):
+        if person not in dead and is_told_dead(text, sentence, name):
             dead.add(person)
             yield _build_statement(person, "dead", document, name, material)
 
@@ -184,7 +184,7 @@ def _iter_names_near_death(
         (document, sentence)
         for document in material.view.order.story
         if material.view.is_document_visible(document)
-        for sentence in _find_death_sentences(material.view.texts[document].text)
+        for sentence in find_death_sentences(material.view.texts[document].text)
     )
     for document, sentence in sentences:
         text = material.view.texts[document].text
@@ -195,7 +195,7 @@ def _iter_names_near_death(
 
 
 @lru_cache(maxsize=8_192)
-def _find_death_sentences(text: str) -> tuple[Span, ...]:
+def find_death_sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences with a word of death; remembered, as most saves change one
     document.
     """
@@ -212,7 +212,7 @@ def _match_name(text: str, start: int, names: Sequence[str]) -> int:
     return 0
 
 
-def _is_told_dead(text: str, sentence: Span, name: Span) -> bool:
+def is_told_dead(text: str, sentence: Span, name: Span) -> bool:
     """Return whether the sentence says of the person at `name` that they died."""
     words = text[sentence.start : sentence.end]
     form = re.escape(text[name.start : name.end])
@@ -248,11 +248,6 @@ def _find_acts(
     death: Statement, forms: Sequence[str], material: VisibleFacts
 ) -> list[Statement]:
     """Return the acts in later documents, one for each document."""
-    names = "|".join(re.escape(f) for f in sorted(forms, key=len, reverse=True))
-    act = re.compile(
-        rf"(?<![\w’'-])(?:(?:{names}) {_ADVERB}(?:{_SPEAKS}|{_MOVES})|"
-        rf"(?:{_SPEAKS}|stood|sat|came|entered|walked|ran|stepped) (?:{names}))(?![\w’'-])"
-    )
     order = list(material.view.order.story)
     if death.document not in order:
         return []
@@ -260,15 +255,31 @@ def _find_acts(
     for document in order[order.index(death.document) + 1 :]:
         if not material.view.is_document_visible(document):
             continue
-        text = material.view.texts[document].text
-        for match in act.finditer(text):
-            if _is_present_act(text, Span(*match.span())):
-                span = Span(*match.span())
-                found.append(
-                    _build_statement(death.about, "acts", document, span, material)
-                )
-                break
+        span = next(find_present_acts(material.view.texts[document].text, forms), None)
+        if span is not None:
+            found.append(
+                _build_statement(death.about, "acts", document, span, material)
+            )
     return found
+
+
+def find_present_acts(text: str, forms: Sequence[str]) -> Iterator[Span]:
+    """Yield the places where the narration tells an act of somebody with the names
+    `forms` as present: the name and a verb of acting or speaking.
+    """
+    for match in _compile_act(tuple(forms)).finditer(text):
+        span = Span(*match.span())
+        if _is_present_act(text, span):
+            yield span
+
+
+@lru_cache(maxsize=1_024)
+def _compile_act(forms: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(re.escape(f) for f in sorted(forms, key=len, reverse=True))
+    return re.compile(
+        rf"(?<![\w’'-])(?:(?:{names}) {_ADVERB}(?:{_SPEAKS}|{_MOVES})|"
+        rf"(?:{_SPEAKS}|stood|sat|came|entered|walked|ran|stepped) (?:{names}))(?![\w’'-])"
+    )
 
 
 def _is_present_act(text: str, span: Span) -> bool:

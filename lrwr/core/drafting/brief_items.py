@@ -42,7 +42,10 @@ _FIELD_LINE = re.compile(r"^[-*+][ \t]+(\w[\w ]{0,30}):[ \t]*(\S.*)$", re.MULTIL
 
 
 class BriefSection(StrEnum):
-    """A section of a brief; its value is the heading. They are shown in this order."""
+    """A section of a brief; its value is the heading. They are shown in this order.
+
+    The last two are for the review of a draft only.
+    """
 
     CARD = "The scene"
     RULES = "Rules"
@@ -53,6 +56,8 @@ class BriefSection(StrEnum):
     AROUND = "Around it"
     BEFORE = "The end of the scene before"
     VOICE = "How the text sounds"
+    STORY = "What the story says of the same"
+    NOTES = "What the notes say of the same"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,36 +1,15 @@
-"""What a draft has that the writer should look at: things from later in the story, other
-numbers, an unmet card, repetitions and abrupt changes of a relation.
-"""
+"""Findings about a draft, and the story with the draft in it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import chain
 
-from lrwr.core.bible.horizon import compile_forms_pattern
-from lrwr.core.bible.name_evidence import shorten_line
-from lrwr.core.bible.name_lookup import match_people
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
-from lrwr.core.bible.values import (
-    Bible,
-    BibleClaim,
-    CharacterRelation,
-    TextEvidence,
-    format_evidence_location,
-    format_relation,
-)
+from lrwr.core.bible.values import Bible, TextEvidence
 from lrwr.core.drafting.board import SceneCard
-from lrwr.core.drafting.counts import CountComparison, CountedThing, compare_counts
-from lrwr.core.drafting.repetition import Repetition, find_repetitions
-from lrwr.core.drafting.voice import VoiceDistance, measure_voice
+from lrwr.core.drafting.style import VoiceDistance
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
-from lrwr.core.ports.story_stores import FirstMention
-
-LENGTH_TOLERANCE = 0.25
-"""Share by which a scene may be shorter or longer than its card says."""
-
-OPPOSITES = frozenset({"ally", "antagonist"})
 
 
 class FindingKind(StrEnum):
@@ -42,6 +21,12 @@ class FindingKind(StrEnum):
     """The card asks for something that the draft lacks."""
     NUMBER = "number"
     """The story has the same things with another number."""
+    DETAIL = "detail"
+    """The story has another colour, material, side, name, age or trade there."""
+    DEAD = "dead"
+    """Somebody acts whose death the story told before."""
+    NAME = "new name"
+    """The story, its notes and the plan do not have the name."""
     BRIEF = "brief"
     """A language model says that it contradicts an entry of the brief."""
     REPETITION = "repetition"
@@ -54,8 +39,8 @@ class DraftFinding:
     """Something to look at in a draft, on `lines`; None for the draft as a whole.
 
     `text` is a sentence, `place` the `file:line` elsewhere that it refers to, empty for
-    none. `quote` are words of the draft. `is_remark` says that only the writer can judge
-    it, such as a length.
+    none. `quote` are words of the draft, `words` those of them that are wrong, if a rule
+    found it. `is_remark` says that only the writer can judge it, such as a length.
     """
 
     kind: FindingKind
@@ -64,6 +49,7 @@ class DraftFinding:
     quote: str = ""
     place: str = ""
     is_remark: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +75,13 @@ class DraftReport:
     compared_counts: int = 0
 
 
+def add_findings(report: DraftReport, findings: Sequence[DraftFinding]) -> DraftReport:
+    """Return `report` with more findings, each once, in text order."""
+    unique = dict.fromkeys((*report.findings, *findings))
+    ordered = sorted(unique, key=lambda f: f.lines.first if f.lines else 0)
+    return replace(report, findings=tuple(ordered))
+
+
 @dataclass(frozen=True, slots=True)
 class DraftContext:
     """A story with a draft in it.
@@ -96,7 +89,8 @@ class DraftContext:
     `knowledge` and `bible` include the `draft`, a document at its place in the story
     order. `ranks` has the positions of documents in that order. `card` is that of the
     scene, None for another text. `is_revision` says that the draft is a document of the
-    story already: what it introduces is not from later.
+    story already: what it introduces is not from later. `plans` is the text of the
+    writer's plans, and of the draft as it is in the story: their names are known.
     """
 
     knowledge: StoryKnowledge
@@ -105,6 +99,7 @@ class DraftContext:
     ranks: Mapping[DocumentId, int]
     card: SceneCard | None = None
     is_revision: bool = False
+    plans: str = ""
 
     @classmethod
     def of(
@@ -114,16 +109,33 @@ class DraftContext:
         card: SceneCard | None,
         *,
         is_revision: bool = False,
+        plans: str = "",
     ) -> "DraftContext":
         """Return the context of `draft`; this builds the whole story bible."""
         ranks = {document: n for n, document in enumerate(knowledge.order.story)}
         bible = project_bible(knowledge)
-        return cls(knowledge, bible, draft, ranks, card, is_revision)
+        return cls(knowledge, bible, draft, ranks, card, is_revision, plans)
 
     @property
     def text(self) -> str:
         """The text of the draft."""
         return self.knowledge.texts[self.draft].text
+
+    @property
+    def texts_before(self) -> dict[DocumentId, str]:
+        """The texts of the story before the draft, in story order."""
+        story = self.knowledge.order.story
+        return {
+            document: self.knowledge.texts[document].text
+            for document in story
+            if self.ranks[document] < self.ranks.get(self.draft, -1)
+        }
+
+    def locate(self, document: DocumentId, span: Span) -> str:
+        """Return the `file:line` of a passage of the story or a note."""
+        lines = self.knowledge.texts[document].lines.lines_of(span)
+        last = f"-{lines.last}" if lines.last > lines.first else ""
+        return f"{document}:{lines.first}{last}"
 
     def lines_of(self, span: Span) -> LineRange:
         """Return the lines of the draft at `span`."""
@@ -140,303 +152,3 @@ class DraftContext:
         others = [e.document for e in evidence if e.document in self.ranks]
         others = [document for document in others if document != self.draft]
         return bool(others) and all(map(self.is_later, others))
-
-
-def inspect_draft(context: DraftContext) -> DraftReport:
-    """Return the findings of a draft, in text order, and what it makes known."""
-    texts = {document: text.text for document, text in context.knowledge.texts.items()}
-    counts = compare_counts(context.draft, texts)
-    findings = [
-        *_find_later(context),
-        *_describe_counts(context, counts),
-        *_find_abrupt_relations(context),
-        *_find_unmet_card(context),
-        *_describe_repetitions(context),
-    ]
-    findings.sort(key=lambda f: f.lines.first if f.lines else 0)
-    story = context.knowledge.order.story
-    chapters = [context.knowledge.texts[d].text for d in story if d != context.draft]
-    return DraftReport(
-        tuple(findings),
-        tuple(_list_new_facts(context)),
-        measure_voice(context.text, chapters),
-        counts.compared,
-    )
-
-
-def _find_later(context: DraftContext) -> Iterator[DraftFinding]:
-    if not context.is_revision:
-        yield from _find_later_names(context)
-        yield from _find_later_facts(context)
-
-
-def _find_later_names(context: DraftContext) -> Iterator[DraftFinding]:
-    """Yield the names of the draft that the story has only after it.
-
-    A longer or shorter form of a name that the story has before is none of them.
-    """
-    rows: dict[str, list[FirstMention]] = {}
-    for row in context.knowledge.first_seen:
-        if row.document in context.ranks:
-            rows.setdefault(row.character, []).append(row)
-    for character, mentions in rows.items():
-        words = {
-            word
-            for row in mentions
-            if row.document != context.draft and not context.is_later(row.document)
-            for word in row.alias.casefold().split()
-        }
-        for own in (row for row in mentions if row.document == context.draft):
-            later = _find_first_later(context, own, mentions)
-            if later and words.isdisjoint(own.alias.casefold().split()):
-                yield _describe_later_name(context, character, own, later)
-
-
-def _find_first_later(
-    context: DraftContext, own: FirstMention, mentions: Sequence[FirstMention]
-) -> FirstMention | None:
-    """Return the first mention of a name after the draft; None if there is one before,
-    or none at all.
-    """
-    others = [
-        row
-        for row in mentions
-        if row.alias == own.alias and row.document != context.draft
-    ]
-    if not all(context.is_later(row.document) for row in others):
-        return None
-    return min(others, key=lambda row: context.ranks[row.document], default=None)
-
-
-def _describe_later_name(
-    context: DraftContext, character: str, own: FirstMention, later: FirstMention
-) -> DraftFinding:
-    also = f", a name of {character}," if own.alias != character else ""
-    chapter = _name_chapter(context, later.document, later.span)
-    return DraftFinding(
-        FindingKind.LATER,
-        f"{own.alias}{also} is in the story only from {chapter} on",
-        context.lines_of(own.span),
-        context.text[own.span.start : own.span.end],
-        _locate(context, later.document, later.span),
-    )
-
-
-def _find_later_facts(context: DraftContext) -> Iterator[DraftFinding]:
-    for about, claim in _iter_claims(context.bible):
-        own = _own_evidence(context, claim.evidence)
-        if own and context.is_first_told_later(claim.evidence):
-            yield _build_later(context, f"{about}: {claim.value}", own, claim.evidence)
-    for relation in context.bible.relations:
-        own = _own_evidence(context, relation.evidence)
-        if own and context.is_first_told_later(relation.evidence):
-            label, text = format_relation(relation)
-            yield _build_later(context, f"{label}: {text}", own, relation.evidence)
-
-
-def _build_later(
-    context: DraftContext,
-    fact: str,
-    own: TextEvidence,
-    evidence: Sequence[TextEvidence],
-) -> DraftFinding:
-    others = [e for e in evidence if context.is_later(e.document)]
-    first = min(others, key=lambda e: (context.ranks[e.document], e.spans[0]))
-    return DraftFinding(
-        FindingKind.LATER,
-        f"{fact} is told only in chapter {first.chapter}",
-        own.lines,
-        own.text,
-        format_evidence_location(first),
-    )
-
-
-def _describe_counts(
-    context: DraftContext, counts: CountComparison
-) -> Iterator[DraftFinding]:
-    """Yield a finding for each differing count. It is for the writer only where the other
-    one is not of the story before the draft: a model gets nothing from there.
-    """
-    for row in counts.differing:
-        quote = _quote_sentence(context, row.document, row.other)
-        rank = context.ranks.get(row.document)
-        yield DraftFinding(
-            FindingKind.NUMBER,
-            f"{row.own.words}, but elsewhere: “{quote}”",
-            context.lines_of(row.own.span),
-            _quote_sentence(context, context.draft, row.own),
-            _locate(context, row.document, row.other.sentence),
-            is_remark=rank is None or context.is_later(row.document),
-        )
-
-
-def _quote_sentence(
-    context: DraftContext, document: DocumentId, counted: CountedThing
-) -> str:
-    start, end = counted.sentence.start, counted.sentence.end
-    text = context.knowledge.texts[document].text[start:end]
-    at = counted.span.start - start
-    return shorten_line(text, Span(at, at + len(counted.span)))
-
-
-def _find_abrupt_relations(context: DraftContext) -> Iterator[DraftFinding]:
-    """Yield pairs who are allies in the draft and were opponents when the story last said
-    before it what they are, or the other way round.
-    """
-    relations = [r for r in context.bible.relations if r.valence]
-    for relation in relations:
-        own = _own_evidence(context, relation.evidence)
-        if own is None or relation.valence not in OPPOSITES:
-            continue
-        pair = {relation.source, relation.target}
-        earlier = [
-            (context.ranks[evidence.document], evidence.spans[0], other, evidence)
-            for other in relations
-            if {other.source, other.target} == pair
-            for evidence in other.evidence
-            if _is_before(context, evidence)
-        ]
-        if not earlier:
-            continue
-        *_, other, last = max(earlier, key=lambda row: row[:2])
-        if other.valence in OPPOSITES - {relation.valence}:
-            yield _describe_abrupt(relation, own, last)
-
-
-def _describe_abrupt(
-    relation: CharacterRelation, own: TextEvidence, last: TextEvidence
-) -> DraftFinding:
-    was = next(iter(OPPOSITES - {relation.valence}))
-    return DraftFinding(
-        FindingKind.RELATION,
-        f"{relation.source} and {relation.target}: {was} in chapter {last.chapter},"
-        f" {relation.valence} here, and nothing in between",
-        own.lines,
-        own.text,
-        format_evidence_location(last),
-    )
-
-
-def _find_unmet_card(context: DraftContext) -> Iterator[DraftFinding]:
-    card = context.card
-    if card is None:
-        return
-    present = {
-        name
-        for scene in context.bible.scenes
-        if scene.document == context.draft
-        for name in scene.present
-    }
-    for name in card.cast:
-        problem = _check_person(context, name, present)
-        if problem:
-            yield DraftFinding(FindingKind.CARD, problem)
-    pattern = compile_forms_pattern([_strip_article(card.place).casefold()])
-    if card.place and pattern and not pattern.search(context.text.casefold()):
-        text = f"{card.place} is not named"
-        yield DraftFinding(FindingKind.CARD, text, is_remark=True)
-    words = len(context.text.split())
-    if card.words and abs(words - card.words) > LENGTH_TOLERANCE * card.words:
-        text = f"{words:,} words; the card plans {card.words:,}"
-        yield DraftFinding(FindingKind.CARD, text, is_remark=True)
-
-
-def _check_person(context: DraftContext, name: str, present: set[str]) -> str:
-    """Return what is wrong with a person of the card; empty if they are present."""
-    people = match_people(name, context.bible)
-    if any(person.name in present for person in people):
-        return ""
-    forms = [name, *(form.name for person in people for form in person.aliases)]
-    pattern = compile_forms_pattern(forms)
-    if pattern and pattern.search(context.text):
-        return f"{name} is named, but neither acts nor speaks"
-    return f"{name} is not in the draft"
-
-
-def _strip_article(place: str) -> str:
-    first, _, rest = place.partition(" ")
-    return rest if first.casefold() in ("the", "a", "an") and rest else place
-
-
-def _describe_repetitions(context: DraftContext) -> Iterator[DraftFinding]:
-    story = context.knowledge.order.story
-    texts = {document: context.knowledge.texts[document].text for document in story}
-    texts.setdefault(context.draft, context.text)
-    for repetition in find_repetitions(context.draft, texts):
-        is_own = repetition.document == context.draft
-        yield DraftFinding(
-            FindingKind.REPETITION,
-            _describe_repetition(repetition, is_own=is_own),
-            context.lines_of(repetition.span),
-            context.text[repetition.span.start : repetition.span.end],
-            _locate(context, repetition.document, repetition.other_span),
-        )
-
-
-def _describe_repetition(repetition: Repetition, *, is_own: bool) -> str:
-    where = "earlier in the draft" if is_own else "in the story"
-    if repetition.is_verbatim:
-        return f"{repetition.words} words in a row stand {where}, too"
-    return f"a passage {where} is very similar"
-
-
-def _list_new_facts(context: DraftContext) -> Iterator[NewFact]:
-    yield from _list_new_people_and_events(context)
-    for about, claim in _iter_claims(context.bible):
-        own = _own_evidence(context, claim.evidence)
-        if own is not None and all(e.document == context.draft for e in claim.evidence):
-            yield NewFact(about, claim.value, own)
-    for relation in context.bible.relations:
-        own = _own_evidence(context, relation.evidence)
-        documents = {e.document for e in relation.evidence}
-        if own is not None and documents == {context.draft}:
-            label, text = format_relation(relation)
-            yield NewFact(label, text, own)
-
-
-def _list_new_people_and_events(context: DraftContext) -> Iterator[NewFact]:
-    for person in context.bible.characters:
-        first = person.first_seen
-        if first is not None and first.document == context.draft:
-            yield NewFact(person.name, "a new person", first)
-    for event in context.bible.events:
-        if event.evidence.document == context.draft:
-            yield NewFact("event", event.description, event.evidence)
-
-
-def _iter_claims(bible: Bible) -> Iterator[tuple[str, BibleClaim]]:
-    """Yield (subject and attribute, claim) for each claim about people and the world."""
-    for person in bible.characters:
-        for claim in chain(person.attributes, person.personality_traits):
-            label = f", {claim.label.rstrip(' .:')}" if claim.label else ""
-            yield f"{person.name}{label}", claim
-    for element in bible.world:
-        for claim in element.descriptions:
-            yield element.name, claim
-
-
-def _own_evidence(
-    context: DraftContext, evidence: Iterable[TextEvidence]
-) -> TextEvidence | None:
-    return next((e for e in evidence if e.document == context.draft), None)
-
-
-def _is_before(context: DraftContext, evidence: TextEvidence) -> bool:
-    rank = context.ranks.get(evidence.document)
-    return rank is not None and rank < context.ranks.get(context.draft, -1)
-
-
-def _name_chapter(context: DraftContext, document: DocumentId, span: Span) -> str:
-    outline = context.knowledge.order.outlines[document]
-    index = next(
-        (n for n, c in enumerate(outline.chapters) if c.span.holds(span)),
-        0,
-    )
-    number = context.knowledge.order.chapter_number(document, index)
-    return f"chapter {number}"
-
-
-def _locate(context: DraftContext, document: DocumentId, span: Span) -> str:
-    lines = context.knowledge.texts[document].lines.lines_of(span)
-    last = f"-{lines.last}" if lines.last > lines.first else ""
-    return f"{document}:{lines.first}{last}"

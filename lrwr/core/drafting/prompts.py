@@ -10,15 +10,9 @@ from string import Template
 
 from lrwr.core.drafting.brief import Brief, render_brief
 from lrwr.core.drafting.brief_items import BriefItem, BriefSection
+from lrwr.core.drafting.findings import DraftFinding
 from lrwr.core.drafting.folder import PROMPTS_FOLDER
 from lrwr.core.drafting.model_steps import StepPrompt
-from lrwr.core.drafting.revision import (
-    DraftEdit,
-    DraftIssue,
-    RefusedIssue,
-    Revision,
-    apply_edits,
-)
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import (
     CHARACTERS_PER_TOKEN,
@@ -28,6 +22,109 @@ from lrwr.core.model.language_model import (
     flatten_reply_text,
 )
 from lrwr.core.ports.models import ReplyShape
+
+MAX_FIND_CHARS = 1_000
+"""Longest words that one edit replaces: a revision rewrites no scene."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftIssue:
+    """A finding about a draft, as a sentence for the model and the writer.
+
+    `quote` are words of the draft. `others` are places of the story that it refers to,
+    each with its words. `is_remark` leaves it to the writer: no revision is asked for it.
+    """
+
+    text: str
+    quote: str = ""
+    others: tuple[str, ...] = ()
+    is_remark: bool = False
+
+    @classmethod
+    def of(cls, finding: DraftFinding, draft: str) -> "DraftIssue":
+        """Return the issue of a finding about `draft`, the file that it would become."""
+        place = finding.place
+        if place.startswith(f"{draft}:"):
+            place = f"the draft, line {place.removeprefix(f'{draft}:')}"
+        return cls(
+            f"{finding.kind}: {finding.text}",
+            finding.quote,
+            (f"See {place}",) if place else (),
+            finding.is_remark,
+        )
+
+    def describe(self) -> str:
+        """Return the issue with its quotations, on several lines."""
+        quoted = [f"In the draft: “{self.quote}”"] if self.quote else []
+        return "\n".join([self.text, *quoted, *self.others])
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEdit:
+    """An edit for finding number `finding`, from 1: `find` becomes `replace`."""
+
+    finding: int
+    find: str
+    replace: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedIssue:
+    """A finding, by its number from 1, that a model does not correct, and the reason."""
+
+    finding: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A revised `text`, with the edits that led to it and what was left as it is."""
+
+    text: str
+    edits: tuple[DraftEdit, ...] = ()
+    refused: tuple[RefusedIssue, ...] = ()
+
+
+def apply_edits(text: str, edits: Sequence[DraftEdit]) -> str:
+    """Return `text` after all `edits`, each of which must match it exactly once.
+
+    Raises:
+        MalformedReply: An edit matches not at all or several times, is too long, changes
+            nothing, or overlaps another.
+    """
+    located = [(_locate_edit(text, edit), edit) for edit in edits]
+    located.sort(key=lambda pair: pair[0])
+    parts: list[str] = []
+    end = 0
+    for start, edit in located:
+        if start < end:
+            raise MalformedReply(
+                f"the edit of “{_shorten(edit.find)}” overlaps another"
+            )
+        parts += [text[end:start], edit.replace]
+        end = start + len(edit.find)
+    return "".join([*parts, text[end:]])
+
+
+def _locate_edit(text: str, edit: DraftEdit) -> int:
+    count = text.count(edit.find) if edit.find else 0
+    shown = _shorten(edit.find)
+    if not edit.find.strip():
+        raise MalformedReply("`find` is empty")
+    if len(edit.find) > MAX_FIND_CHARS:
+        raise MalformedReply(f"“{shown}” is longer than {MAX_FIND_CHARS} characters")
+    if count != 1:
+        times = "not" if not count else f"{count} times"
+        raise MalformedReply(f"“{shown}” stands {times} in the draft, not once")
+    if edit.find == edit.replace:
+        raise MalformedReply(f"the edit of “{shown}” changes nothing")
+    return text.index(edit.find)
+
+
+def _shorten(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= 60 else f"{plain[:60]} …"
+
 
 TOKENS_PER_WORD = 1.4
 USUAL_WORDS = 1_000
@@ -119,19 +216,21 @@ would spoil the scene; why: a short reason for the author.
 """,
     PromptName.REVIEW: """\
 You compare a draft of a scene of a novel, for its author, with its planned beats and \
-with a brief of numbered entries: what the story says before the scene, and the author's \
-rules. Judge neither style nor quality.
+with a brief of numbered entries: the author's rules, what the story says before the \
+scene, and last passages of story and notes about what the draft mentions. Judge neither \
+style nor quality.
 beats: for each of the $beats beats copy the words of the draft that show it happen, 4 to \
 30 of them, letter by letter. If it does not happen in the draft, or only something like \
 it, leave quote empty.
 conflicts: what the draft tells as a fact while an entry says something else: another \
-number, age, time, kinship, name, colour, place or owner; somebody else who did it; \
-somebody who is dead or cannot know; a rule that is broken. draft: the words of the draft, \
+number, age, time, kinship, trade, name, colour, material, side, place or owner; somebody \
+else who did it; somebody who is dead or cannot know; a rule that is broken. Compare the \
+draft sentence by sentence with all entries. draft: the words of the draft, \
 2 to 30, letter by letter. entry: the number of the entry. brief: its words that say \
 otherwise, letter by letter.
 No conflicts are: new things; what has changed in the draft itself; lies, guesses and \
 mistakes of characters; what “plan:” or “planned” entries intend for later. If you are \
-not sure, leave it out. Most drafts have none.
+not sure, leave it out.
 """,
     PromptName.PLAN: """\
 You help a novelist plan a novel; the author decides about everything. You get the plan \

@@ -3,7 +3,7 @@ contradict its brief. Words that are not in the draft and in the brief do not co
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from lrwr.core.attribution.quotations import find_quotation
@@ -20,6 +20,7 @@ from lrwr.core.drafting.prompts import (
     reduce_brief,
 )
 from lrwr.core.model.language_model import (
+    CHARACTERS_PER_TOKEN,
     MalformedReply,
     build_strict_schema,
     extract_json_object,
@@ -34,7 +35,9 @@ from lrwr.core.model.text import (
 from lrwr.core.ports.models import ReplyShape
 
 COMPARED_TOKENS = 2_400
-"""Tokens of the entries of a brief that a draft is compared with, at most."""
+"""Tokens of the entries of a brief, and of passages, that a draft is compared with."""
+PASSAGE_TOKENS = 1_300
+"""Tokens of them for passages about what the draft says, at most."""
 MAX_CONFLICTS = 8
 BEAT_TOKENS, CONFLICT_TOKENS = 50, 160
 """Usual tokens of what is said about a beat, and about all conflicts."""
@@ -78,20 +81,33 @@ class DraftReview:
     dropped: int = 0
 
 
-def select_compared(brief: Brief) -> Brief:
-    """Return `brief` with only what a draft can contradict, the most important first."""
-    return reduce_brief(brief, _COMPARED, COMPARED_TOKENS)
+def select_compared(brief: Brief, passages: Sequence[BriefItem] = ()) -> Brief:
+    """Return `brief` with only what a draft can contradict, the most important first,
+    and as many of `passages`, the best first, as fit; those that it has are left out.
+    """
+    present = "\n".join(item.text for item in brief.items if item.section in _COMPARED)
+    room = PASSAGE_TOKENS * CHARACTERS_PER_TOKEN
+    chosen: list[BriefItem] = []
+    for item in passages:
+        size = len(item.text) + len(item.place) + 12
+        if size <= room and item.text not in present:
+            chosen.append(item)
+            room -= size
+    tokens = COMPARED_TOKENS - PASSAGE_TOKENS + room // CHARACTERS_PER_TOKEN
+    reduced = reduce_brief(brief, _COMPARED, tokens)
+    chosen.sort(key=lambda item: item.section)
+    return replace(reduced, items=(*reduced.items, *chosen))
 
 
 def build_review_prompt(texts: PromptTexts, brief: Brief, draft: str) -> StepPrompt:
     """Return the prompt that asks which words of a draft show the beats of the card, and
-    which contradict the brief.
+    which contradict `brief`, as `select_compared` returns it.
     """
     beats = brief.card.beats
     listed = "\n".join(f"{n}. {beat}" for n, beat in enumerate(beats, start=1))
     task = texts.render(PromptName.REVIEW, beats=len(beats))
     blocks = (
-        ("brief", render_brief(select_compared(brief))),
+        ("brief", render_brief(brief)),
         ("beats", listed),
         ("draft", draft),
     )
@@ -103,7 +119,7 @@ def parse_review(reply: str, brief: Brief, draft: str) -> DraftReview:
     """Return the review of `draft` in a reply.
 
     A conflict counts only with words of the draft and of an entry of `brief`, as
-    `select_compared` returns it.
+    `select_compared` returns it, and the first one of the same words.
 
     Raises:
         MalformedReply: The reply has another shape, leaves a beat out, or quotes words
@@ -123,8 +139,16 @@ def parse_review(reply: str, brief: Brief, draft: str) -> DraftReview:
                 f"the quote of beat {proof.number} is not in the draft"
             )
     parsed = [_parse_conflict(row, brief.items, draft) for row in others]
-    conflicts = tuple(dict.fromkeys(filter(None, parsed)))
-    return DraftReview(tuple(proofs), conflicts[:MAX_CONFLICTS], parsed.count(None))
+    conflicts: list[BriefConflict] = []
+    for conflict in filter(None, parsed):
+        if not any(_overlap(conflict.span, other.span) for other in conflicts):
+            conflicts.append(conflict)
+    chosen = tuple(conflicts[:MAX_CONFLICTS])
+    return DraftReview(tuple(proofs), chosen, parsed.count(None))
+
+
+def _overlap(span: Span, other: Span) -> bool:
+    return span.start < other.end and other.start < span.end
 
 
 def _parse_proof(row: object) -> BeatProof:
@@ -162,18 +186,18 @@ async def review_draft(
     steps: ModelSteps, texts: PromptTexts, brief: Brief, draft: str
 ) -> tuple[list[DraftFinding], int]:
     """Return a finding for each beat of the card for which the language model has no
-    words of `draft` to quote, and for each of its words that contradict the brief; and
-    how many conflicts were dropped, because they were quoted wrongly.
+    words of `draft` to quote, and for each of its words that contradict `brief`, as
+    `select_compared` returns it; and how many conflicts were dropped, because they were
+    quoted wrongly.
 
     Raises:
         ServiceUnavailable: The model did not answer usably.
         StoreProblem: A reply cannot be stored.
     """
-    compared = select_compared(brief)
-    if not brief.card.beats and not compared.items:
+    if not brief.card.beats and not brief.items:
         return [], 0
     prompt = build_review_prompt(texts, brief, draft)
-    parse = partial(parse_review, brief=compared, draft=draft)
+    parse = partial(parse_review, brief=brief, draft=draft)
     review = await steps.request(prompt, parse)
     unmet = [
         DraftFinding(
@@ -196,6 +220,7 @@ def _describe_conflict(conflict: BriefConflict, draft: str, model: str) -> Draft
         LineIndex.of(draft).lines_of(span),
         " ".join(draft[span.start : span.end].split()),
         conflict.item.place,
+        is_remark=conflict.item.section is BriefSection.NOTES,
     )
 
 

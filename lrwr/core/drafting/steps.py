@@ -9,6 +9,8 @@ from lrwr.core.drafting.brief import Brief
 from lrwr.core.drafting.model_steps import ModelSteps
 from lrwr.core.drafting.prompts import (
     MAX_ISSUES,
+    DraftEdit,
+    DraftIssue,
     PromptTexts,
     build_beat_prompt,
     build_revise_prompt,
@@ -16,7 +18,6 @@ from lrwr.core.drafting.prompts import (
     parse_prose,
     parse_revision,
 )
-from lrwr.core.drafting.revision import DraftEdit, DraftIssue
 from lrwr.core.model.errors import ServiceUnavailable
 
 MAX_ROUNDS = 3

@@ -46,6 +46,7 @@ _CALLED = re.compile(
     r"|(?P<owned>[a-z]+)(?:['’]s|, whose) name (?:is|was) (?P<other>[A-Z]\w+)"
 )
 _COMPARED = re.compile(r"\b(?:older|younger)\b")
+_BODY = re.compile(r"\b(?:eyes?|eyed|hair|haired|years? old|aged?)\b")
 _NAMELESS = re.compile(r"(?P<what>[a-z]+) (?:had|has) (?P<none>no name)\b")
 
 
@@ -72,6 +73,14 @@ def list_known_attributes(bible: Bible) -> tuple[KnownAttribute, ...]:
                 values = tuple(claim.value for claim in claims)
                 attributes.append(KnownAttribute(forms, label, values))
     return tuple(attributes)
+
+
+def states_attribute(statement: str) -> bool:
+    """Return whether a statement may have a colour, material, side or name of a thing,
+    or eyes, hair or an age, so that it can be compared.
+    """
+    has_look = any(look.thing for look in _iter_looks(statement, ""))
+    return has_look or any(p.search(statement) for p in (_CALLED, _BODY))
 
 
 def find_attribute_differences(

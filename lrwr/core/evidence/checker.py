@@ -122,7 +122,7 @@ class DraftChecker:
         if _states_nothing(statement):
             return CheckedStatement(statement, StatementResult.NOTHING)
         subject = resolve_subject(statement, story, subject)
-        candidates = await self._find(statement, story, subject, before)
+        candidates = await self.find_passages(statement, story, subject, before)
         checked = _decide(statement, story, candidates)
         if story.horizon is not None and checked.result in _COMPARED:
             later = await self._find_later_clause(statement, story, candidates)
@@ -200,7 +200,7 @@ class DraftChecker:
         compared = await self._compare_all(statement, story, passages)
         return tuple(_show(c) for c in compared if c.is_visible)
 
-    async def _find(
+    async def find_passages(
         self,
         statement: DraftStatement,
         story: CheckedStory,
@@ -209,7 +209,11 @@ class DraftChecker:
     ) -> list[ComparedPassage]:
         """Return the passages that may tell of a statement, closest first.
 
-        Its clauses are searched if the passages do not repeat the whole.
+        Its clauses are searched if the passages do not repeat the whole. `subject` and
+        `before` are as in `check`.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         whole = await self._search.find(statement, story, subject, before)
         candidates = await self._compare_all(statement, story, whole.values())

@@ -54,10 +54,17 @@ class StatementSearch:
     """Searches one library for statements. Read-only.
 
     `reranker` chooses the passages of a second search; None for the order of the search.
+    Without `dense`, only words are searched: nothing is embedded.
     """
 
-    def __init__(self, finder: PassageFinder, reranker: Reranker | None = None) -> None:
-        self._finder, self._reranker = finder, reranker
+    def __init__(
+        self,
+        finder: PassageFinder,
+        reranker: Reranker | None = None,
+        *,
+        dense: bool = True,
+    ) -> None:
+        self._finder, self._reranker, self._dense = finder, reranker, dense
 
     async def find(
         self, statement: DraftStatement, story: CheckedStory, subject: str, before: str
@@ -123,6 +130,7 @@ class StatementSearch:
     ) -> dict[ChunkId, Passage]:
         passages: dict[ChunkId, Passage] = {}
         for request in requests:
+            request = replace(request, dense=self._dense)
             result = await self._finder.find(request, story.order)
             for passage in result.passages:
                 passages.setdefault(passage.chunk.id, passage)

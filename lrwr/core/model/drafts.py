@@ -15,6 +15,8 @@ class DraftDecision(StrEnum):
     """It was accepted, and its file removed again."""
     UNDECIDED = "undecided"
     """Nothing was decided. Not stored."""
+    SUPERSEDED = "superseded"
+    """Nothing was decided, but another draft of the scene is accepted. Not stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from lrwr.core.drafting.findings import (
     DraftContext,
     DraftFinding,
     FindingKind,
-    inspect_draft,
 )
+from lrwr.core.drafting.inspection import inspect_draft
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import DIRECTED_DETAIL, CharacterField, FactAbout
 from tests.fakes.stories import Book, Stories

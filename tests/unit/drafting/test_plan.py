@@ -9,8 +9,9 @@ from lrwr.core.drafting.plan_questions import (
     PlanMaterial,
     PlanStep,
     list_plan_questions,
+    list_tidy_hints,
+    may_be_same_name,
 )
-from lrwr.core.drafting.tidiness import list_tidy_hints, may_be_same_name
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty

@@ -7,12 +7,13 @@ import pytest
 from lrwr.core.bible.values import Bible
 from lrwr.core.drafting.board import parse_board
 from lrwr.core.drafting.folder import INTENT_TEMPLATE, DraftFile
-from lrwr.core.drafting.plan_answers import insert_answers, parse_answers
 from lrwr.core.drafting.plan_questions import (
     PlanMaterial,
     PlanQuestion,
     PlanStep,
+    insert_answers,
     list_plan_questions,
+    parse_answers,
 )
 from lrwr.core.model.language_model import MalformedReply
 

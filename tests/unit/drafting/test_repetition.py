@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.drafting.repetition import RUN_WORDS, Repetition, find_repetitions
+from lrwr.core.drafting.style import RUN_WORDS, Repetition, find_repetitions
 from lrwr.core.model.documents import DocumentId
 
 DRAFT, OTHER = DocumentId("draft.md"), DocumentId("1.md")

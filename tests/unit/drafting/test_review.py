@@ -10,6 +10,7 @@ from lrwr.core.drafting.brief_items import BriefItem, BriefSection
 from lrwr.core.drafting.prompts import PromptTexts
 from lrwr.core.drafting.review import (
     COMPARED_TOKENS,
+    PASSAGE_TOKENS,
     build_review_prompt,
     parse_review,
     select_compared,
@@ -86,8 +87,26 @@ def test_a_conflict_with_other_words_is_dropped(row: dict[str, object]) -> None:
     assert (review.conflicts, review.dropped) == ((), 1)
 
 
+def test_of_contradictions_of_the_same_words_the_first_counts() -> None:
+    rows = [
+        conflict("the four keys", 2, "five of them"),
+        conflict("laid down the four keys", 2, "them: keys"),
+        conflict("Hob heard it", 1, "Hob speaks"),
+    ]
+    review = parse_review(reply("", "", conflicts=rows), COMPARED, DRAFT)
+    assert [found.words for found in review.conflicts] == ["five of them", "Hob speaks"]
+
+
+def test_passages_follow_the_brief_unless_it_has_them_and_within_its_tokens() -> None:
+    note = BriefItem(BriefSection.NOTES, "Hob: deaf in the left ear", 3, "n.md:1")
+    same = BriefItem(BriefSection.STORY, "There were five of them: keys.", 3, "9.md:99")
+    long = BriefItem(BriefSection.STORY, "word " * 5 * PASSAGE_TOKENS, 3, "2.md:1")
+    compared = select_compared(BRIEF, [long, same, note])
+    assert compared.items == (RULE, KEYS, note)
+
+
 def test_the_entries_are_numbered_as_they_are_sent_and_limited() -> None:
-    prompt = build_review_prompt(PromptTexts(), BRIEF, DRAFT)
+    prompt = build_review_prompt(PromptTexts(), COMPARED, DRAFT)
     sent = dict(prompt.blocks)
     assert f"[2] {KEYS.text}" in sent["brief"]
     assert VOICE.text not in sent["brief"]

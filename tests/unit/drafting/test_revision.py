@@ -7,6 +7,7 @@ import pytest
 
 from lrwr.core.drafting.findings import DraftFinding, FindingKind
 from lrwr.core.drafting.prompts import (
+    DraftIssue,
     PromptName,
     PromptTexts,
     check_prompt,
@@ -15,7 +16,6 @@ from lrwr.core.drafting.prompts import (
     parse_prose,
     parse_revision,
 )
-from lrwr.core.drafting.revision import DraftIssue
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import MalformedReply
 

@@ -2,7 +2,7 @@
 
 import random
 
-from lrwr.core.drafting.voice import LEAST_WORDS, VoiceProfile, measure_voice
+from lrwr.core.drafting.style import LEAST_WORDS, VoiceProfile, measure_voice
 
 NAMES = ["lamp", "road", "stair", "tide", "bell", "gull", "wall", "rope"]
 

@@ -1,0 +1,73 @@
+"""The dead who act in a draft."""
+
+import pytest
+
+from lrwr.core.drafting.people_check import (
+    DeadActor,
+    KnownPerson,
+    find_dead_actors,
+    select_own_forms,
+)
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import Span
+
+ONE, TWO, THREE = map(DocumentId, ("1.md", "2.md", "3.md"))
+DEATH = "Corin Vale drowned in the spring. Nell Tallow wept."
+ACT = "Corin Vale laughed. Nell Tallow put the lamp out."
+PEOPLE = (KnownPerson("Corin Vale", ("Corin Vale", "Corin")),)
+
+
+def find(
+    draft: str, *before: str, people: tuple[KnownPerson, ...] = PEOPLE
+) -> list[DeadActor]:
+    texts = dict(zip((ONE, TWO, THREE), before, strict=False))
+    return list(find_dead_actors(draft, texts, people))
+
+
+def test_somebody_who_died_before_and_acts_is_named_with_both_places() -> None:
+    (actor,) = find(ACT, "The tide was late.", DEATH)
+    assert (actor.name, actor.document) == ("Corin Vale", TWO)
+    assert ACT[actor.act.start : actor.act.end] == "Corin Vale laughed"
+    assert DEATH[actor.death.start : actor.death.end] == (
+        "Corin Vale drowned in the spring."
+    )
+
+
+@pytest.mark.parametrize(
+    ("draft", "before"),
+    [
+        ("Corin Vale had laughed here once.", [DEATH]),
+        ("“Corin Vale laughed,” said Nell.", [DEATH]),
+        (ACT, ["Corin Vale nearly drowned in the spring."]),
+        (ACT, [DEATH, "Corin Vale came in.", "Corin Vale laughed."]),
+        ("Corin Valerius laughed.", [DEATH]),
+    ],
+    ids=["memory", "in speech", "not dead", "alive twice after it", "another name"],
+)
+def test_others_are_not_dead_or_do_not_act(draft: str, before: list[str]) -> None:
+    assert find(draft, *before) == []
+
+
+def test_a_list_of_the_dead_counts_also_for_names_without_a_character() -> None:
+    (actor,) = find("Edwin Sayle sat down.", "> Drowned: Luke Amery; Edwin Sayle.")
+    assert (actor.name, actor.document) == ("Edwin Sayle", ONE)
+
+
+@pytest.mark.parametrize(("is_present", "found"), [(False, 1), (True, 0)])
+def test_a_note_of_a_death_counts_if_nobody_has_met_them(
+    is_present: bool, found: int
+) -> None:
+    note = ("Dead before the book begins.", DocumentId("n.md"), Span(0, 4))
+    person = KnownPerson("Corin Vale", ("Corin Vale",), (note,), is_present)
+    assert len(find(ACT, "The tide was late.", people=(person,))) == found
+
+
+def test_a_form_that_may_mean_somebody_else_is_left_out() -> None:
+    forms = {
+        "Corin Vale": ("Corin Vale", "Vale", "the keeper"),
+        "Ada Vale": ("Ada Vale", "Ada"),
+    }
+    assert select_own_forms(forms) == {
+        "Corin Vale": ("Corin Vale",),
+        "Ada Vale": ("Ada Vale", "Ada"),
+    }
