@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -13,9 +13,13 @@ from lrwr.app.post_files import CachedWebSearch, PostFiles, StoredPost
 from lrwr.core.adapters.document_renderer import render_blocks_as_docx
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import fold_words
 from lrwr.core.bible.name_lookup import list_cast_forms
-from lrwr.core.evidence.attribute_check import list_known_attributes
+from lrwr.core.evidence.attribute_check import (
+    list_known_attributes,
+    list_known_relations,
+)
 from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import (
     PART_BREAK,
@@ -34,7 +38,10 @@ from lrwr.core.evidence.pack import (
     anchor_facts,
     list_pack_documents,
 )
-from lrwr.core.evidence.quotation_check import compare_with_texts
+from lrwr.core.evidence.quotation_check import (
+    compare_with_texts,
+    list_known_quotations,
+)
 from lrwr.core.evidence.results import (
     CheckedStatement,
     CheckedStory,
@@ -145,20 +152,29 @@ async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedSt
     bible = workspace.bible()
     cast = list_cast_forms(await bible.names())
     order, pipeline = await bible.story_order(), workspace.settings.pipeline
-    if not as_of:
-        attributes = list_known_attributes(await bible.read())
-        return CheckedStory(order, pipeline, cast, None, cast, attributes=attributes)
-    horizon = await bible.horizon(as_of)
-    attributes = list_known_attributes(await bible.read(horizon))
+    horizon = await bible.horizon(as_of) if as_of else None
+    story_data = await bible.read(horizon)
     scope = build_search_scope(order, types=(), horizon=horizon, kinds=[*ChunkKind])
-    texts = await workspace.passages.texts(scope.documents or ())
-    words = frozenset(
-        word
-        for document, text in texts.items()
-        for word in fold_words(text.text[: scope.until.get(document)])
+    documents = scope.documents if horizon is not None else order.outlines
+    texts = await workspace.passages.texts(documents or ())
+    parts = [text.text[: scope.until.get(id_)] for id_, text in texts.items()]
+    words = (word for part in parts for word in fold_words(part))
+    return CheckedStory(
+        order,
+        pipeline,
+        cast,
+        horizon,
+        list_cast_forms(await bible.names(horizon)) if horizon is not None else cast,
+        frozenset(words) if horizon is not None else frozenset(),
+        list_known_attributes(story_data),
+        list_known_relations(story_data),
+        list_known_quotations(story_data),
+        await asyncio.to_thread(_collect_stems, parts),
     )
-    known_cast = list_cast_forms(await bible.names(horizon))
-    return CheckedStory(order, pipeline, cast, horizon, known_cast, words, attributes)
+
+
+def _collect_stems(texts: Sequence[str]) -> frozenset[str]:
+    return frozenset().union(*map(stem_words, texts))
 
 
 def create_draft_checker(

@@ -64,6 +64,8 @@ def render_checked_draft(
         yield styled_line(f"“{shorten_excerpt(checked.statement.text)}”", indent=4)
         for difference in checked.differences:
             yield styled_line(describe_difference(difference), indent=6)
+        if note := describe_note(checked):
+            yield styled_line(StyledText(note, "faint"), indent=6)
         for page in checked.pages:
             yield styled_line(
                 StyledText("a page, not compared: ", "faint"),
@@ -110,6 +112,20 @@ def describe_kind(checked: CheckedStatement) -> str:
     if checked.judgement is not None and checked.result is StatementResult.CLOSEST:
         return checked.judgement.verdict.value
     return checked.result.value
+
+
+def describe_note(checked: CheckedStatement) -> str:
+    """Return what an author may look at in a statement, in a sentence; empty for nothing:
+    words that the story has nowhere, and who seems to say its quotation.
+    """
+    sentences = []
+    if checked.absent_words and checked.result is StatementResult.CLOSEST:
+        words = ", ".join(f"“{sanitize_line(word)}”" for word in checked.absent_words)
+        sentences.append(f"Nowhere in your text: {words}.")
+    if checked.probable_speaker and not checked.differences:
+        name = sanitize_line(checked.probable_speaker)
+        sentences.append(f"In the text, {name} seems to say this.")
+    return " ".join(sentences)
 
 
 def describe_difference(difference: DetailDifference) -> str:
@@ -163,6 +179,8 @@ def checked_draft_as_json(
                 "needs_author": checked.needs_author,
                 "verdict": _judgement_as_json(checked),
                 "chapter": checked.chapter,
+                "absent_words": list(checked.absent_words),
+                "probable_speaker": checked.probable_speaker or None,
                 "pages": list(checked.statement.links),
                 "web": [{"title": p.title, "url": p.url} for p in checked.pages],
                 "differences": [

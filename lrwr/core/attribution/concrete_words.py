@@ -150,6 +150,11 @@ def group_looks() -> Mapping[str, tuple[frozenset[int], frozenset[str]]]:
     return MappingProxyType({word: (kinds[word], groups[word]) for word in kinds})
 
 
+def is_colour(word: str) -> bool:
+    """Return whether a normalized word is a colour."""
+    return _group_by_word().get(word, (-1, ()))[0] == 0
+
+
 def _list_concrete(text: str) -> Iterator[tuple[str, tuple[int, frozenset[str]]]]:
     groups = _group_by_word()
     for match in WORD_PATTERN.findall(_VERB.sub("", text)):

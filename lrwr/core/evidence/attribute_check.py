@@ -1,5 +1,5 @@
 """Compares what a statement says of a thing or a character with the text: its colour,
-material, side, name, eyes, hair and age.
+material, side, number, name, eyes, hair, age and kin.
 """
 
 import re
@@ -7,12 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.attribution.concrete_words import group_looks
-from lrwr.core.attribution.details import stem_words
+from lrwr.core.attribution.details import are_hedged, stem_words
 from lrwr.core.attribution.names import fold_words, list_named_characters
 from lrwr.core.bible.values import Bible
-from lrwr.core.continuity.values import are_values_incompatible, do_ages_differ
-from lrwr.core.evidence.comparison import DetailDifference, DetailKind
-from lrwr.core.evidence.results import CheckedStory, KnownAttribute
+from lrwr.core.continuity.values import (
+    are_values_incompatible,
+    classify_kinship,
+    do_ages_differ,
+    excludes_kinship,
+    invert_kinship,
+)
+from lrwr.core.evidence.comparison import DetailDifference, DetailKind, list_counted
+from lrwr.core.evidence.results import CheckedStory, KnownAttribute, KnownRelation
 from lrwr.core.model.facts import SURE_CERTAINTIES, Fact
 from lrwr.core.model.text import (
     STOP_WORDS,
@@ -22,7 +28,8 @@ from lrwr.core.model.text import (
     stem_word,
 )
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
-from lrwr.core.nlp.text.prose import annotate_prose
+from lrwr.core.nlp.facts.kinship import find_kinship_facts
+from lrwr.core.nlp.text.prose import AnnotatedProse, annotate_prose
 
 COMPARED_LABELS = frozenset({"eyes", "hair", "age"})
 """Attributes of characters of which two values exclude each other."""
@@ -32,6 +39,10 @@ MIN_SHARED_SHARE = 0.5
 ENOUGH_STEMS = 3
 """Content words that a statement must share with a sentence of the text to be about the
 same thing: so many that are so large a share, or so many more."""
+
+MIN_COUNTED_STEMS = 2
+"""Content words, besides number and what is counted, that a statement must share with a
+sentence to count the same things."""
 
 MEANT_WORDS = 3
 """Content words at the end of a sentence that "it" in the next one may mean."""
@@ -83,6 +94,23 @@ def states_attribute(statement: str) -> bool:
     return has_look or any(p.search(statement) for p in (_CALLED, _BODY))
 
 
+def list_known_relations(bible: Bible) -> tuple[KnownRelation, ...]:
+    """Return the kinships that text or notes state."""
+    forms = {
+        profile.name: (profile.name, *(form.name for form in profile.aliases))
+        for profile in bible.characters
+    }
+    return tuple(
+        KnownRelation(
+            forms.get(relation.source, (relation.source,)),
+            forms.get(relation.target, (relation.target,)),
+            relation.kind,
+        )
+        for relation in bible.relations
+        if classify_kinship(relation.kind) and not relation.derived
+    )
+
+
 def find_attribute_differences(
     statement: str,
     passages: Sequence[str],
@@ -97,8 +125,9 @@ def find_attribute_differences(
     """
     looks = _compare_looks(statement, passages, split, story, subject)
     names = _compare_names(statement, passages, split)
+    counts = _compare_counts(statement, passages, split, story, subject)
     facts = _compare_facts(statement, split, story, subject) if story else ()
-    return tuple(dict.fromkeys((*looks, *names, *facts)))
+    return tuple(dict.fromkeys((*looks, *names, *counts, *facts)))
 
 
 def _compare_looks(
@@ -241,12 +270,49 @@ def _compare_names(
             yield DetailDifference(DetailKind.NAME, name, names[0])
 
 
+def _compare_counts(
+    statement: str,
+    passages: Sequence[str],
+    split: SentenceSplitter,
+    story: CheckedStory | None,
+    subject: str,
+) -> Iterator[DetailDifference]:
+    """Yield the numbers of a statement for which a sentence on the same matter has another
+    number of the same things, and none has the same number of them.
+    """
+    counted = [row for row in list_counted(statement) if row[2]]
+    if not counted:
+        return
+    cast = story.cast if story else ()
+    sentences = list(_iter_sentences(passages, split))
+    named = set().union(*list_named_characters(f"{subject}. {statement}", cast), ())
+    stems = stem_words(statement)
+    for value, words, noun in counted:
+        rivals = [
+            (number, other, sentence)
+            for _, sentence in sentences
+            for number, other, what in list_counted(sentence)
+            if what == noun
+        ]
+        if any(number == value for number, _, _ in rivals):
+            continue
+        for number, other, sentence in rivals:
+            who = set().union(*list_named_characters(sentence, cast), ())
+            shared = (stems & stem_words(sentence)) - stem_words(words) - {noun}
+            is_same = not (named and who) or bool(named & who)
+            if (
+                is_same
+                and len(shared) >= MIN_COUNTED_STEMS
+                and not are_hedged([value], [number], statement, sentence)
+            ):
+                yield DetailDifference(DetailKind.NUMBER, words, other)
+                break
+
+
 def _compare_facts(
     statement: str, split: SentenceSplitter, story: CheckedStory, subject: str
 ) -> Iterator[DetailDifference]:
-    """Yield the eyes, hair and ages of a character for which the text has others."""
-    if not story.attributes:
-        return
+    """Yield the eyes, hair, ages and kin of a character for which the text has others."""
     text = statement
     pronoun = _PRONOUN.match(statement)
     if subject and pronoun:
@@ -254,7 +320,9 @@ def _compare_facts(
         name = f"{subject}’s" if is_owner else subject
         text = f"{name}{statement[pronoun.end() :]}"
     names = tuple(form for forms in story.cast for form in forms)
-    for fact in find_attribute_facts(annotate_prose(text, split, names)):
+    prose = annotate_prose(text, split, names)
+    yield from _compare_kin(prose, story)
+    for fact in find_attribute_facts(prose):
         attribute = _find_known(fact, story.attributes)
         is_compared = fact.detail("attribute") == "age" and _COMPARED.search(text)
         if (
@@ -268,6 +336,31 @@ def _compare_facts(
                 else DetailKind.WORD
             )
             yield DetailDifference(kind, fact.value, attribute.values[0])
+
+
+def _compare_kin(
+    prose: AnnotatedProse, story: CheckedStory
+) -> Iterator[DetailDifference]:
+    """Yield the kinships that a statement gives to two characters who have another one."""
+    for fact in find_kinship_facts(prose):
+        kin = fact.detail("kind")
+        pair = fold_words(fact.subject), fold_words(fact.detail("target"))
+        kinships = [
+            (relation.kin, invert_kinship(relation.kin) if is_inverse else "")
+            for relation in story.relations
+            for is_inverse in (False, True)
+            if _are_meant(pair[:: -1 if is_inverse else 1], relation)
+        ]
+        others = {inverse or classify_kinship(word) for word, inverse in kinships}
+        if others and all(excludes_kinship(classify_kinship(kin), o) for o in others):
+            yield DetailDifference(DetailKind.WORD, kin, kinships[0][0])
+
+
+def _are_meant(pair: tuple[tuple[str, ...], ...], relation: KnownRelation) -> bool:
+    return all(
+        any(fold_words(form) == words for form in forms)
+        for words, forms in zip(pair, (relation.source, relation.target), strict=True)
+    )
 
 
 def _find_known(

@@ -19,9 +19,16 @@ from lrwr.core.evidence.comparison import (
     DetailDifference,
     compare_with_text,
 )
-from lrwr.core.evidence.later_check import MIN_LATER_WORDS, find_later
+from lrwr.core.evidence.later_check import (
+    MIN_LATER_WORDS,
+    find_foreign_names,
+    find_later,
+    find_other_chapter,
+    list_absent_words,
+)
 from lrwr.core.evidence.quotation_check import (
     find_other_speaker,
+    find_probable_speaker,
     find_wrong_quotations,
     list_checked_quotations,
     strip_speaker_tag,
@@ -172,13 +179,17 @@ class DraftChecker:
         visible = [c for c in candidates if c.is_visible]
         if any(c.compared.is_near for c in visible):
             return checked
+        statement = checked.statement
         differences = find_attribute_differences(
-            checked.statement.own_text,
+            statement.own_text,
             [c.passage.chunk.text for c in visible],
             self._split,
             story,
             subject,
         )
+        chapter = find_other_chapter(statement, story, visible)
+        differences += (chapter,) if chapter is not None else ()
+        differences = differences or tuple(find_foreign_names(statement, story))
         if not differences:
             return checked
         return _mark_different(checked, differences, is_repeated=False)
@@ -296,6 +307,8 @@ def _decide(
         StatementResult.CLOSEST,
         shown,
         names=tuple(_iter_name_lines(statement, story)),
+        absent_words=list_absent_words(statement, story),
+        probable_speaker=find_probable_speaker(statement, story),
     )
     later = find_later(statement, story, candidates)
     if later is not None:
@@ -343,7 +356,7 @@ def _list_wrong_quotations(
     quotations = list_checked_quotations(statement)
     passages = [c.passage.chunk.text for c in visible]
     wrong = find_wrong_quotations(quotations, passages, [c.text for c in visible])
-    other = find_other_speaker(statement, passages, story.cast) if quotations else None
+    other = find_other_speaker(statement, passages, story) if quotations else None
     return (*wrong, other) if other is not None else tuple(wrong)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from lrwr.core.attribution.concrete_words import find_changed_words
+from lrwr.core.attribution.concrete_words import find_changed_words, is_colour
 from lrwr.core.attribution.details import (
     are_hedged,
     find_missing_negation,
@@ -23,6 +23,7 @@ from lrwr.core.attribution.names import (
     is_name_word,
 )
 from lrwr.core.model.text import (
+    STOP_WORDS,
     WORD_PATTERN,
     SentenceSplitter,
     Span,
@@ -64,6 +65,7 @@ class DetailKind(StrEnum):
     NEGATION = "negation"
     WORD = "word"
     QUOTATION = "quotation"
+    CHAPTER = "chapter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +282,8 @@ def _compare_words(
         else:
             for word in find_changed_words(stated, [found], found):
                 yield DetailDifference(DetailKind.WORD, word, there)
-    yield from _list_changed_words(statement, [found])
-
-
-def _list_changed_words(
-    statement: str, sentences: Sequence[str]
-) -> Iterator[DetailDifference]:
-    for word in find_changed_words(statement, sentences, ""):
-        yield DetailDifference(DetailKind.WORD, word, "")
+    changed = find_changed_words(statement, [found], "")
+    yield from (DetailDifference(DetailKind.WORD, word, "") for word in changed)
 
 
 def _is_negated(words: str) -> bool:
@@ -327,13 +323,13 @@ def _compare_details(
     """Yield the details that differ between a statement and sentences on the same
     matter, for each that has another detail of its kind instead.
     """
-    known = {value for value, _ in find_numbers(around)}
-    others = _list_counted(found)
-    for value, words, counted in _list_counted(statement):
+    known = {(value, counted) for value, _, counted in list_counted(around)}
+    others = list_counted(found)
+    for value, words, counted in list_counted(statement):
         rivals = [(v, w) for v, w, c in others if c and c == counted and v != value]
         if any(are_hedged([value], [v], statement, found) for v, _ in rivals):
             continue
-        if value not in known and rivals:
+        if (value, counted) not in known and rivals:
             yield DetailDifference(DetailKind.NUMBER, words, rivals[0][1])
     missing = [
         name for name in find_missing_names(statement, around, cast) if name.forms
@@ -346,10 +342,16 @@ def _compare_details(
         yield DetailDifference(DetailKind.NEGATION, negation[0], "")
     elif loses_negation(statement, sentences):
         yield DetailDifference(DetailKind.NEGATION, "", "not")
-    yield from _list_changed_words(statement, sentences)
+    changed = find_changed_words(statement, sentences, around)
+    # `find_attribute_differences` compares colours.
+    yield from (
+        DetailDifference(DetailKind.WORD, word, "")
+        for word in changed
+        if not is_colour(word)
+    )
 
 
-def _list_counted(text: str) -> list[tuple[int, str, str]]:
+def list_counted(text: str) -> list[tuple[int, str, str]]:
     """Return the numbers in `text` with their words and the stem of what is counted: the
     next word, or "year" for a number from 1000 to 2100 written in figures.
     """
@@ -358,6 +360,8 @@ def _list_counted(text: str) -> list[tuple[int, str, str]]:
         words = text[span.start : span.end]
         following = WORD_PATTERN.match(text, span.end + 1)
         is_year = words.isdecimal() and 1000 <= value <= 2100
-        stem = "year" if is_year else stem_word(following[0]) if following else ""
+        noun = following[0] if following else ""
+        noun = "" if normalize_word(noun) in STOP_WORDS else stem_word(noun)
+        stem = "year" if is_year else noun
         counted.append((value, words, stem))
     return counted

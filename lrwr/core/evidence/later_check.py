@@ -1,8 +1,11 @@
-"""Finds out what of a statement the story tells only after the horizon."""
+"""Finds out what of a statement the story tells only after the horizon, in another
+chapter, or nowhere.
+"""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from lrwr.core.attribution.details import stem_words
+from lrwr.core.attribution.details import find_chapter_numbers, stem_words
 from lrwr.core.attribution.names import (
     contains_name,
     find_missing_names,
@@ -11,8 +14,10 @@ from lrwr.core.attribution.names import (
     strip_names,
 )
 from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
+from lrwr.core.evidence.comparison import DetailDifference, DetailKind
 from lrwr.core.evidence.results import CheckedStory, ComparedPassage
 from lrwr.core.evidence.statements import DraftStatement
+from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
 
 MIN_LATER_WORDS = 4
 MIN_LATER_SHARE = 0.75
@@ -24,6 +29,23 @@ it must be than any passage up to the horizon, for the statement to be told late
 
 MIN_WORDS_OF_OTHERS = 8
 """Content words besides names from which on a passage may tell it of others."""
+
+
+MIN_PLACED_WORDS = 3
+MIN_PLACED_SHARE = 0.5
+PLACED_MARGIN = 0.2
+"""Content words of a statement, and their share, that a passage of another chapter must
+have, and how much more it must have than any passage of the stated chapter."""
+
+_ABOUT_THE_BOOK = re.compile(
+    r"\b(?:novel|book|story|chapters?|scenes?|author|readers?|hero|heroine|protagonist"
+    r"|narrator|characters?|plot|theme|part|opening|ending|I|me|my|we|us|our|you|your)\b"
+)
+"""Words of a sentence about the book as a book, which may have names from outside it."""
+
+_IN_CHAPTER = re.compile(r"\b(?:in|opens|ends|begins) (?:the )?chapter\b", re.I)
+_PEOPLES = re.compile(r"\w+(?:ians?|ish|ese|ch)$")
+"""Words such as "Victorian" and "English", which are no names of anything in the story."""
 
 
 def find_later(
@@ -126,3 +148,73 @@ def list_unknown_names(
 
 def _has(quotation: AnswerQuotation, candidates: Sequence[ComparedPassage]) -> bool:
     return occurs_in(quotation.text, [c.text for c in candidates])
+
+
+def find_foreign_names(
+    statement: DraftStatement, story: CheckedStory
+) -> Iterator[DetailDifference]:
+    """Yield the names in a statement about characters that the story up to the horizon
+    and the notes have nowhere.
+    """
+    text = statement.own_text
+    if not story.stems or not list_named_characters(text, story.cast):
+        return
+    if _ABOUT_THE_BOOK.search(text):
+        return
+    for name in find_missing_names(text, "", story.cast):
+        plain = [w for w in fold_words(name.text) if w not in STOP_WORDS]
+        is_known = any(
+            not stem_words(re.sub(r"['’]s$", "", word)).isdisjoint(story.stems)
+            for word in plain
+        )
+        if plain and not (name.forms or is_known or _PEOPLES.search(name.text)):
+            yield DetailDifference(DetailKind.NAME, name.text, "")
+
+
+def find_other_chapter(
+    statement: DraftStatement, story: CheckedStory, visible: Sequence[ComparedPassage]
+) -> DetailDifference | None:
+    """Return the chapter that a statement names and the one whose passage tells of it;
+    None unless no passage of the named chapter comes near.
+    """
+    stated = find_chapter_numbers(statement.own_text)
+    if len(stated) != 1 or not _IN_CHAPTER.search(statement.own_text):
+        return None
+    (number,) = stated
+    stems = stem_words(strip_names(statement.own_text, story.cast))
+    shares = [
+        (len(stems & stem_words(c.found)), c.chapter)
+        for c in visible
+        if c.passage.chapter is not None
+    ]
+    most, chapter = max(shares, default=(0, number))
+    here = max((count for count, at in shares if at == number), default=0)
+    enough = max(MIN_PLACED_WORDS, MIN_PLACED_SHARE * len(stems))
+    if most < enough or most - here < max(1.0, PLACED_MARGIN * len(stems)):
+        return None
+    return DetailDifference(
+        DetailKind.CHAPTER, f"chapter {number}", f"chapter {chapter}"
+    )
+
+
+def list_absent_words(
+    statement: DraftStatement, story: CheckedStory
+) -> tuple[str, ...]:
+    """Return the content words of a statement that the story up to the horizon and the
+    notes have in no form, in the order of the statement.
+    """
+    if not story.stems:
+        return ()
+    words = (
+        re.sub(r"['’]s?$", "", word)
+        for word in WORD_PATTERN.findall(statement.own_text)
+    )
+    absent = (
+        word
+        for word in words
+        if word.isalpha()
+        and normalize_word(word) not in STOP_WORDS
+        and (stems := stem_words(word))
+        and stems.isdisjoint(story.stems)
+    )
+    return tuple(dict.fromkeys(absent))

@@ -6,11 +6,18 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from lrwr.core.attribution.names import list_named_characters
+from lrwr.core.attribution.names import fold_words, list_named_characters
 from lrwr.core.attribution.quotations import AnswerQuotation, occurs_in
+from lrwr.core.bible.values import Bible
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
-from lrwr.core.evidence.results import CheckedStatement, StatementResult
+from lrwr.core.evidence.results import (
+    CheckedStatement,
+    CheckedStory,
+    KnownQuotation,
+    StatementResult,
+)
 from lrwr.core.evidence.statements import DraftStatement, is_saying
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
 
 MIN_WORDING_SHARE = 0.5
@@ -19,6 +26,8 @@ as what it should be."""
 
 COMPARED_PLACES = 8
 """Places of a text that are compared word by word, those with most words in common."""
+
+SURE = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
 
 _CHAPTER = re.compile(r"\b(?:in |of )?chapter [\w-]+", re.IGNORECASE)
 
@@ -91,16 +100,96 @@ def find_wrong_quotations(
             yield DetailDifference(DetailKind.QUOTATION, quotation.text, wording)
 
 
+def list_known_quotations(bible: Bible) -> tuple[KnownQuotation, ...]:
+    """Return the quotations of which a speaker is known or probable."""
+    forms = {
+        profile.name: (profile.name, *(form.name for form in profile.aliases))
+        for profile in bible.characters
+    }
+    return tuple(
+        KnownQuotation(
+            forms.get(quote.speaker, (quote.speaker,)),
+            quote.evidence.text,
+            quote.evidence.certainty in SURE,
+        )
+        for quote in bible.quotes
+        if quote.speaker
+    )
+
+
 def find_other_speaker(
-    statement: DraftStatement, texts: Sequence[str], cast: Sequence[Collection[str]]
+    statement: DraftStatement, texts: Sequence[str], story: CheckedStory
 ) -> DetailDifference | None:
-    """Return whom a statement names as the speaker of its only quotation, and whom the
-    text names right after each of its places instead; None if it names nobody else.
+    """Return whom a statement names as the speaker of one of its quotations, and whom the
+    text names instead; None if it names nobody else, or the statement several people.
     """
-    if len(statement.quotations) != 1:
-        return None
-    (quotation,) = statement.quotations
-    named = list_named_characters(statement.own_text, cast)
+    named = _find_stated_speaker(statement, story)
+    for quotation in statement.quotations if named else ():
+        tag = _find_other_tag(quotation, texts, story.cast, named)
+        tag = tag or _find_known_speaker(quotation, story, named, is_sure=True)
+        if tag:
+            stated = strip_speaker_tag(statement).strip(" .,")
+            return DetailDifference(DetailKind.NAME, stated, tag)
+    return None
+
+
+def find_probable_speaker(statement: DraftStatement, story: CheckedStory) -> str:
+    """Return who seems to say a quotation of a statement that names somebody else as its
+    speaker; empty if nobody else does.
+    """
+    named = _find_stated_speaker(statement, story)
+    speakers = (
+        _find_known_speaker(quotation, story, named, is_sure=False)
+        for quotation in (statement.quotations if named else ())
+    )
+    return next(filter(None, speakers), "")
+
+
+def _find_stated_speaker(
+    statement: DraftStatement, story: CheckedStory
+) -> frozenset[tuple[str, ...]]:
+    """Return the folded forms of the only character whom a statement names outside its
+    quotations; empty if it names others too or several people speak.
+    """
+    own = statement.own_text
+    named = list_named_characters(own, story.cast)
+    sayings = [word for word in WORD_PATTERN.findall(own) if is_saying(word)]
+    is_dialogue = len(statement.quotations) > 1 and len(sayings) > 1
+    return frozenset() if len(named) != 1 or is_dialogue else named[0]
+
+
+def _find_known_speaker(
+    quotation: AnswerQuotation,
+    story: CheckedStory,
+    named: Collection[tuple[str, ...]],
+    *,
+    is_sure: bool,
+) -> str:
+    """Return who says the words of a quotation everywhere in the text; empty if unknown or
+    the character `named`. With `is_sure`, the text must name the speaker.
+    """
+    speakers = {
+        attributed.speaker
+        for attributed in story.quotations
+        if (attributed.is_sure or not is_sure)
+        and occurs_in(quotation.text, [attributed.text])
+    }
+    if not quotation.is_long or len(speakers) != 1:
+        return ""
+    (forms,) = speakers
+    is_same = any(fold_words(form) in named for form in forms)
+    return "" if is_same else forms[0]
+
+
+def _find_other_tag(
+    quotation: AnswerQuotation,
+    texts: Sequence[str],
+    cast: Sequence[Collection[str]],
+    named: Collection[tuple[str, ...]],
+) -> str:
+    """Return whom the text names right after each place of a quotation; empty if that is
+    nobody, or the character `named`.
+    """
     words = r"\W+".join(re.findall(r"\w+", quotation.text))
     tags = [
         " ".join(_CLAUSE_END.split(match[1])[0].split()[: _TAG_WORDS + 1])
@@ -115,12 +204,10 @@ def find_other_speaker(
         if any(map(is_saying, tag.split()))
         for speaker in list_named_characters(tag, cast)[:1]
     }
-    if len(named) != 1 or not tags or len(speakers) < len({*tags}):
-        return None
-    if not all(named[0].isdisjoint(speaker) for speaker in speakers.values()):
-        return None
-    own = strip_speaker_tag(statement)
-    return DetailDifference(DetailKind.NAME, own.strip(" .,"), tags[0].strip(" .,"))
+    if not tags or len(speakers) < len({*tags}):
+        return ""
+    is_other = all(speaker.isdisjoint(named) for speaker in speakers.values())
+    return tags[0].strip(" .,") if is_other else ""
 
 
 def compare_with_texts(

@@ -71,7 +71,9 @@ class CheckedStatement:
     model, None without one or if its quotation is not in a passage. `pages` are those
     that a web search found for it; nobody has compared them with it. `before` are the
     sentences of the draft before it. `is_repeated` says that the text has the sentence, or
-    its quotation, nearly word for word, but for the differences.
+    its quotation, nearly word for word, but for the differences. `absent_words` are
+    content words that the story has nowhere. `probable_speaker` is who seems to say its
+    quotation in the text, if it names somebody else.
     """
 
     statement: DraftStatement
@@ -84,6 +86,8 @@ class CheckedStatement:
     pages: tuple[WebPage, ...] = ()
     before: str = ""
     is_repeated: bool = False
+    absent_words: tuple[str, ...] = ()
+    probable_speaker: str = ""
 
     @property
     def claim(self) -> EvidenceClaim | None:
@@ -147,13 +151,35 @@ class KnownAttribute:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownRelation:
+    """`target`, the forms of a name, is the `kin`, such as "sister", of `source`."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    kin: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownQuotation:
+    """Words that the text gives to a speaker, with the forms of the speaker's name.
+
+    `is_sure` says that the text names the speaker beside them.
+    """
+
+    speaker: tuple[str, ...]
+    text: str
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedStory:
     """The story that a draft is checked against, up to `horizon`; None is all of it.
 
     `cast` has for each character all forms of its name, `known_cast` those of the
     characters and forms that occur up to the horizon. `words` are all words of the story
     up to the horizon, folded; empty without one. `attributes` are those of characters
-    up to the horizon.
+    up to the horizon, so are `relations` and `quotations`. `stems` are those of all words
+    of the story up to the horizon, and of the notes without one.
     """
 
     order: StoryOrder
@@ -163,6 +189,9 @@ class CheckedStory:
     known_cast: tuple[tuple[str, ...], ...] = ()
     words: frozenset[str] = frozenset()
     attributes: tuple[KnownAttribute, ...] = ()
+    relations: tuple[KnownRelation, ...] = ()
+    quotations: tuple[KnownQuotation, ...] = ()
+    stems: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -295,7 +295,11 @@ def _lacks_negation_only(checked: CheckedStatement) -> bool:
 
 def _describe_difference(checked: CheckedStatement) -> str:
     """Return how a statement differs from the manuscript; empty if it does not."""
-    differences = [d for d in checked.differences if d.kind in _CHECKED_KINDS]
+    differences = [
+        d
+        for d in checked.differences
+        if d.kind in _CHECKED_KINDS and (d.found or d.kind is DetailKind.NEGATION)
+    ]
     if checked.result is not StatementResult.DETAILS_DIFFER or not differences:
         return ""
     first = differences[0]

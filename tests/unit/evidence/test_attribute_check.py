@@ -4,7 +4,7 @@ import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.evidence.attribute_check import find_attribute_differences
-from lrwr.core.evidence.results import CheckedStory, KnownAttribute
+from lrwr.core.evidence.results import CheckedStory, KnownAttribute, KnownRelation
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.retrieval.story import StoryOrder
 
@@ -18,6 +18,7 @@ STORY = CheckedStory(
         KnownAttribute(CAST[0], "eyes", ("brown",)),
         KnownAttribute(CAST[1], "age", ("past seventy",)),
     ),
+    relations=(KnownRelation(CAST[0], CAST[1], "uncle"),),
 )
 PASSAGES = [
     "In the middle of the room sat the marsh lantern. It was brass and squat.",
@@ -25,6 +26,7 @@ PASSAGES = [
     "The mule had no name. The cat, whose name was Remainder, slept.",
     "Mr. Lusk lowered his voice, being deaf in the left ear.",
     "The door of the mill was red; the door of the church was green.",
+    "Nell carried fourteen cans up the ladder to the lamp room.",
 ]
 
 
@@ -46,6 +48,9 @@ def differences(statement: str, subject: str = "") -> list[tuple[str, str]]:
         ("The cat is named Reminder.", ("Reminder", "Remainder")),
         ("Nell is eleven.", ("eleven", "twelve")),
         ("Nell has blue eyes.", ("blue", "brown")),
+        ("Up the ladder of the lamp room Nell takes six cans.", ("six", "fourteen")),
+        ("Mr. Lusk is Nell’s father.", ("father", "uncle")),
+        ("Nell is Lusk’s sister.", ("sister", "uncle")),
     ],
 )
 def test_another_value_of_the_same_thing_is_shown_with_both(
@@ -57,6 +62,10 @@ def test_another_value_of_the_same_thing_is_shown_with_both(
 @pytest.mark.parametrize(
     "statement",
     [
+        "Mr. Lusk is Nell’s uncle.",
+        "Nell is Lusk’s niece.",
+        "Nell drank from six cans.",
+        "Nell carries a dozen lamps and about fifteen cans up the lamp room’s ladder.",
         "The marsh lantern is made of brass.",
         "The marsh lantern stands on a silver table.",
         "Nell walks with a stick with a gold collar.",

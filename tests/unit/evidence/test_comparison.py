@@ -147,4 +147,5 @@ def test_kinds_are_words_that_a_reader_understands() -> None:
         "negation",
         "word",
         "quotation",
+        "chapter",
     }

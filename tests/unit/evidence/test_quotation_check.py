@@ -6,10 +6,14 @@ from lrwr.core.attribution.quotations import find_quotation
 from lrwr.core.evidence.quotation_check import (
     find_nearest_wording,
     find_other_speaker,
+    find_probable_speaker,
     find_wrong_quotations,
     list_checked_quotations,
     strip_speaker_tag,
 )
+from lrwr.core.evidence.results import CheckedStory, KnownQuotation
+from lrwr.core.model.choices import Pipeline
+from lrwr.core.retrieval.story import StoryOrder
 from tests.unit.evidence.test_statements import read
 
 TEXT = (
@@ -17,6 +21,15 @@ TEXT = (
     " not cross tonight,” Mr. Lusk told her."
 )
 CAST = (("Nell", "Nell Tallow"), ("Mr. Lusk", "Lusk"), ("Jack",))
+STORY = CheckedStory(
+    StoryOrder({}, (), {}),
+    Pipeline.AGENTIC,
+    CAST,
+    quotations=(
+        KnownQuotation(CAST[0], "The tide is late, and so are you.", True),
+        KnownQuotation(CAST[1], "The mill is older than the sea wall.", False),
+    ),
+)
 
 
 @pytest.mark.parametrize(
@@ -87,14 +100,14 @@ def test_another_speaker_than_that_of_the_text_is_a_difference(
     (statement,) = read(sentence)
     single = TEXT.replace("“", "‘").replace("”", "’")
     for text in (TEXT, single):
-        difference = find_other_speaker(statement, [text], CAST)
+        difference = find_other_speaker(statement, [text], STORY)
         assert (difference.found if difference else None) == found
 
 
 def test_the_speaker_is_found_whichever_apostrophes_the_text_has() -> None:
     (statement,) = read("“I'd thought the mule was a ghost,” remarked Jack.")
     text = "‘Good heavens!—I’d thought the mule was a ghost,’ remarked Nell, while mending nets."
-    difference = find_other_speaker(statement, [text], CAST)
+    difference = find_other_speaker(statement, [text], STORY)
     assert difference is not None
     assert difference.found == "remarked Nell"
 
@@ -123,3 +136,22 @@ def test_who_speaks_and_in_which_chapter_is_no_claim_of_its_own() -> None:
     assert strip_speaker_tag(tag, names) == ""
     (more,) = read("“I keep everything,” says Nell, and shuts the grey ledger.")
     assert strip_speaker_tag(more, names) == "and shuts the grey ledger."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found", "probable"),
+    [
+        ("“The tide is late,” says Jack. “So are you.”", "Nell", "Nell"),
+        ("“The tide is late, and so are you,” says Nell Tallow.", None, ""),
+        ("“The mill is older than the sea wall,” says Jack.", None, "Mr. Lusk"),
+        ("“The mill is older than the sea wall,” says Lusk.", None, ""),
+        ("Jack says, “The tide is late, and so are you,” and Nell nods.", None, ""),
+    ],
+)
+def test_a_known_speaker_is_a_difference_and_a_probable_one_a_note(
+    sentence: str, found: str | None, probable: str
+) -> None:
+    statement = read(sentence)[0]
+    difference = find_other_speaker(statement, [], STORY)
+    assert (difference.found if difference else None) == found
+    assert find_probable_speaker(statement, STORY) == probable
