@@ -167,6 +167,8 @@ def _choose_names(
 
 
 def _chosen_name(person: PersonCluster, renamed: Mapping[str, str]) -> str:
+    if not renamed:
+        return person.noted
     for name in (person.noted, *sorted(person.forms)):
         if fold_name(name) in renamed:
             return renamed[fold_name(name)]

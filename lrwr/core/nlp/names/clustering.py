@@ -305,7 +305,7 @@ def _assign_lone_title(
     word = form.words[0].lower()
     near: list[PersonCluster] = []
     if is_given:
-        near = clusters.index.find("parts or lasts", word)
+        near = clusters.index.find_part(word)
         near = clusters.fitting(form, near or clusters.index.find_near(word))
         near = [person for person in near if may_be_knight(form, person)]
     dominant_person = find_dominant_person(near, DOMINANCE)

@@ -1,6 +1,6 @@
 """The people found so far: name clusters, and an index of them by their names."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.nlp.names.lexicon import GivenNameIndex
@@ -27,7 +27,7 @@ class PeopleIndex:
         self._people: list[PersonCluster] = []
         self._positions_by_person: dict[int, int] = {}
         self._positions: dict[_Key, set[int]] = {}
-        self._keys: list[set[_Key]] = []
+        self._keys: list[dict[str, set[str]]] = []
         self._givens = GivenNameIndex()
         for person in people:
             self.add(person)
@@ -38,14 +38,33 @@ class PeopleIndex:
         position = self._positions_by_person.setdefault(id(person), new)
         if position == new:
             self._people.append(person)
-            self._keys.append(set())
-        for given_name in person.givens:
-            self._givens.add(given_name)
-        keys = self._keys[position]
-        for key in _list_keys(person):
-            if key not in keys:
-                keys.add(key)
-                self._positions.setdefault(key, set()).add(position)
+            self._keys.append({})
+        for kind, words in _list_words(person):
+            new_words = self._add_words(position, kind, words)
+            if kind == "forms":
+                joined = {_join(person.forms[name].words) for name in new_words}
+                self._add_words(position, "words", joined, is_part=True)
+            elif kind == "givens":
+                for given_name in new_words:
+                    self._givens.add(given_name)
+
+    def _add_words(
+        self,
+        position: int,
+        kind: str,
+        words: Collection[str],
+        *,
+        is_part: bool = False,
+    ) -> Collection[str]:
+        """Index the new ones of all words of a kind, or of some; return these."""
+        indexed = self._keys[position].setdefault(kind, set())
+        if not is_part and len(words) == len(indexed):
+            return ()  # between updates, words are only added
+        new_words = set(words) - indexed
+        indexed |= new_words
+        for word in new_words:
+            self._positions.setdefault((kind, word), set()).add(position)
+        return new_words
 
     def update(self, person: PersonCluster) -> None:
         """Index a person again whose names have changed."""
@@ -58,16 +77,23 @@ class PeopleIndex:
         self._forget(self._positions_by_person[id(person)])
 
     def _forget(self, position: int) -> None:
-        for key in self._keys[position]:
-            self._positions[key].discard(position)
+        for kind, words in self._keys[position].items():
+            for word in words:
+                self._positions[kind, word].discard(position)
         self._keys[position].clear()
 
     def find(self, kind: str, word: str) -> list[PersonCluster]:
-        """Return the people with `word` among their "givens", "lasts", "parts",
-        "parts or lasts", "titles" or "forms"; with "noted", among the given names of a
-        person from the notes.
+        """Return the people with `word` among their "givens", "lasts", "parts", "titles"
+        or "forms"; with "noted", among the given names of a person from the notes.
         """
         return self._at(self._positions.get((kind, word), ()))
+
+    def find_part(self, word: str) -> list[PersonCluster]:
+        """Return the people with `word` among their "parts" or "lasts"."""
+        kinds = ("parts", "lasts")
+        return self._at(
+            set().union(*(self._positions.get((k, word), ()) for k in kinds))
+        )
 
     def find_any(self, kind: str, words: Iterable[str]) -> list[PersonCluster]:
         """Return the people with any of `words`; see `find` for `kind`."""
@@ -90,34 +116,33 @@ class PeopleIndex:
         namesakes = (self._positions.get(("givens", name), ()) for name in alike)
         return self._at(set().union(*map(family.intersection, namesakes)))
 
-    def find_joined(self, words: Iterable[str]) -> list[PersonCluster]:
+    def find_joined(self, words: Collection[str]) -> list[PersonCluster]:
         """Return the people with a name that has exactly these words, in lower case."""
-        return self.find("words", _join(words))
+        return self.find("words", _join(list(words)))
 
-    def _at(self, positions: Iterable[int]) -> list[PersonCluster]:
+    def _at(self, positions: Collection[int]) -> list[PersonCluster]:
+        if not positions:
+            return []
         return [self._people[position] for position in sorted(positions)]
 
 
-def _list_keys(person: PersonCluster) -> Iterator[_Key]:
-    kinds: dict[str, Sequence[str] | set[str]] = {
-        "givens": person.givens,
-        "lasts": person.lasts,
-        "parts": person.parts,
-        "parts or lasts": person.parts | person.lasts,
-        "titles": set(person.titles),
-        "forms": list(person.forms),
-        "words": [
-            _join(w.lower() for w in form.words) for form in person.forms.values()
-        ],
-        "noted": person.givens if person.noted else (),
-    }
-    for kind, words in kinds.items():
-        for word in words:
-            yield kind, word
+def _list_words(person: PersonCluster) -> Iterator[tuple[str, Collection[str]]]:
+    """Yield the words of a person's names, by kind."""
+    yield "forms", person.forms.keys()
+    yield "givens", person.givens
+    yield "lasts", person.lasts
+    yield "titles", person.titles.keys()
+    if person.parts:
+        yield "parts", person.parts
+    if person.noted:
+        yield "noted", person.givens
 
 
-def _join(words: Iterable[str]) -> str:
-    return " ".join(sorted(set(words)))
+def _join(words: Sequence[str]) -> str:
+    """Return the words in lower case and in a fixed order, each once."""
+    if len(words) == 1:
+        return words[0].lower()
+    return " ".join(sorted({word.lower() for word in words}))
 
 
 NamePairCounts = Mapping[frozenset[str], int]

@@ -113,6 +113,8 @@ def seed_name_clusters(
     Forms used are removed from `forms`, which is keyed by name. A name that several of
     `people` have as an alias becomes a shared form.
     """
+    if not people:
+        return
     spelled: dict[str, list[str]] = {}
     for name in forms:
         spelled.setdefault(fold_name(name), []).append(name)
@@ -205,7 +207,11 @@ def _infer_from_counts(
 ) -> Cast:
     ignored = frozenset(fold_name(name) for name in decided.ignored)
     counted, totals, settle = counts.forms, counts.totals, counts.settle
-    forms = {n: form for n, form in counted.items() if fold_name(n) not in ignored}
+    forms = (
+        {n: form for n, form in counted.items() if fold_name(n) not in ignored}
+        if ignored
+        else counted
+    )
     coordinated = sum_name_pairs(totals.apart, settle)
     alike = sum_name_pairs(totals.alike, settle)
     clusters = NameClusters(coordinated, alike, ignored, names=counted)

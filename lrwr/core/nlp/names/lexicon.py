@@ -391,6 +391,7 @@ def is_short_for(short: str, name: str) -> bool:
     return name in expand_nickname(short) or _is_truncation_of(short, name)
 
 
+@lru_cache(maxsize=16_384)
 def is_same_given_name(first: str, second: str) -> bool:
     """Return whether two given names are equal or one is a short form of the other,
     ignoring case.
@@ -407,6 +408,7 @@ def is_same_given_name(first: str, second: str) -> bool:
     )
 
 
+@lru_cache(maxsize=16_384)
 def list_known_variants(word: str) -> frozenset[str]:
     """Return the given names that `word`, in lower case, is a nickname of, and its own
     nicknames, as far as they are in the table.

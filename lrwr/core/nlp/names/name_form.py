@@ -222,6 +222,8 @@ class NameForm:
 
     `given_name` and `last` are the given name and the surname of two or more words, else
     empty: the first word, and the last one with its particles ("de"), in lower case.
+    `parts` are the words of a name written without a space ("BrineHob"), in lower case;
+    else empty.
     """
 
     name: str
@@ -235,8 +237,10 @@ class NameForm:
     female: int = 0
     given_name: str = field(init=False, default="")
     last: str = field(init=False, default="")
+    parts: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.parts = _split_joined(self.words)
         if len(self.words) > 1:
             self.given_name = self.words[0].lower()
             self.last = _surname_with_particles(self.words)
@@ -262,14 +266,13 @@ class NameForm:
         """Number of documents with this form."""
         return len(self.by_document)
 
-    @property
-    def parts(self) -> frozenset[str]:
-        """Lower-case words of a name written without a space ("BrineHob"); else empty."""
-        name = self.words[0] if len(self.words) == 1 else ""
-        match = _JOINED.fullmatch(name)
-        if match is None or match[1] in _PREFIXES:
-            return frozenset()
-        return frozenset(word.lower() for word in _CAPITAL.findall(name))
+
+def _split_joined(words: Sequence[str]) -> frozenset[str]:
+    name = words[0] if len(words) == 1 else ""
+    match = _JOINED.fullmatch(name)
+    if match is None or match[1] in _PREFIXES:
+        return frozenset()
+    return frozenset(word.lower() for word in _CAPITAL.findall(name))
 
 
 def unlisp(word: str) -> tuple[str, ...]:

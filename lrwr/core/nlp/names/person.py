@@ -396,11 +396,14 @@ def _is_office(person: PersonCluster) -> bool:
     return all(f.title in TITLES_OF_WORK and not (f.words or f.of) for f in forms)
 
 
-def sum_person_cues(person: PersonCluster) -> Counter[str]:
+def sum_person_cues(person: PersonCluster) -> Mapping[str, int]:
     """Return how often each cue (see `count_name_cues`) occurs with any name of a
-    person.
+    person; 0 for others.
     """
-    counts: Counter[str] = Counter()
-    for form in person.forms.values():
-        counts.update(form.counts)
-    return counts
+    forms = list(person.forms.values())
+    if len(forms) == 1:
+        return forms[0].counts
+    sums = Counter[str]()
+    for form in forms:
+        sums.update(form.counts)
+    return sums
