@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=3)
     parser.add_argument("--novels", type=int, default=99)
     options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
     totals = asyncio.run(measure(options.data, options.work, options))
     print(json.dumps(totals))
 

@@ -247,6 +247,10 @@ def read_book_file(path: Path) -> bytes:
         UnreadableDocument: It cannot be read, or is too large.
     """
     try:
+        if path.is_dir():
+            raise UnreadableDocument(
+                f"{path} cannot be read: it is a folder", hint="Name an EPUB file."
+            )
         if path.stat().st_size > FILE_LIMIT:
             raise UnreadableDocument(
                 f"{path.name} is larger than {FILE_LIMIT // 1024**2} MB",
@@ -279,7 +283,10 @@ def _explain_unknown_book(name: str) -> str:
             f"`lrwr read` reads e-books. `lrwr open {name.strip()}` opens your manuscript;"
             f" `/read {name.strip()}` in `lrwr chat` shows it."
         )
-    return "`lrwr books` lists your books; `lrwr books add FILE.epub` adds one."
+    absent = "There is no such file either. " * (Path(name).suffix.lower() == ".epub")
+    return (
+        f"{absent}`lrwr books` lists your books; `lrwr books add FILE.epub` adds one."
+    )
 
 
 def build_book_settings(settings: Settings, folder: Path) -> Settings:

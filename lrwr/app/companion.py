@@ -51,6 +51,8 @@ from lrwr.core.settings.library import write_private_file
 
 MAX_UNFINISHED = 20
 _UNFINISHED = "questions"
+_ABOUT_PASSAGES = "mean means meant meaning passage sentence paragraph line word joke"
+"""Words of a question about a passage that the book need not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,7 @@ class ReadingCompanion:
         text = " ".join(block.text for block in selected)
         stems = stem_words(text)
         missing = [p for p in result.missing_phrases if not find_quote(text, p)]
+        stems |= stem_words(_ABOUT_PASSAGES)
         unknown = [word for word in result.unknown if not stem_words(word) <= stems]
         return replace(
             result,

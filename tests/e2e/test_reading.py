@@ -109,7 +109,9 @@ def test_only_numbered_chapters_are_counted_and_the_contents_show_their_numbers(
 
 
 def test_a_folder_in_place_of_a_book_is_named(reader: Terminal) -> None:
-    assert "lrwr: . cannot be read" in reader.run("books", "add", ".").err
+    assert (
+        "lrwr: . cannot be read: it is a folder" in reader.run("books", "add", ".").err
+    )
 
 
 def test_nothing_after_the_position_is_told(reader: Terminal) -> None:
@@ -153,6 +155,7 @@ def test_a_passage_is_part_of_the_question(reader: Terminal) -> None:
     words = ("ask", "--book", "lanterns", "What does this mean?", "--passage", passage)
     answer = run(reader, *words, "--json").json
     assert any(passage in citation["text"] for citation in answer["citations"])
+    assert "Not found" not in answer["answer"]
 
 
 def test_a_passage_right_before_the_position_is_quoted_first_and_not_missing(
@@ -175,6 +178,7 @@ def test_a_passage_right_before_the_position_is_quoted_first_and_not_missing(
     [
         (("read", "nothing"), ExitCode.NOT_FOUND),
         (("books", "add", "missing.epub"), ExitCode.NOT_FOUND),
+        (("books", "add", "."), ExitCode.UNREADABLE),
         (("books", "add", "notes.epub"), ExitCode.UNREADABLE),
         (("ask", "Who?", "--whole"), ExitCode.SETTINGS),
         (("search", "x", "--book", "a", "--as-of", "ch1"), ExitCode.SETTINGS),
@@ -247,3 +251,7 @@ def test_going_to_a_place_says_how_far_that_moves_the_position(
     assert "Your position moved back from paragraph 22 to 12" in back.err
     assert " --at 21`" in back.err
     assert "position moved" not in run(reader, "read", "lanterns", "--at", "1").err
+
+
+def test_a_file_that_is_not_there_is_named_so(reader: Terminal) -> None:
+    assert "no such file" in reader.run("read", "missing.epub").err
