@@ -34,7 +34,7 @@ async def test_in_character_lines_of_others_and_of_nobody_are_not_theirs(
     result = found(story, NELL, speaker="Mags")
     fog = replace(AS_NELL, text="What of the fog?")
     said = await answer(story, fog, a_plan(), result)
-    assert said.text == ("Nell Tallow says nothing about this.")
+    assert said.text == ("No line of Nell Tallow is about this.")
     (quote,) = result.lines
     words = replace(quote.evidence, certainty=Certainty.NOT_EVALUATED)
     guessed = replace(quote, speaker=NELL, evidence=words)
@@ -49,7 +49,7 @@ async def test_in_character_a_line_must_name_whom_the_question_names(
     result = found(story, NELL, speaker=NELL)
     about = replace(AS_NELL, text="Do you keep a ledger for Corin?", cast=cast)
     said = await answer(story, about, a_plan(), result)
-    assert said.text == "Nell Tallow says nothing about this."
+    assert said.text == "No line of Nell Tallow is about this."
     about = replace(AS_NELL, text="Do you keep a ledger, Nell?", cast=cast)
     said = await answer(story, about, a_plan(), result)
     assert said.text == "“I keep no ledger,” [1]"
@@ -61,7 +61,7 @@ async def test_in_character_what_they_never_speak_of_is_not_answered(
     question = replace(AS_NELL, text="Do you love the sea?")
     result = found(story, NELL, speaker=NELL, unknown=["love", "sea"])
     said = await answer(story, question, a_plan(), result)
-    assert said.text.startswith("Nell Tallow says nothing about this")
+    assert said.text.startswith("No line of Nell Tallow is about this")
     assert said.gaps == ()
 
 
@@ -124,11 +124,40 @@ async def test_a_name_that_is_all_of_a_question_is_what_they_speak_of() -> None:
     assert "I keep no ledger," in said.text
 
 
-async def test_what_comes_nearest_is_told_as_that(story: Stories) -> None:
+async def test_a_line_that_shares_little_with_the_question_is_no_answer(
+    story: Stories,
+) -> None:
     result = found(story, NELL, speaker=NELL)
     sea = "Do you love the sea, storms, gulls, herring, ships and never a lamp?"
     said = await answer(story, replace(AS_NELL, text=sea), a_plan(), result)
-    assert said.text.startswith("Nell Tallow says nothing about this")
+    assert said.text.startswith("No line of Nell Tallow is about this")
+
+
+@pytest.mark.parametrize(
+    ("words", "question", "is_shown"),
+    [
+        ("Corin Vale is a good man,", "What do you think of Corin Vale?", True),
+        ("I never liked Corin Vale,", "What do you think of Corin Vale?", True),
+        ("Corin Vale brought the oil,", "What do you think of Corin Vale?", False),
+        (
+            "I was twelve when the lamp fell,",
+            "How old were you when the lamp fell?",
+            True,
+        ),
+        ("We let the old lamp fall,", "How old were you when the lamp fell?", False),
+    ],
+)
+async def test_in_character_a_line_must_be_of_the_kind_asked_for(
+    words: str, question: str, is_shown: bool
+) -> None:
+    told = Stories(Book({ONE: f"# One\n\n“{words}” said Nell Tallow.\n"}))
+    told.name(NELL, "Nell")
+    told.name("Corin Vale")
+    told.says(ONE, words, NELL)
+    cast = ((NELL, "Nell"), ("Corin Vale", "Corin"))
+    asked = replace(AS_NELL, text=question, cast=cast)
+    said = await answer(told, asked, a_plan(), found(told, NELL, speaker=NELL))
+    assert (words in said.text) is is_shown
 
 
 async def test_where_enough_is_surely_theirs_nothing_is_guessed(story: Stories) -> None:

@@ -409,6 +409,25 @@ def find_answer_type(question: str) -> AnswerType | None:
     return None
 
 
+def needs_value(question: str) -> bool:
+    """Return whether only a value of some kind answers `question`."""
+    answer_type = find_answer_type(question)
+    return answer_type is not None and answer_type.is_needed
+
+
+def has_value_form(question: str, text: str) -> bool:
+    """Return whether `text` has the form of a value that `question` asks for, whosesoever
+    it is; false if it asks for none.
+    """
+    answer_type = find_answer_type(question)
+    match = answer_type.asks.search(question) if answer_type else None
+    if answer_type is None or match is None:
+        return False
+    gives = answer_type.gives
+    form = gives if isinstance(gives, str) else gives(match)
+    return re.search(form, text) is not None
+
+
 def asks_where(question: str) -> bool:
     """Return whether `question` asks where something is or happens."""
     answer_type = find_answer_type(question)

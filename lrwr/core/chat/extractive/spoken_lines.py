@@ -7,9 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from lrwr.core.bible.values import AttributedQuote
 from lrwr.core.chat.context.items import ContextItem, build_quote_item, is_sure
+from lrwr.core.chat.extractive.answer_types import (
+    asks_where,
+    has_value_form,
+    needs_value,
+)
 from lrwr.core.chat.extractive.question_parts import QuestionPart
 from lrwr.core.chat.extractive.selection import (
-    MIN_ITEM_FIT,
     MIN_QUOTE_WORDS,
     ItemSelector,
 )
@@ -23,7 +27,7 @@ from lrwr.core.model.text import (
     extract_content_words,
     normalize_word,
 )
-from lrwr.core.model.turns import QuestionPlan
+from lrwr.core.model.turns import NO_LINE, QuestionPlan
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
     contains_any_phrase,
@@ -119,8 +123,32 @@ _GREETING = re.compile(
 )
 """Phrases that greet or thank somebody without asking for anything."""
 
-MAX_NEAREST_LINES = 2
-"""Lines shown at most if none answers the question."""
+MAX_UNCERTAIN_LINES = 2
+"""Lines of an uncertain speaker shown at most."""
+
+MIN_OWN_SHARE = 0.25
+"""Share of the weight of the question's words that a character's line must itself have to
+be about what is asked."""
+
+_YOURS = re.compile(r"\byour\s+(?:own\s+)?([a-z]+)\b")
+"""Something of the character who answers."""
+
+_OWN = r"(?i:\b(?:my|our)\s+(?:\w+\s+){{0,2}}?{noun})"
+_OWN_KIN = rf"{_OWN},?\s+(?:is\s+)?(?:[A-Z]|named|called)|\b[A-Z]\w+[^.!?]{{{{0,20}}}}\b(?:is|was)\s+{_OWN}"
+_WHO_IS = re.compile(r"^\W*who\b", re.IGNORECASE)
+_SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]e)\b")
+
+_OPINION_QUESTION = re.compile(
+    r"\b(?:think|feel|opinion|like|love|loves?|hate|trust|admire|view)\b", re.IGNORECASE
+)
+"""Asks what somebody thinks of somebody."""
+
+_OPINION = (
+    r"\b(?:I|we)\s+(?:\w+\s+){{0,3}}?(?:think|thought|believe|like|love|hate|dislike|detest|admire|"
+    r"esteem|respect|trust|despise|pity|fear|wish|hope|like[sd]|loved|hated)\b"
+    r"|(?:{names})[^.!?;]{{0,60}}?\s(?:is|was|are|were|seems?|looks?|must\s+be|has\s+been|to\s+be)\b"
+)
+"""How a line judges somebody with one of `names`."""
 
 
 class CharacterAnswerer:
@@ -139,7 +167,8 @@ class CharacterAnswerer:
     ) -> None:
         self._question = question
         self._name = question.character
-        referents = _find_referents(question)
+        self._others = _list_others(question)
+        referents = _compile_names(self._others) if self._others else None
         own_lines = [
             build_quote_item(o)
             for o in result.lines
@@ -155,7 +184,7 @@ class CharacterAnswerer:
     def not_found_message(self) -> str:
         """The sentence to show if no line of the character answers the question."""
         bound = "" if self._question.horizon is None else " up to this point"
-        return f"{self._name} says nothing about this{bound}."
+        return f"{NO_LINE} {self._name} is about this{bound}."
 
     @property
     def _uncertain_heading(self) -> str:
@@ -166,8 +195,7 @@ class CharacterAnswerer:
 
         A greeting is answered with a greeting of theirs, or their first line. Lines
         that are only probably theirs are used if no certain line answers, below a
-        heading that says so. If no line answers at all, lines that come close follow
-        `not_found_message`; without such lines nothing is yielded.
+        heading that says so. If no line answers, nothing is yielded.
         """
         if self._is_greeting():
             yield from self._iter_greeting()
@@ -175,24 +203,45 @@ class CharacterAnswerer:
         answers, uncertain = self._select_fitting_lines(parts, self._sure), []
         if not answers:
             uncertain = self._select_fitting_lines(parts, self._lines)[
-                :MAX_NEAREST_LINES
+                :MAX_UNCERTAIN_LINES
             ]
-        nearest_lines = [] if uncertain else self._select_nearest(parts)
         yield from self._write_lines(answers, "")
         yield from self._write_lines(
             uncertain, f"{self._uncertain_heading} Probable lines:"
-        )
-        yield from self._write_lines(
-            nearest_lines, f"{self.not_found_message} Closest lines:"
         )
 
     def _select_fitting_lines(
         self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
     ) -> list[ContextItem]:
         fitting_lines = (
-            line for part in parts for line in self._selector.lines(part, lines)
+            line
+            for part in parts
+            for line in self._selector.lines(
+                part, [line for line in lines if self._is_about(part, line)]
+            )
         )
         return list(dict.fromkeys(fitting_lines))
+
+    def _is_about(self, part: QuestionPart, line: ContextItem) -> bool:
+        """Return whether a line itself has what `part` asks for: enough of its words, a
+        value of the kind, an opinion of somebody.
+        """
+        question, shown = self._question.text, self._writer.get_shown_words(line)
+        for noun in _YOURS.findall(question):
+            who = _OWN_KIN if _WHO_IS.match(question) else _OWN
+            if not re.search(who.format(noun=noun), shown):
+                return False
+        if needs_value(question):
+            is_on = part.naming.coverage(shown) > 0 or not asks_where(question)
+            return (
+                is_on and has_value_form(question, shown) and bool(_SELF.search(shown))
+            )
+        if part.words.weights and part.words.coverage(shown) < MIN_OWN_SHARE:
+            return False
+        if self._others and _OPINION_QUESTION.search(question):
+            names = "|".join(map(re.escape, self._others))
+            return re.search(_OPINION.format(names=names), shown) is not None
+        return True
 
     def _write_lines(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
         if lines and heading:
@@ -216,30 +265,18 @@ class CharacterAnswerer:
         first = [*greetings, *self._sure][:1]
         yield from self._write_lines(first, "" if greetings else none)
 
-    def _select_nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
-        """Return certain lines that share a little with the question, best first."""
 
-        def fit(line: ContextItem) -> float:
-            return max((part.words.coverage(line.words) for part in parts), default=0.0)
-
-        some = [
-            line for line in self._sure if MIN_ITEM_FIT / 2 <= fit(line) < MIN_ITEM_FIT
-        ]
-        return sorted(some, key=lambda line: -fit(line))[:MAX_NEAREST_LINES]
-
-
-def _find_referents(question: TurnQuestion) -> re.Pattern[str] | None:
-    """Return a pattern of the names of everybody whom `question` names beside the
-    character who answers; None if it names nobody else.
+def _list_others(question: TurnQuestion) -> list[str]:
+    """Return all names of everybody whom `question` names beside the character who
+    answers.
     """
-    others = [
+    return [
         form
         for forms in question.cast
         if question.character not in forms
         and any(_compile_names([form]).search(question.text) for form in forms)
         for form in forms
     ]
-    return _compile_names(others) if others else None
 
 
 def _compile_names(names: Sequence[str]) -> re.Pattern[str]:

@@ -244,6 +244,10 @@ class AnswerWriter:
             )
             yield self.say(" ".join(filter(None, parts)))
 
+    def get_shown_words(self, item: ContextItem) -> str:
+        """Return the words of `item` that a line with it would quote."""
+        return join_cited_words(self._locate_item(item))
+
     def passages(
         self, quotes: Sequence[PassageQuote], heading: str, *, limit: int
     ) -> AnswerPieces:
