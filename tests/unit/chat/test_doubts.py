@@ -114,13 +114,21 @@ def test_up_to_a_horizon_the_doubt_is_about_the_story_so_far() -> None:
 def test_a_word_that_the_text_lacks_is_named_with_the_one_found_in_its_place(
     word: str, text: str, substitute: str
 ) -> None:
-    result = RetrievalResult(
-        ranked_chunks=(passage(Book({"1.md": text}), "1.md", text),),
-        unknown=(word, "zeppelin"),
-    )
-    assert describe_substitutes(result) == (
+    found = passage(Book({"1.md": text}), "1.md", text)
+    whole = Span(0, len(text))
+    quote = PassageQuote(text, whole, whole, LineRange(1, 1), found)
+    result = RetrievalResult(ranked_chunks=(found,), unknown=(word, "zeppelin"))
+    assert describe_substitutes(result, [quote], find_sentence_spans) == (
         f"“{word}” is not in the text; these passages have “{substitute}”."
     )
+
+
+def test_a_related_word_far_from_the_best_sentence_is_not_named() -> None:
+    text = "Nell lit the lamp. It rained. Hob slept. She altered her will twice."
+    found = passage(Book({"1.md": text}), "1.md", text)
+    quote = PassageQuote(text, Span(0, len(text)), Span(0, 18), LineRange(1, 1), found)
+    result = RetrievalResult(ranked_chunks=(found,), unknown=("testament",))
+    assert describe_substitutes(result, [quote], find_sentence_spans) == ""
 
 
 WEDDING = "Mags married Corin in the chapel. The rain fell. Hob slept. Nell came late."

@@ -9,6 +9,7 @@ from lrwr.core.chat.extractive.subjects import Subject, are_related_in
 from lrwr.core.model.text import Span
 
 NELL = Subject.of(["nell", "tallow"], ["mags", "hob", "corin", "tallow"])
+CORIN = Subject.of(["corin", "mr"], ["nell", "mags"])
 MAGS = Subject.of(["mags"], ["nell", "tallow", "hob", "corin"])
 
 
@@ -65,6 +66,20 @@ def test_somebody_without_a_name_is_known_by_a_noun() -> None:
         ("They spoke of the death of Nell.", "death", True),
     ],
 )
+def test_a_pronoun_means_nobody_of_the_other_gender() -> None:
+    seen = "Nell had come late, and her father saw little in her dark eyes."
+    assert owns(seen, "dark eyes")
+    assert not owns("Nell saw Mrs Corin. She had dark eyes.", "dark eyes", CORIN)
+
+
+def test_a_relative_is_that_of_the_one_asked_about() -> None:
+    aunt = Subject.of(["aunt"], ["nell", "mags", "hob"], owner=["nell"])
+    assert owns("Nell's aunt was sixty.", "sixty", aunt)
+    assert owns("Nell came in. Her aunt was sixty.", "sixty", aunt)
+    assert not owns("Hob's aunt was sixty.", "sixty", aunt)
+    assert not owns("Hob came in. His aunt was sixty.", "sixty", aunt)
+
+
 def test_what_somebody_suffers_is_told_from_what_they_do(
     text: str, words: str, is_hers: bool
 ) -> None:

@@ -185,7 +185,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"^\W*(?:and\s+)?(?:who|what)(?:['’]s|\s+(?:is|was))\s+(?:the\s+name\s+of\s+)?"
             r"(?!the\s+\w+\s+name\b)"
             r"[A-Z][\w. ]*?['’]s?\s+(?P<kin>(?:grand|step)?(?:mother|father|son|daughter)"
-            r"|brother|sister|aunt|uncle|cousin|wife|husband|nephew|niece)\W*$",
+            r"|brother|sister|aunt|uncle|cousin|wife|husband|nephew|niece)"
+            r"(?:['’]s?\s+(?:\w+\s+)?name)?\W*$",
             re.IGNORECASE,
         ),
         _named_relative,
@@ -255,7 +256,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             rf"|\bage\s+of\b|\baged\b|\b{_PERSON}\s+of\s+(?:about\s+)?{_NUMBER}\b|\b(?:is|was|be|being|at|under|over|about|turned"
             rf"|nearly|barely|hardly|scarcely|only|past)\s+(?:\w+-and-)?(?!one\b){_NUMBER}(?=\W|$)"
             r"(?!\s+(?:o['’]|(?:of|minutes?|hours?|days?|weeks?|months?|miles?|times?|thousand"
-            r"|hundred|pounds?)\b))"
+            r"|hundred|pounds?|\w{3,}s)\b))"
             r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"
             r"\s+(?:birthday|year)"
         ),

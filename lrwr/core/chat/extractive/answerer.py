@@ -276,7 +276,8 @@ class _ExtractiveAnswer:
                 yield self.writer.say(doubt)
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
-        if quotes and (substitutes := describe_substitutes(self.result)):
+        substitutes = describe_substitutes(self.result, quotes, self.source.sentences)
+        if substitutes:
             yield self.writer.say(substitutes)
 
     async def in_character(self) -> AnswerEventStream:

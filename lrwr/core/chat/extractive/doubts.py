@@ -27,7 +27,7 @@ from lrwr.core.model.turns import (
     QuestionPlan,
     SourceIntention,
 )
-from lrwr.core.retrieval.excerpts import PassageQuote, list_quotable_texts
+from lrwr.core.retrieval.excerpts import PassageQuote
 from lrwr.core.retrieval.query_words import find_substitutes
 from lrwr.core.retrieval.retrievers import WordWeights
 
@@ -174,15 +174,19 @@ def _cut_around_best(quote: PassageQuote, sentences: SentenceSplitter) -> str:
     return quote.text[spans[max(0, place - 1)].start : spans[last].end]
 
 
-def describe_substitutes(result: RetrievalResult) -> str:
+def describe_substitutes(
+    result: RetrievalResult,
+    quotes: Sequence[PassageQuote],
+    sentences: SentenceSplitter,
+) -> str:
     """Return a line that says which words of the question stand nowhere, and which
-    related ones the best passages have in their place; "" without such words.
+    related ones the best sentences of `quotes` have in their place; "" without such words.
     """
-    texts = list_quotable_texts(result.ranked_chunks)
+    near = [_cut_around_best(quote, sentences) for quote in quotes]
     lines = (
         f"“{word}” is not in the text; these passages have “{related[0]}”."
         for word in result.unknown
-        if (related := find_substitutes(word, texts))
+        if (related := find_substitutes(word, near))
     )
     return " ".join(lines)
 

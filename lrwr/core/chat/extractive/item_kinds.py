@@ -76,6 +76,14 @@ RELATION_QUESTION = re.compile(
 """Questions that a relation to another person can answer."""
 
 
+_ORDER_OF_KIN = re.compile(
+    r"\b(elder|eldest|older|oldest|younger|youngest|late|former|first|second|twin)\s+"
+    r"(?:\w+\s+)?(?:brother|sister|son|daughter|child|wife|husband|cousin|aunt|uncle)s?\b",
+    re.IGNORECASE,
+)
+"""One of several relatives, whom a relation names only with the same word."""
+
+
 def drop_body_alone(
     part: QuestionPart, lines: Sequence[tuple[ContextItem, ...]]
 ) -> list[tuple[ContextItem, ...]]:
@@ -103,18 +111,30 @@ def is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
             return item.label == KIND_LABEL or (
                 is_connection and not _asks_for_connection(part, item)
             )
-        case StoryFacet.RELATION if len(part.people) > 1:
-            return False
-        case StoryFacet.RELATION if _NARROW_QUESTION.search(question):
-            return RELATION_QUESTION.search(question) is None
+        case StoryFacet.RELATION:
+            return _is_relation_beside_question(part, item)
         case StoryFacet.LOOK if _LOOK_QUESTION.search(question):
             return item.label.lower() in _LABELS_WITHOUT_LOOKS
         case StoryFacet.HAPPENED:
             return _is_event_beside_question(part, item)
-        case StoryFacet.RELATION | StoryFacet.CHARACTER:
+        case StoryFacet.CHARACTER:
             return _LOOK_QUESTION.search(question) is not None
         case _:
             return False
+
+
+def _is_relation_beside_question(part: QuestionPart, item: ContextItem) -> bool:
+    """Return whether a relation does not answer `part`: it asks for the elder, younger or
+    late one of relatives, and the relation does not say which it is, or for no relation.
+    """
+    order = _ORDER_OF_KIN.search(part.text)
+    if order is not None and order[1].lower() not in item.words.lower():
+        return True
+    if len(part.people) > 1:
+        return False
+    if _NARROW_QUESTION.search(part.text):
+        return RELATION_QUESTION.search(part.text) is None
+    return _LOOK_QUESTION.search(part.text) is not None
 
 
 def _asks_for_connection(part: QuestionPart, item: ContextItem) -> bool:

@@ -54,6 +54,10 @@ _SPEAKER_QUESTION = re.compile(
 )
 
 
+_NAMELESS = re.compile(r"(?:my|our|your|his|her|their|an?)\s", re.IGNORECASE)
+"""The beginning of a speaker without a name, such as "my mother"."""
+
+
 def find_words_spoken(question: str) -> str:
     """Return the words of `question` whose speaker it asks for; "" if it asks for none."""
     match = _SPEAKER_QUESTION.match(question)
@@ -98,7 +102,9 @@ async def find_spoken_item(
         StoreProblem: The library cannot be read.
     """
     words = find_words_spoken(question)
-    attributed = [line for line in lines if line.speaker]
+    attributed = [
+        line for line in lines if line.speaker and not _NAMELESS.match(line.speaker)
+    ]
     if not words or not attributed:
         return None
     phrases = extract_quoted_phrases(words)

@@ -26,6 +26,9 @@ FORMS_OF_ADDRESS = frozenset(
 SENTENCES_BEFORE = 3
 """Sentences before one with a pronoun that may name the person whom it means."""
 
+OWNER_DISTANCE = 300
+"""Characters before a relative, as in "his brother", in which it is said whose it is."""
+
 OBJECT_DISTANCE = 30
 """Characters after a verb in which its object may be named."""
 
@@ -81,8 +84,83 @@ class _Who(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
+    """Words that mean somebody; `is_male` is None if they do not tell."""
+
     span: Span
     who: _Who
+    is_male: bool | None = None
+
+    def may_be(self, pronoun: "_Mention | None") -> bool:
+        """Return whether `pronoun` may mean the same person, by its gender."""
+        genders = {self.is_male, pronoun.is_male if pronoun else None}
+        return not genders >= {True, False}
+
+
+_MALE = frozenset(
+    [
+        "he",
+        "him",
+        "his",
+        "himself",
+        "mr",
+        "sir",
+        "lord",
+        "monsieur",
+        "boy",
+        "man",
+        "men",
+        "lad",
+        "gentleman",
+        "gentlemen",
+        "father",
+        "son",
+        "brother",
+        "papa",
+        "uncle",
+        "nephew",
+        "husband",
+        "stepfather",
+        "stepson",
+    ]
+)
+_FEMALE = frozenset(
+    [
+        "she",
+        "her",
+        "hers",
+        "herself",
+        "mrs",
+        "miss",
+        "ms",
+        "lady",
+        "ladies",
+        "madame",
+        "mademoiselle",
+        "girl",
+        "woman",
+        "women",
+        "mother",
+        "mamma",
+        "mama",
+        "daughter",
+        "sister",
+        "aunt",
+        "niece",
+        "wife",
+        "widow",
+        "stepmother",
+        "stepdaughter",
+    ]
+)
+
+
+def _tell_gender(match: re.Match[str]) -> bool | None:
+    """Return whether a match of `_MENTION` means a man; None if it does not tell."""
+    words = [normalize_word(word) for word in WORD_PATTERN.findall(match.group())]
+    telling = words[0] if match.lastgroup in ("titled", "pronoun") else words[-1]
+    if telling in _MALE:
+        return True
+    return False if telling in _FEMALE else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +168,8 @@ class Subject:
     """The person whom a question asks about.
 
     `names` are the words of their names, in lower case, `nouns` words that mean them
-    without a capital, too ("painter"). `others` are the words of the names of
+    without a capital, too ("painter"); of a relative, `owner` are the words of the names
+    of the one whose relative it is. `others` are the words of the names of
     everybody else. The first person means them if they are the narrator.
     """
 
@@ -98,6 +177,7 @@ class Subject:
     others: frozenset[str] = frozenset()
     is_narrator: bool = False
     nouns: frozenset[str] = frozenset()
+    owner: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -107,11 +187,15 @@ class Subject:
         *,
         is_narrator: bool = False,
         nouns: Collection[str] = (),
+        owner: Collection[str] = (),
     ) -> "Subject":
         """Return the person whose names have the words `names`."""
-        shared = FORMS_OF_ADDRESS.intersection(others)
         return cls(
-            frozenset(names), frozenset(others) - shared, is_narrator, frozenset(nouns)
+            frozenset(names),
+            frozenset(others) - FORMS_OF_ADDRESS,
+            is_narrator,
+            frozenset(nouns),
+            frozenset(owner) - FORMS_OF_ADDRESS,
         )
 
     def owns(self, text: str, sentences: Sequence[Span], place: Span) -> bool:
@@ -170,27 +254,48 @@ class Subject:
         nearest sentence before that has a name, is the one asked about.
         """
         end = pronoun.span.start if pronoun is not None else sentences[number].start
-        if same := self._list_named(text, Span(sentences[number].start, end)):
+        if same := self._list_named(text, Span(sentences[number].start, end), pronoun):
             return same[-1] is _Who.ASKED
         for sentence in reversed(sentences[max(0, number - SENTENCES_BEFORE) : number]):
-            if named := self._list_named(text, sentence):
+            if named := self._list_named(text, sentence, pronoun):
                 return _Who.ASKED in named
         return False
 
-    def _list_named(self, text: str, span: Span) -> list[_Who]:
+    def _list_named(
+        self, text: str, span: Span, pronoun: _Mention | None = None
+    ) -> list[_Who]:
         named = {_Who.ASKED, _Who.OTHER}
-        return [m.who for m in self._iter_mentions(text, span) if m.who in named]
+        return [
+            m.who
+            for m in self._iter_mentions(text, span)
+            if m.who in named and m.may_be(pronoun)
+        ]
 
     def _iter_mentions(self, text: str, span: Span) -> Iterator[_Mention]:
         part = text[span.start : span.end]
-        places = [(m.span(), self._classify(m)) for m in _MENTION.finditer(part)]
+        before = text[max(0, span.start - OWNER_DISTANCE) : span.start]
+        has_owner = self._names_owner(before)
+        places: list[tuple[int, int, _Who | None, bool | None]] = []
+        for match in _MENTION.finditer(part):
+            who = self._classify(match)
+            is_relative = match.lastgroup == "relative" and who is _Who.ASKED
+            if is_relative and not has_owner:
+                who = (
+                    _Who.ASKED if self._names_owner(part[: match.end()]) else _Who.OTHER
+                )
+            places.append((*match.span(), who, _tell_gender(match)))
         if self.nouns:
             nouns = "|".join(map(re.escape, self.nouns))
             matches = re.finditer(rf"(?i)\b(?:{nouns})s?\b", part)
-            places += [(m.span(), _Who.ASKED) for m in matches]
-        for (start, end), who in sorted(places, key=lambda pair: pair[0]):
+            places += [(*m.span(), _Who.ASKED, None) for m in matches]
+        for start, end, who, is_male in sorted(places, key=lambda row: row[:2]):
             if who is not None:
-                yield _Mention(Span(span.start + start, span.start + end), who)
+                at = Span(span.start + start, span.start + end)
+                yield _Mention(at, who, is_male)
+
+    def _names_owner(self, text: str) -> bool:
+        words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
+        return not self.owner or not self.owner.isdisjoint(words)
 
     def _classify(self, match: re.Match[str]) -> _Who | None:
         """Return whom a match of `_MENTION` means; None for a word that is no name."""
@@ -200,7 +305,9 @@ class Subject:
                 return _Who.EARLIER
             case "self":
                 return _Who.SPEAKER
-            case "kin" | "relative" | "person" if words[-1] in self.names:
+            case "kin" if words[-1] in self.names:
+                return _Who.ASKED if self._names_owner(words[0]) else _Who.OTHER
+            case "relative" | "person" if words[-1] in self.names:
                 return _Who.ASKED
             case "person":
                 return _Who.EARLIER
@@ -342,7 +449,11 @@ def find_person_asked(
         return _find_noun_asked(question)
     everybody = {*question.others, *chain(*question.people)}
     if kin := _OWNED_KIN.search(question.text):
-        return Subject.of(_list_kin_names(question, kin["kin"].lower()), everybody)
+        names = _list_kin_names(question, kin["kin"].lower())
+        owner = list(chain(*question.people)) or extract_capitalized_words(
+            question.text
+        )
+        return Subject.of(names, everybody, owner=owner)
     words = _list_words(question.text)
     people = sorted(
         (set(names) for names in question.people if names),
