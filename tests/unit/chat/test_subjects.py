@@ -57,15 +57,6 @@ def test_somebody_without_a_name_is_known_by_a_noun() -> None:
     assert not owns("The painter saw Nell, whose red hair shone.", "red hair", painter)
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "is_hers"),
-    [
-        ("Corin killed Nell with an oar.", "killed", True),
-        ("Nell killed Corin with an oar.", "killed", False),
-        ("Nell was killed by an oar.", "killed", True),
-        ("They spoke of the death of Nell.", "death", True),
-    ],
-)
 def test_a_pronoun_means_nobody_of_the_other_gender() -> None:
     seen = "Nell had come late, and her father saw little in her dark eyes."
     assert owns(seen, "dark eyes")
@@ -80,6 +71,15 @@ def test_a_relative_is_that_of_the_one_asked_about() -> None:
     assert not owns("Hob came in. His aunt was sixty.", "sixty", aunt)
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "is_hers"),
+    [
+        ("Corin killed Nell with an oar.", "killed", True),
+        ("Nell killed Corin with an oar.", "killed", False),
+        ("Nell was killed by an oar.", "killed", True),
+        ("They spoke of the death of Nell.", "death", True),
+    ],
+)
 def test_what_somebody_suffers_is_told_from_what_they_do(
     text: str, words: str, is_hers: bool
 ) -> None:

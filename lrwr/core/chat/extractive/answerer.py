@@ -244,7 +244,6 @@ class _ExtractiveAnswer:
             yield event
         if not (limit := self._count_passages(facts)):
             return
-        has_facts = any(facts)
         typed = _build_typed_question(self.question, self.plan, self.result, self.parts)
         weights = await weigh_question_words(
             extract_content_words(typed.text), self.source
@@ -263,7 +262,7 @@ class _ExtractiveAnswer:
                 find_sentences_about_person, typed, sentences=self.source.sentences
             ),
         )
-        if quotes and not has_facts:
+        if quotes and not any(facts):
             doubt = describe_doubt(
                 self.question,
                 typed,
@@ -276,9 +275,9 @@ class _ExtractiveAnswer:
                 yield self.writer.say(doubt)
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
-        substitutes = describe_substitutes(self.result, quotes, self.source.sentences)
-        if substitutes:
-            yield self.writer.say(substitutes)
+        about = describe_substitutes(self.result, quotes, self.source.sentences)
+        if about:
+            yield self.writer.say(about)
 
     async def in_character(self) -> AnswerEventStream:
         """Yield the character's own lines, or a message that there are none."""
