@@ -122,6 +122,13 @@ def describe_note(checked: CheckedStatement) -> str:
     if checked.absent_words and checked.result is StatementResult.CLOSEST:
         words = ", ".join(f"“{sanitize_line(word)}”" for word in checked.absent_words)
         sentences.append(f"Nowhere in your text: {words}.")
+    judgement = checked.judgement
+    is_open = judgement is None or judgement.verdict is Verdict.ABSENT
+    if checked.closer_chapter is not None and is_open:
+        sentences.append(
+            f"Perhaps told later: chapter {checked.closer_chapter} comes closer than"
+            " anything up to there."
+        )
     if checked.probable_speaker and not checked.differences:
         name = sanitize_line(checked.probable_speaker)
         sentences.append(f"In the text, {name} seems to say this.")
@@ -180,6 +187,7 @@ def checked_draft_as_json(
                 "verdict": _judgement_as_json(checked),
                 "chapter": checked.chapter,
                 "absent_words": list(checked.absent_words),
+                "closer_chapter": checked.closer_chapter,
                 "probable_speaker": checked.probable_speaker or None,
                 "pages": list(checked.statement.links),
                 "web": [{"title": p.title, "url": p.url} for p in checked.pages],

@@ -125,9 +125,26 @@ def find_attribute_differences(
     """
     looks = _compare_looks(statement, passages, split, story, subject)
     names = _compare_names(statement, passages, split)
-    counts = _compare_counts(statement, passages, split, story, subject)
     facts = _compare_facts(statement, split, story, subject) if story else ()
-    return tuple(dict.fromkeys((*looks, *names, *counts, *facts)))
+    return tuple(dict.fromkeys((*looks, *names, *facts)))
+
+
+def find_count_and_kin_differences(
+    statement: str,
+    passages: Sequence[str],
+    split: SentenceSplitter,
+    story: CheckedStory,
+    subject: str = "",
+) -> tuple[DetailDifference, ...]:
+    """Return the numbers in a statement for which a sentence on the same matter has
+    another number of the same things, and the kinships of characters who have another.
+
+    `subject` is the character whom "she" means.
+    """
+    counts = _compare_counts(statement, passages, split, story, subject)
+    names = tuple(form for forms in story.cast for form in forms)
+    kin = _compare_kin(annotate_prose(statement, split, names), story)
+    return tuple(dict.fromkeys((*counts, *kin)))
 
 
 def _compare_looks(
@@ -274,7 +291,7 @@ def _compare_counts(
     statement: str,
     passages: Sequence[str],
     split: SentenceSplitter,
-    story: CheckedStory | None,
+    story: CheckedStory,
     subject: str,
 ) -> Iterator[DetailDifference]:
     """Yield the numbers of a statement for which a sentence on the same matter has another
@@ -283,7 +300,7 @@ def _compare_counts(
     counted = [row for row in list_counted(statement) if row[2]]
     if not counted:
         return
-    cast = story.cast if story else ()
+    cast = story.cast
     sentences = list(_iter_sentences(passages, split))
     named = set().union(*list_named_characters(f"{subject}. {statement}", cast), ())
     stems = stem_words(statement)
@@ -312,7 +329,9 @@ def _compare_counts(
 def _compare_facts(
     statement: str, split: SentenceSplitter, story: CheckedStory, subject: str
 ) -> Iterator[DetailDifference]:
-    """Yield the eyes, hair, ages and kin of a character for which the text has others."""
+    """Yield the eyes, hair and ages of a character for which the text has others."""
+    if not story.attributes:
+        return
     text = statement
     pronoun = _PRONOUN.match(statement)
     if subject and pronoun:
@@ -320,9 +339,7 @@ def _compare_facts(
         name = f"{subject}’s" if is_owner else subject
         text = f"{name}{statement[pronoun.end() :]}"
     names = tuple(form for forms in story.cast for form in forms)
-    prose = annotate_prose(text, split, names)
-    yield from _compare_kin(prose, story)
-    for fact in find_attribute_facts(prose):
+    for fact in find_attribute_facts(annotate_prose(text, split, names)):
         attribute = _find_known(fact, story.attributes)
         is_compared = fact.detail("attribute") == "age" and _COMPARED.search(text)
         if (

@@ -13,7 +13,10 @@ from lrwr.core.attribution.names import (
     strip_names,
 )
 from lrwr.core.attribution.quotations import occurs_in
-from lrwr.core.evidence.attribute_check import find_attribute_differences
+from lrwr.core.evidence.attribute_check import (
+    find_attribute_differences,
+    find_count_and_kin_differences,
+)
 from lrwr.core.evidence.comparison import (
     Comparison,
     DetailDifference,
@@ -21,6 +24,7 @@ from lrwr.core.evidence.comparison import (
 )
 from lrwr.core.evidence.later_check import (
     MIN_LATER_WORDS,
+    find_closer_chapter,
     find_foreign_names,
     find_later,
     find_other_chapter,
@@ -137,6 +141,8 @@ class DraftChecker:
                 return replace(
                     checked, result=StatementResult.LATER, chapter=later.chapter
                 )
+            closer = find_closer_chapter(statement, story, candidates)
+            checked = replace(checked, closer_chapter=closer)
         lacks_value = checked.result is StatementResult.DETAILS_DIFFER and not any(
             difference.found for difference in checked.differences
         )
@@ -180,12 +186,12 @@ class DraftChecker:
         if any(c.compared.is_near for c in visible):
             return checked
         statement = checked.statement
-        differences = find_attribute_differences(
-            statement.own_text,
-            [c.passage.chunk.text for c in visible],
-            self._split,
-            story,
-            subject,
+        text, passages = statement.own_text, [c.passage.chunk.text for c in visible]
+        differences = (
+            *find_attribute_differences(text, passages, self._split, story, subject),
+            *find_count_and_kin_differences(
+                text, passages, self._split, story, subject
+            ),
         )
         chapter = find_other_chapter(statement, story, visible)
         differences += (chapter,) if chapter is not None else ()

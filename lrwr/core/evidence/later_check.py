@@ -31,6 +31,11 @@ MIN_WORDS_OF_OTHERS = 8
 """Content words besides names from which on a passage may tell it of others."""
 
 
+MIN_CLOSER_WORDS = 3
+CLOSER_MARGIN = 2
+"""Content words of a statement that a later sentence must have, one more for a passage,
+and how many more than any up to the horizon, to be closer."""
+
 MIN_PLACED_WORDS = 3
 MIN_PLACED_SHARE = 0.5
 PLACED_MARGIN = 0.2
@@ -81,6 +86,38 @@ def find_later(
         return naming
     telling = (c for c in later if _is_told_later(statement, story, c, visible))
     return min(telling, key=lambda c: c.chapter, default=None)
+
+
+def find_closer_chapter(
+    statement: DraftStatement,
+    story: CheckedStory,
+    candidates: Sequence[ComparedPassage],
+) -> int | None:
+    """Return the first chapter after the horizon with a passage that has clearly more
+    content words of a statement, names not counted, than any passage up to there.
+    """
+    stems = stem_words(strip_names(statement.own_text, story.cast))
+    rated = [
+        (
+            len(stems & stem_words(candidate.passage.chunk.text)),
+            len(stems & stem_words(candidate.found)),
+            candidate,
+        )
+        for candidate in candidates
+    ]
+    in_passage = max((row[0] for row in rated if row[2].is_visible), default=0)
+    in_sentence = max((row[1] for row in rated if row[2].is_visible), default=0)
+    chapters = (
+        c.chapter
+        for passage, sentence, c in rated
+        if not c.is_visible
+        and c.passage.chapter is not None
+        and (
+            passage >= max(in_passage + CLOSER_MARGIN, MIN_CLOSER_WORDS + 1)
+            or sentence >= max(in_sentence + CLOSER_MARGIN, MIN_CLOSER_WORDS)
+        )
+    )
+    return min(chapters, default=None)
 
 
 def _is_told_later(

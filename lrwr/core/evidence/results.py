@@ -73,7 +73,8 @@ class CheckedStatement:
     sentences of the draft before it. `is_repeated` says that the text has the sentence, or
     its quotation, nearly word for word, but for the differences. `absent_words` are
     content words that the story has nowhere. `probable_speaker` is who seems to say its
-    quotation in the text, if it names somebody else.
+    quotation in the text, if it names somebody else. `closer_chapter` is the first
+    chapter after the horizon that is clearly closer to it than all up to there.
     """
 
     statement: DraftStatement
@@ -88,6 +89,7 @@ class CheckedStatement:
     is_repeated: bool = False
     absent_words: tuple[str, ...] = ()
     probable_speaker: str = ""
+    closer_chapter: int | None = None
 
     @property
     def claim(self) -> EvidenceClaim | None:
@@ -104,6 +106,8 @@ class CheckedStatement:
     @property
     def needs_author(self) -> bool:
         """Whether the author has to look at it."""
+        if self.closer_chapter is not None and self.judgement is None:
+            return True
         if self.judgement is not None and self.result is StatementResult.CLOSEST:
             return self.judgement.verdict is not Verdict.SUPPORTED
         if self.result is StatementResult.OUTSIDE and self.statement.links:

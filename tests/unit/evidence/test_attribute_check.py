@@ -3,7 +3,10 @@
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.evidence.attribute_check import find_attribute_differences
+from lrwr.core.evidence.attribute_check import (
+    find_attribute_differences,
+    find_count_and_kin_differences,
+)
 from lrwr.core.evidence.results import CheckedStory, KnownAttribute, KnownRelation
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.retrieval.story import StoryOrder
@@ -31,9 +34,11 @@ PASSAGES = [
 
 
 def differences(statement: str, subject: str = "") -> list[tuple[str, str]]:
-    rows = find_attribute_differences(
-        statement, PASSAGES, find_sentence_spans, STORY, subject
-    )
+    parts = (statement, PASSAGES, find_sentence_spans, STORY, subject)
+    rows = [
+        *find_attribute_differences(*parts),
+        *find_count_and_kin_differences(*parts),
+    ]
     return [(row.stated, row.found) for row in rows]
 
 

@@ -5,7 +5,7 @@ import pytest
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.names import strip_names
 from lrwr.core.evidence.comparison import compare_with_text
-from lrwr.core.evidence.later_check import find_later
+from lrwr.core.evidence.later_check import find_closer_chapter, find_later
 from lrwr.core.evidence.results import CheckedStory, ComparedPassage
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Passage
@@ -21,6 +21,13 @@ STORY = CheckedStory(StoryOrder({}, (), {}), Pipeline.NAIVE, CAST, Horizon(3), C
 def find_chapter(sentence: str, *texts: tuple[int, str]) -> int | None:
     """Return the chapter after the third one that tells a sentence first."""
     (statement,) = read(sentence)
+    later = find_later(statement, STORY, list_candidates(sentence, *texts))
+    return later.chapter if later else None
+
+
+def list_candidates(sentence: str, *texts: tuple[int, str]) -> list[ComparedPassage]:
+    """Return passages of chapters, compared with a sentence."""
+    (statement,) = read(sentence)
     candidates = []
     for chapter, text in texts:
         chunk = a_chunk(text)
@@ -32,8 +39,7 @@ def find_chapter(sentence: str, *texts: tuple[int, str]) -> int | None:
         assert whole is not None
         is_visible = chapter <= 3
         candidates.append(ComparedPassage(passage, whole, None, is_visible, text, bare))
-    later = find_later(statement, STORY, candidates)
-    return later.chapter if later else None
+    return candidates
 
 
 SIGN = "Jack painted the sign of the ferry green with his own brush."
@@ -55,3 +61,19 @@ def test_a_few_words_about_somebody_else_do_not_tell_it() -> None:
     statement = "Nell begins to grow fond of the ferryman’s sister."
     assert find_chapter(statement, (9, f"Hob left. {text}")) == 9
     assert find_chapter(statement, (9, text.replace("He", "Hob"))) is None
+
+
+@pytest.mark.parametrize(
+    ("early", "chapter"),
+    [
+        ("Jack mended the fence.", 6),
+        ("With a brush Jack gave the ferry a green roof.", None),
+    ],
+)
+def test_a_later_chapter_that_is_clearly_closer_is_named_for_other_words(
+    early: str, chapter: int | None
+) -> None:
+    sentence = "It is Jack whose brush makes the ferry’s sign a green one at last."
+    (statement,) = read(sentence)
+    candidates = list_candidates(sentence, (2, early), (6, SIGN))
+    assert find_closer_chapter(statement, STORY, candidates) == chapter
