@@ -127,6 +127,25 @@ def test_quotes_and_recaps_take_a_chapter_as_a_word(library: Path) -> None:
     assert run("recap", "ch1") == run("recap", "--as-of", "ch1")
 
 
+def test_quotes_are_those_said_to_somebody(library: Path) -> None:
+    said = told("quotes", "--to", "Nell")
+    assert [quote["text"] for quote in said] == ["So late,"]
+    assert told("quotes", "Mrs.", "Gannet", "to", "Nell", "ch2") == said
+    assert told("quotes", "Corin", "to", "Nell") == []
+
+
+def test_a_timeline_and_the_cast_of_one_chapter(library: Path) -> None:
+    moments = told("timeline", "ch2")
+    assert moments
+    assert {moment["chapter"] for moment in moments} == {2}
+    own = told("timeline", "Gannet", "ch2")
+    assert all("Mrs. Gannet" in moment["characters"] for moment in own)
+    names = {row["name"] for row in told("characters", "ch1")}
+    assert "Corin Vale" in names
+    assert "Mrs. Gannet" not in names
+    assert "Nobody was found in chapter 7" in run("characters", "ch7")
+
+
 def test_a_gap_is_answered_dismissed_and_reopened(library: Path) -> None:
     gaps = told("gaps")
     assert gaps

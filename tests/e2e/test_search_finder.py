@@ -56,6 +56,33 @@ def test_a_list_of_scenes_ends_at_the_horizon(book: Terminal) -> None:
     assert places(book, "--character", "Corin", "--as-of", "ch2") == [("1.md", 1)]
 
 
+def test_a_search_can_be_limited_to_chapters(book: Terminal) -> None:
+    assert {file for file, _ in places(book, "late")} >= {"1.md", "2.md"}
+    assert places(book, "late", "--chapters", "ch2") == [("2.md", 1)]
+    found = {file for file, _ in places(book, "late Corin", "--chapters", "ch2-ch3")}
+    assert found == {"2.md", "3.md"}
+    assert places(book, "late", "--exact", "--chapters", "1") == [("1.md", 1)]
+    both = ["--present", "Nell", "--chapters", "1–2"]
+    assert places(book, *both) == [("1.md", 1), ("2.md", 1)]
+    assert places(book, "late", "--chapters", "ch1-ch3", "--as-of", "ch1") == [
+        ("1.md", 1)
+    ]
+    elsewhere = book.run("search", "road", "--chapters", "ch2").out
+    assert "Not found within the filters: “road” (found elsewhere: 1" in elsewhere
+
+
+@pytest.mark.parametrize(
+    ("chapters", "problem"),
+    [("ch9", "no chapter 9"), ("ch3-ch1", "Chapter 1 comes before chapter 3")],
+)
+def test_chapters_that_cannot_be_searched_are_named(
+    book: Terminal, chapters: str, problem: str
+) -> None:
+    ran = book.run("search", "late", "--chapters", chapters)
+    assert ran.code == ExitCode.NOT_FOUND
+    assert problem in ran.err
+
+
 def test_words_outside_the_filters_are_not_called_missing(book: Terminal) -> None:
     ran = book.run("search", "road", "--type", "character")
     assert (

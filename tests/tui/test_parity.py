@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from lrwr.cli.chat.commands import PLAIN_COMMANDS
 from lrwr.cli.main import app as commands
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
+from lrwr.tui.queries.search import split_chapters
 from lrwr.tui.screens.check import CheckScreen
 from lrwr.tui.screens.reader import ReaderScreen
 from lrwr.tui.screens.scope import CharactersScreen, HorizonScreen
@@ -80,6 +81,41 @@ async def test_a_search_is_filtered_by_type_character_and_chapter(book: Path) ->
         await room.type("chapter 2")
         await room.press("enter")
         assert "up to: chapter 2" in shown_note(room)
+
+
+async def test_a_search_is_limited_to_chapters_that_are_typed_or_chosen(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.press("ctrl+f")
+        rows = await found(room, "between ch2 and ch3 lantern")
+        assert rows
+        assert {row.split()[0] for row in rows} <= {"ch2", "ch3"}
+        assert "chapters: ch2-ch3" in shown_note(room)
+        paired(room).query_one(Input).value = "lantern"
+        await room.press("f5")
+        await write_line(room, "ch4")
+        await wait_for_typed(room)
+        assert {row.split()[0] for row in shown_rows(room)} == {"ch4"}
+        await room.press("f5")
+        await write_line(room, "all")
+        assert "chapters: all" in shown_note(room)
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "chapters"),
+    [
+        ("storm ch5-ch8", "storm", "ch5-ch8"),
+        ("storm in chapter 7", "storm", "ch7"),
+        ("from ch5 to 8 storm", "storm", "ch5-8"),
+        ("ch7", "", "ch7"),
+        ("the watch5 storm", "the watch5 storm", ""),
+    ],
+)
+def test_chapters_are_split_from_the_words_of_a_search(
+    typed: str, words: str, chapters: str
+) -> None:
+    assert split_chapters(typed) == (words, chapters)
 
 
 async def test_a_search_without_results_says_so(book: Path) -> None:

@@ -447,7 +447,7 @@ def describe_missing_confidence(
             "Confidence: not evaluated, because the passages contain few of the"
             " question's words."
         )
-    if search_request.filters:
+    if search_request.is_filtered:
         return "Confidence: not computed for searches with filters."
     if not (search_request.lexical and search_request.dense):
         return "Confidence: not computed with `--lexical` or `--dense`."

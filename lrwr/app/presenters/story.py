@@ -20,6 +20,7 @@ from lrwr.core.bible.values import (
     NO_READER,
     SHOWN_EVIDENCE,
     GapState,
+    find_last_scenes,
     format_chapter_name,
     format_evidence_location,
     format_relation,
@@ -81,11 +82,6 @@ def list_characters(
     ]
     optional = ("Certainty", "First seen", "Gender", "Mentions")
     yield StyledTable(headings, rows, right={"Mentions"}, optional=optional)
-
-
-def find_last_scenes(bible: "Bible") -> "dict[str, SceneSummary]":
-    """Return for each character the last scene in which it acts or speaks."""
-    return {name: scene for scene in bible.scenes for name in scene.present}
 
 
 def format_scene_point(scene: "SceneSummary | None") -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from lrwr.app.presenters.story import find_last_scenes, format_scene_point
+from lrwr.app.presenters.story import format_scene_point
 from lrwr.core.bible.values import (
     AttributedQuote,
     Bible,
@@ -17,6 +17,7 @@ from lrwr.core.bible.values import (
     TextEvidence,
     TimelineMoment,
     WorldElement,
+    find_last_scenes,
 )
 
 JsonObject: TypeAlias = dict[str, object]

@@ -4,7 +4,7 @@ Handlers get the text after the command's name as `arguments`, which may be empt
 raise `LrwrError`, whose message the chat prints.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from lrwr.app.finding_log import describe_new_findings, parse_since
@@ -32,14 +32,16 @@ from lrwr.cli.commands.bible import (
 from lrwr.cli.commands.config import list_setting_rows
 from lrwr.cli.commands.name_review import print_proposal
 from lrwr.cli.commands.status import collect_status, print_status
-from lrwr.cli.runtime.options import split_chapter
+from lrwr.cli.runtime.options import split_chapter, split_hearer
 from lrwr.cli.runtime.services import create_progress_listener
 from lrwr.core.bible.service import (
     filter_quotes,
+    filter_timeline,
     find_profile_by_name,
     find_world_element,
+    list_present_characters,
 )
-from lrwr.core.bible.values import Bible, GapState
+from lrwr.core.bible.values import Bible, CharacterProfile, GapState
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.tui.queries.drafts import load_draft_board, load_post_list
@@ -81,17 +83,22 @@ async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_people(chat: PlainChatState, arguments: str) -> None:
-    """Show the character named `arguments`; if it is empty, list all characters.
+    """Show the character named `arguments`; if it is empty, list all characters, if it is
+    a chapter such as "ch7", those who are in it.
 
     Raises:
         NotFound: There is no such character.
     """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
-    if arguments:
-        profile = find_profile_by_name(arguments, bible)
+    name, chapter = split_chapter(arguments)
+    characters: Sequence[CharacterProfile] = bible.characters
+    if chapter is not None:
+        characters = list_present_characters(bible, chapter)
+    if name:
+        profile = find_profile_by_name(name, bible)
         chat.output.show(story.render_character(profile, bible))
-    elif bible.characters:
-        chat.output.show(story.list_characters(bible.characters, bible))
+    elif characters:
+        chat.output.show(story.list_characters(characters, bible))
     else:
         print_nothing_in_story(chat, bible, CHARACTERS.empty)
 
@@ -117,16 +124,14 @@ async def handle_world(chat: PlainChatState, arguments: str) -> None:
 async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
     """List events in story order up to the horizon.
 
-    If `arguments` is not empty, list only those with the character of that name.
+    If `arguments` is not empty, list only those with the character of that name, which
+    may end with a chapter ("Nell ch4").
 
     Raises:
         NotFound: There is no such character.
     """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
-    moments = bible.timeline
-    if arguments:
-        name = find_profile_by_name(arguments, bible).name
-        moments = tuple(moment for moment in moments if name in moment.characters)
+    moments = filter_timeline(bible, *split_chapter(arguments))
     chat.output.show(story.render_timeline(moments))
     if not moments:
         print_nothing_in_story(chat, bible, TIMELINE.empty)
@@ -150,13 +155,15 @@ async def handle_relations(chat: PlainChatState, arguments: str) -> None:
 
 async def handle_quotes(chat: PlainChatState, arguments: str) -> None:
     """List quoted dialogue, or what the character named `arguments` says, which may end
-    with a chapter ("Nell ch4").
+    with a hearer and a chapter ("Nell to Hob ch4").
 
     Raises:
         NotFound: There is no such character.
     """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
-    quotes = filter_quotes(bible, *split_chapter(arguments))
+    name, chapter = split_chapter(arguments)
+    speaker, hearer = split_hearer(name)
+    quotes = filter_quotes(bible, speaker, chapter, hearer)
     chat.output.show(story.render_quotes(quotes))
     if not quotes:
         print_nothing_in_story(chat, bible, "No dialogue found")
@@ -244,7 +251,8 @@ async def handle_review(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_search(chat: PlainChatState, arguments: str) -> None:
-    """List the passages that match the words `arguments`.
+    """List the passages that match the words `arguments`, which may name chapters, as in
+    "storm ch5-ch8".
 
     Raises:
         SettingsProblem: `arguments` is empty.

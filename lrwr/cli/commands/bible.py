@@ -25,14 +25,18 @@ from lrwr.cli.runtime.options import (
     NameArgument,
     parse_chapter,
     split_chapter,
+    split_hearer,
 )
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.services import open_story_services
 from lrwr.core.bible.gaps import find_gap_by_id
 from lrwr.core.bible.service import (
     filter_quotes,
+    filter_timeline,
     find_profile_by_name,
     find_world_element,
+    list_absent_characters,
+    list_present_characters,
 )
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.decision import (
@@ -45,7 +49,7 @@ from lrwr.core.settings.model import Settings
 
 CHARACTERS_EPILOG = (
     'Examples: lrwr characters · lrwr characters Nell · lrwr characters "Nell Tallow"'
-    " --as-of ch3 · lrwr characters --absent-since ch4 · "
+    " --as-of ch3 · lrwr characters ch7 · lrwr characters --absent-since ch4 · "
     'lrwr characters merge "Nell Tallow" Wren. Decisions are stored in'
     " lrwr.canon.toml and take effect with the next `lrwr ingest`."
 )
@@ -64,12 +68,12 @@ RELATIONS_EPILOG = (
     "Examples: lrwr relations · lrwr relations Nell · lrwr relations --as-of ch4"
 )
 TIMELINE_EPILOG = (
-    "Examples: lrwr timeline · lrwr timeline --character Nell --as-of ch4 ·"
+    "Examples: lrwr timeline · lrwr timeline ch7 · lrwr timeline Nell --as-of ch4 ·"
     " lrwr timeline --json"
 )
 QUOTES_EPILOG = (
     "Examples: lrwr quotes · lrwr quotes Nell · lrwr quotes Nell ch4 · lrwr quotes"
-    " --speaker Nell --as-of ch4 --json"
+    " Nell to OchraMags · lrwr quotes --speaker Nell --as-of ch4 --json"
 )
 RECAP_EPILOG = (
     "Examples: lrwr recap · lrwr recap ch4 · lrwr recap --as-of ch4:s2 --json"
@@ -133,14 +137,12 @@ TIMELINE = StoryList(
     lambda moments, _: [story_json.moment_as_json(m) for m in moments],
     empty="No events found",
     model_topic="Other events",
-    concerns=lambda moment, name: name in moment.characters,
 )
 QUOTES = StoryList(
     lambda bible: bible.quotes,
     lambda quotes, _: story.render_quotes(quotes),
     lambda quotes, _: [story_json.quote_as_json(q) for q in quotes],
     empty="No dialogue found",
-    concerns=lambda quote, name: quote.speaker == name,
 )
 RECAP = StoryList(
     lambda bible: bible.scenes,
@@ -174,20 +176,24 @@ def characters_command(
 ) -> None:
     """List the characters with their last scene, or show one with all facts and
     sources.
+
+    With a chapter such as ch7 in place of NAME, list those who are in it.
     """
     if context.invoked_subcommand is not None:
         return
-    character_name = join_name(name)
+    character_name, chapter = split_chapter(join_name(name))
     since = None if absent_since is None else parse_chapter(absent_since)
     bible, output, settings = _open_story_bible(context, as_of)
     if not character_name:
-        items: Sequence[Any] = CHARACTERS.select(bible)
-        listing = CHARACTERS
+        items, listing = bible.characters, CHARACTERS
         if since is not None and items:
             listing = replace(CHARACTERS, empty=story.describe_all_present(since))
-            last = story.find_last_scenes(bible)
-            gone = {name for name, scene in last.items() if scene.chapter <= since}
-            items = [profile for profile in items if profile.name in gone]
+            items = list_absent_characters(bible, since)
+        if chapter is not None:
+            empty = f"Nobody was found in chapter {chapter}"
+            listing = replace(listing, empty=empty)
+            present = list_present_characters(bible, chapter)
+            items = tuple(profile for profile in items if profile in present)
         _print_items(listing, items, bible, as_of, (output, settings))
         return
     profile = find_profile_by_name(character_name, bible)
@@ -256,6 +262,13 @@ def relations_command(
 @app.command("timeline", epilog=TIMELINE_EPILOG)
 def timeline_command(
     context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME] [chN]",
+            help="Show only events of this character, or in this chapter.",
+        ),
+    ] = None,
     character: Annotated[
         str,
         typer.Option(
@@ -266,7 +279,10 @@ def timeline_command(
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
     """List what happens, in story order, with locations."""
-    _print_story_list(context, TIMELINE, as_of, character)
+    name, chapter = split_chapter(join_name(words))
+    bible, output, settings = _open_story_bible(context, as_of)
+    moments = filter_timeline(bible, character or name, chapter)
+    _print_items(TIMELINE, moments, bible, as_of, (output, settings))
 
 
 @app.command("quotes", epilog=QUOTES_EPILOG)
@@ -275,7 +291,8 @@ def quotes_command(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME] [chN]", help="Show only this speaker, or this chapter."
+            metavar="[NAME] [to NAME] [chN]",
+            help="Show only this speaker, what is said to somebody, or this chapter.",
         ),
     ] = None,
     speaker: Annotated[
@@ -284,13 +301,20 @@ def quotes_command(
             "--speaker", metavar="NAME", help="Show only what this character says."
         ),
     ] = "",
+    hearer: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="NAME", help="Show only what is said to this character."
+        ),
+    ] = "",
     as_of: AsOfOption = None,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
     """List quoted dialogue with speaker, confidence and location."""
     name, chapter = split_chapter(join_name(words))
+    name, named_hearer = split_hearer(name)
     bible, output, settings = _open_story_bible(context, as_of)
-    quotes = filter_quotes(bible, speaker or name, chapter)
+    quotes = filter_quotes(bible, speaker or name, chapter, hearer or named_hearer)
     _print_items(QUOTES, quotes, bible, as_of, (output, settings))
 
 

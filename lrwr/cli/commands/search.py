@@ -31,6 +31,7 @@ from lrwr.cli.runtime.output import Output, start_session
 from lrwr.cli.runtime.question_file import read_as_of, read_question_lines
 from lrwr.cli.runtime.search_options import (
     BatchOption,
+    ChaptersOption,
     ContentTypesOption,
     ContextOption,
     DenseOption,
@@ -71,15 +72,14 @@ from lrwr.core.retrieval.query_words import (
     has_search_words,
 )
 from lrwr.core.retrieval.search_model import PassageSort, SearchRequest, SearchResult
-from lrwr.core.retrieval.service import PassageFinder
-from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.core.retrieval.story import StoryOrder, parse_chapter_range, parse_horizon
 from lrwr.core.retrieval.story_matches import ContextLines, find_context_lines
 from lrwr.core.retrieval.story_search import SearchFilters
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
     'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
-    " lrwr search tide --type worldbuilding --full · lrwr search oil --present Nell ·"
+    " lrwr search tide --type worldbuilding --full · lrwr search tide --chapters ch5-ch8 · lrwr search oil --present Nell ·"
     " lrwr search --present Nell --present OchraMags ·"
     ' lrwr search "as it were" --exact --context 1 ·'
     " lrwr search lantern --sort story · lrwr search --batch q.jsonl -k 20"
@@ -115,6 +115,7 @@ def search_command(
     pipeline: SearchPipelineNameOption = None,
     types: TypesOption = None,
     as_of: AsOfOption = None,
+    chapters: ChaptersOption = None,
     character: SearchCharacterOption = None,
     present: PresentOption = None,
     content_type: ContentTypesOption = None,
@@ -150,13 +151,38 @@ def search_command(
     request = replace(request, names=names, rerank=rerank, notes=notes)
     request = replace(request, exact=exact, sort=_parse_sort(sort))
     display = _Display(as_json=as_json, full=full, context=context_lines)
+    points = _StoryPoints(as_of, chapters)
     if batch is not None:
-        return run_async(_batch(settings, output, request, batch, as_of))
-    return run_async(_search(settings, output, request, as_of, display))
+        return run_async(_batch(settings, output, request, batch, points))
+    return run_async(_search(settings, output, request, points, display))
 
 
 def _parse_sort(sort: str | None) -> PassageSort | None:
     return parse_choice(PassageSort, sort, "--sort") if sort else None
+
+
+@dataclass(frozen=True, slots=True)
+class _StoryPoints:
+    """Which chapters to search, as typed: up to `as_of`, and only `chapters`.
+
+    None is no limit.
+    """
+
+    as_of: str | None
+    chapters: str | None = None
+
+    def limit(self, request: SearchRequest, order: StoryOrder) -> SearchRequest:
+        """Return `request` for these chapters.
+
+        Raises:
+            NotFound: There is no such chapter.
+        """
+        if self.as_of is not None:
+            request = replace(request, horizon=parse_horizon(self.as_of, order))
+        if self.chapters is not None:
+            chapters = parse_chapter_range(self.chapters, order)
+            request = replace(request, chapters=chapters)
+        return request
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +303,7 @@ async def _search(
     settings: Settings,
     output: Output,
     request: SearchRequest,
-    as_of: str | None,
+    points: _StoryPoints,
     display: _Display,
 ) -> None:
     async with open_search_services(
@@ -289,7 +315,9 @@ async def _search(
         finder = services.retrieval.finder(may_ask=True)
         order = await finder.story_order()
         result, texts = await find_existing_passages(
-            lambda wider: _find(finder, wider, order, as_of), request, services.passages
+            lambda wider: finder.find(points.limit(wider, order), order),
+            request,
+            services.passages,
         )
         changes = await warn_of_outdated_files(services, texts, output.warn)
         context = display.context
@@ -298,7 +326,8 @@ async def _search(
             output.json(
                 {
                     "question": request.question,
-                    "as_of": as_of,
+                    "as_of": points.as_of,
+                    "chapters": points.chapters,
                     "passages": [
                         _passage_as_json(passage, result, order, texts, context)
                         for passage in result.passages
@@ -313,7 +342,7 @@ async def _search(
                 request, result, find_sentence_spans, services.retrieval.reranker
             )
         with output.paged():
-            _show_heading(output, request, result, as_of)
+            _show_heading(output, request, result, points.as_of)
             _show_passages(output, request, result, order, texts, excerpts, context)
             output.show(render_known_facts(result.facts, texts))
             if result.passages and (summary := describe_search_total(request, result)):
@@ -340,17 +369,6 @@ def _passage_as_json(
         row["before"] = [text[span.start : span.end] for span in lines.before]
         row["after"] = [text[span.start : span.end] for span in lines.after]
     return row
-
-
-async def _find(
-    finder: PassageFinder,
-    request: SearchRequest,
-    order: StoryOrder,
-    as_of: str | None,
-) -> SearchResult:
-    if as_of is not None:
-        request = replace(request, horizon=parse_horizon(as_of, order))
-    return await finder.find(request, order)
 
 
 def _show_heading(
@@ -433,7 +451,7 @@ async def _batch(
     output: Output,
     request: SearchRequest,
     batch: Path,
-    as_of: str | None,
+    points: _StoryPoints,
 ) -> None:
     lines = list(read_question_lines(batch))
     async with open_search_services(settings, output, as_json=True) as services:
@@ -444,8 +462,9 @@ async def _batch(
         with output.progress("Searching", len(lines)) as advance:
             for line in lines:
                 line_request = replace(request, question=str(line["question"]))
-                until = read_as_of(line) or as_of
-                result = await _find(finder, line_request, order, until)
+                until = replace(points, as_of=read_as_of(line) or points.as_of)
+                line_request = until.limit(line_request, order)
+                result = await finder.find(line_request, order)
                 ranked = [passage_as_json(passage) for passage in result.passages]
                 output.json_line(
                     {

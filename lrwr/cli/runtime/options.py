@@ -134,6 +134,12 @@ def split_chapter(words: str) -> tuple[str, int | None]:
     return (name.strip(), int(match[1])) if match else (words, None)
 
 
+def split_hearer(name: str) -> tuple[str, str]:
+    """Return a speaker, and who hears it, as in "Nell to Hob"; empty without a hearer."""
+    speaker, _, hearer = f" {name}".partition(" to ")
+    return speaker.strip(), hearer.strip()
+
+
 def parse_chapter(text: str) -> int:
     """Return the number of a chapter, such as 4 for "ch4".
 

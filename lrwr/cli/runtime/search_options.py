@@ -47,6 +47,14 @@ PresentOption = Annotated[
         help="Search only scenes where NAME is present. Repeatable.",
     ),
 ]
+ChaptersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--chapters",
+        metavar="chN[-chM]",
+        help="Search only these chapters, such as ch7 or ch5-ch8.",
+    ),
+]
 ContentTypesOption = Annotated[
     list[str] | None,
     typer.Option(

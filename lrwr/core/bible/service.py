@@ -22,7 +22,9 @@ from lrwr.core.bible.values import (
     AttributedQuote,
     Bible,
     CharacterProfile,
+    TimelineMoment,
     WorldElement,
+    find_last_scenes,
 )
 from lrwr.core.bible.world import select_possible_elements
 from lrwr.core.canon.model import Canon
@@ -356,19 +358,54 @@ def find_world_element(name: str, bible: Bible) -> WorldElement:
     )
 
 
+def list_present_characters(bible: Bible, chapter: int) -> tuple[CharacterProfile, ...]:
+    """Return those who act or speak in a chapter, in the order of `bible`."""
+    scenes = (scene for scene in bible.scenes if scene.chapter == chapter)
+    present = {name for scene in scenes for name in scene.present}
+    return tuple(p for p in bible.characters if p.name in present)
+
+
+def list_absent_characters(bible: Bible, since: int) -> tuple[CharacterProfile, ...]:
+    """Return those whose last scene is in the chapter `since` or before."""
+    last = find_last_scenes(bible)
+    absent = {name for name, scene in last.items() if scene.chapter <= since}
+    return tuple(p for p in bible.characters if p.name in absent)
+
+
+def filter_timeline(
+    bible: Bible, character: str, chapter: int | None
+) -> Sequence[TimelineMoment]:
+    """Return the events of `character` in a chapter; of everybody and everywhere if ""
+    and None.
+
+    Raises:
+        NotFound: There is no such character, or several have this name.
+    """
+    name = find_profile_by_name(character, bible).name if character else ""
+    return [
+        moment
+        for moment in bible.timeline
+        if (not name or name in moment.characters)
+        and (chapter is None or moment.evidence.chapter == chapter)
+    ]
+
+
 def filter_quotes(
-    bible: Bible, speaker: str, chapter: int | None
+    bible: Bible, speaker: str, chapter: int | None, hearer: str = ""
 ) -> Sequence[AttributedQuote]:
-    """Return the dialogue of the character `speaker`, in a chapter; of all if "" and
-    None.
+    """Return what the character `speaker` says to `hearer` in a chapter.
+
+    An empty name is everybody, the chapter None the whole story.
 
     Raises:
         NotFound: There is no such character, or several have this name.
     """
     name = find_profile_by_name(speaker, bible).name if speaker else ""
+    addressee = find_profile_by_name(hearer, bible).name if hearer else ""
     return [
         quote
         for quote in bible.quotes
         if (not name or quote.speaker == name)
+        and (not addressee or quote.addressee == addressee)
         and (chapter is None or quote.evidence.chapter == chapter)
     ]

@@ -480,6 +480,11 @@ def format_relation(relation: CharacterRelation) -> tuple[str, str]:
     return people, relation.valence or "related"
 
 
+def find_last_scenes(bible: Bible) -> dict[str, SceneSummary]:
+    """Return for each character the last scene in which it acts or speaks."""
+    return {name: scene for scene in bible.scenes for name in scene.present}
+
+
 def list_gap_implications(gap: Gap) -> list[str]:
     """Return the conclusions that the text allows about a gap, as sentences, without
     one that only repeats the attribute.

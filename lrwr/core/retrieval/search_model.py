@@ -33,7 +33,9 @@ class SearchRequest:
     by story, other searches by relevance: the `limit` most relevant passages can then
     be sorted by story too. `names` adds scores for characters named in the
     question, `boosts` favours the content type it asks for, such as dialogue; both
-    apply to pipeline b only and exclude nothing.
+    apply to pipeline b only and exclude nothing. `chapters` are the story-order numbers
+    of the chapters to search, None for the whole library; then no note and no fact is
+    found.
     """
 
     question: str
@@ -50,6 +52,12 @@ class SearchRequest:
     boosts: bool = True
     exact: bool = False
     sort: PassageSort | None = None
+    chapters: range | None = None
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether passages are excluded by chapter, character or kind."""
+        return bool(self.filters) or self.chapters is not None
 
 
 @dataclass(frozen=True, slots=True)

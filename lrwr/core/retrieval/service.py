@@ -64,9 +64,13 @@ from lrwr.core.retrieval.story import (
     StoryOrderBuilder,
     build_passage,
     build_search_scope,
-    is_within_scope,
 )
-from lrwr.core.retrieval.story_matches import list_passages, sort_by_story
+from lrwr.core.retrieval.story_matches import (
+    find_chapter_chunks,
+    list_passages,
+    select_allowed_chunks,
+    sort_by_story,
+)
 from lrwr.core.retrieval.story_search import (
     StorySearch,
     join_notes,
@@ -162,9 +166,12 @@ class PassageFinder:
             StoreProblem: The library cannot be read.
         """
         context = await self._build_context(request, order or await self.story_order())
+        conditions = await _find_conditions(context, self._store)
         if request.exact or not request.question:
-            return await _list_passages(context, self._store)
-        allowed = await _filter_chunks(context, self._store)
+            return await list_passages(
+                request, conditions, context.order, context.scope, self._store
+            )
+        allowed = await select_allowed_chunks(conditions, context.scope, self._store)
         presence = await _find_presence(context, allowed, self._lexical, self._store)
         scores, is_people_ranking = await self._score_chunks(context, allowed)
         scores = {**dict.fromkeys(presence.phrases or (), 0.0), **scores}
@@ -178,7 +185,7 @@ class PassageFinder:
         if request.sort is PassageSort.STORY:
             passages = sort_by_story(passages, context.order)
         facts: tuple[DocumentFact, ...] = ()
-        if context.story is not None:
+        if context.story is not None and request.chapters is None:
             facts = await context.story.search_facts(request.question, context.scope)
         judgement = self._assess(
             context, ranked, scores, is_people_ranking=is_people_ranking
@@ -355,7 +362,7 @@ class PassageFinder:
         is_people_ranking: bool,
     ) -> SearchConfidence | None:
         request, embedder = context.request, self._hybrid.embedder
-        if not (request.lexical and request.dense) or request.filters:
+        if not (request.lexical and request.dense) or request.is_filtered:
             return None
         if context.by_words_only:
             return None
@@ -442,35 +449,19 @@ async def _find_presence(
     return await find_question_words(phrases, counts, text)
 
 
-async def _filter_chunks(
+async def _find_conditions(
     context: _SearchContext, store: PassageStore
-) -> frozenset[ChunkId] | None:
-    """Return the chunks in scope that pass the filters; None without filters."""
-    if context.story is None or not context.request.filters:
-        return None
-    chunk_ids = frozenset.intersection(
-        *await context.story.find_filtered_chunks(
-            context.request.filters, context.visible_cast
+) -> list[frozenset[ChunkId]] | None:
+    """Return for each filter the chunks that pass it; None without filters."""
+    request = context.request
+    conditions: list[frozenset[ChunkId]] = []
+    if context.story is not None and request.filters:
+        conditions += await context.story.find_filtered_chunks(
+            request.filters, context.visible_cast
         )
-    )
-    scope = context.scope
-    return frozenset(
-        chunk.id
-        for chunk in await store.chunks(sorted(chunk_ids))
-        if chunk.kind in scope.kinds
-        and is_within_scope(chunk.document, chunk.span, scope)
-    )
-
-
-async def _list_passages(context: _SearchContext, store: PassageStore) -> SearchResult:
-    conditions = None
-    if context.story is not None and context.request.filters:
-        conditions = await context.story.find_filtered_chunks(
-            context.request.filters, context.visible_cast
-        )
-    return await list_passages(
-        context.request, conditions, context.order, context.scope, store
-    )
+    if request.chapters is not None:
+        conditions.append(await find_chapter_chunks(request, context.order, store))
+    return conditions or None
 
 
 def _build_read_scope(request: SearchRequest, order: StoryOrder) -> SearchScope | None:

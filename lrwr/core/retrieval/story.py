@@ -30,6 +30,7 @@ _HORIZON = re.compile(
     r"(?:\W+(?:s|sc|scene)\W*(?P<scene>\d{1,6}))?(?:@(?P<offset>\d{1,9}))?",
     re.IGNORECASE,
 )
+_RANGE_DASH = re.compile(r"\s*(?:[-–—]|\.\.|\bto\b)\s*", re.IGNORECASE)
 _SCENE_SUFFIX = re.compile(r":(?:s|sc|scene)(\d{1,6})$", re.IGNORECASE)
 _CHAPTERS_HINT = "`lrwr canon order --show` lists the chapters."
 _LOCATION_HINT = "Write it as `ch12`, `ch12:s2`, `vol3.ch6` or the path of a file."
@@ -265,6 +266,23 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
     scene, offset = match["scene"], match["offset"]
     horizon = _build_checked_horizon(number, int(scene) if scene else None, order)
     return replace(horizon, offset=int(offset)) if offset else horizon
+
+
+def parse_chapter_range(text: str, order: StoryOrder) -> range:
+    """Parse chapters that the user types, such as "ch5", "ch5-ch8", "5-8" or
+    "vol2.ch1-vol2.ch4".
+
+    Raises:
+        NotFound: There is no such chapter, or the last comes before the first.
+    """
+    first, _, last = map(str.strip, _RANGE_DASH.sub("-", text).partition("-"))
+    numbers = [parse_horizon(part, order).chapter for part in (first, last or first)]
+    if numbers[1] < numbers[0]:
+        raise NotFound(
+            f"Chapter {numbers[1]} comes before chapter {numbers[0]}",
+            hint="Write the earlier chapter first, as in ch5-ch8.",
+        )
+    return range(numbers[0], numbers[1] + 1)
 
 
 def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:

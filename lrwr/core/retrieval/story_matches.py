@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Chunk, ChunkId, Passage, SearchScope
@@ -45,6 +46,45 @@ class ContextLines:
     before: tuple[Span, ...]
     passage: Span
     after: tuple[Span, ...]
+
+
+async def find_chapter_chunks(
+    request: SearchRequest, order: StoryOrder, store: PassageStore
+) -> frozenset[ChunkId]:
+    """Return the chunks of the chapters that `request` names; it must name some.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    chapters = request.chapters or ()
+    documents = [d for d in order.story if {*order.numbers[d]} & {*chapters}]
+    chunks = [await store.chunks_of(d, request.pipeline) for d in documents]
+    return frozenset(
+        chunk.id
+        for chunk in chain.from_iterable(chunks)
+        if order.chapter_number(chunk.document, chunk.chapter) in chapters
+    )
+
+
+async def select_allowed_chunks(
+    conditions: Sequence[frozenset[ChunkId]] | None,
+    scope: SearchScope,
+    store: PassageStore,
+) -> frozenset[ChunkId] | None:
+    """Return the chunks in `scope` that fulfil all `conditions`; None without any.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    if conditions is None:
+        return None
+    chunks = await store.chunks(sorted(frozenset.intersection(*conditions)))
+    return frozenset(
+        chunk.id
+        for chunk in chunks
+        if chunk.kind in scope.kinds
+        and is_within_scope(chunk.document, chunk.span, scope)
+    )
 
 
 async def list_passages(

@@ -101,6 +101,10 @@ SEARCH_ACTIONS: tuple[Action, ...] = (
         "search.type", "f4", "Type", "Search the next type of document", "type",
         is_shown_in_footer=True,
     ),
+    Action(
+        "search.chapters", "f5", "Chapters", "Search only in some chapters",
+        "chapters", is_shown_in_footer=True,
+    ),
 )  # fmt: skip
 """Actions of the search screen."""
 
@@ -161,7 +165,7 @@ DRAFT_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "drafts.make", "m", "Make board", "Write a board of your manuscript", "make",
-        is_priority=False,
+        is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
 """Actions of the drafts screen."""

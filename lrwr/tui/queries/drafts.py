@@ -34,11 +34,18 @@ from lrwr.core.drafting.brief import DEFAULT_BRIEF_TOKENS, Brief
 from lrwr.core.drafting.folder import BOARD_FILE
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.drafts import DraftEntry
+from lrwr.core.model.errors import NotFound
 from lrwr.core.ports.stores import DocumentText
 from lrwr.tui.queries.story import require_ingested
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
+
+
+MAKE_HINT = (
+    "Press m on the drafts screen, or run `lrwr draft board --from-text`, to make one of"
+    " your manuscript."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,10 @@ async def load_draft_board(workspace: "Workspace") -> DraftBoard:
         StoreProblem: The library cannot be read.
     """
     folder = open_draft_folder(workspace)
-    board = await load_placed_board(workspace, folder)
+    try:
+        board = await load_placed_board(workspace, folder)
+    except NotFound as error:
+        raise NotFound(str(error), hint=MAKE_HINT) from error
     statuses = await list_scene_states(workspace, folder, board)
     return DraftBoard(tuple(statuses), folder.name_of(BOARD_FILE))
 

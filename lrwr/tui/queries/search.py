@@ -1,5 +1,6 @@
 """Searches passages for the search screen, and lists contradictions with their text."""
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
-from lrwr.core.retrieval.story import parse_horizon
+from lrwr.core.retrieval.story import parse_chapter_range, parse_horizon
 from lrwr.core.retrieval.story_search import SearchFilters
 from lrwr.tui.queries.story import require_ingested
 
@@ -36,12 +37,36 @@ LIMIT = 30
 class SearchChoice:
     """The filters of a search; an empty text or None is no filter.
 
-    `character` must be mentioned or present, `as_of` is the horizon ("ch3").
+    `character` must be mentioned or present, `as_of` is the horizon ("ch3"), `chapters`
+    are those to search ("ch5-ch8").
     """
 
     type: DocumentType | None = None
     character: str = ""
     as_of: str = ""
+    chapters: str = ""
+
+
+_CHAPTER = r"(?:vol\d+\.)?(?:ch|chapters? )\d+"
+_TYPED_CHAPTERS = re.compile(
+    rf"(?:\b(?:in|from|between) )?"
+    rf"\b({_CHAPTER}(?:\s*(?:-|–|to\b|and\b)\s*(?:{_CHAPTER}|\d+))?)(?!\w)",
+    re.IGNORECASE,
+)
+"""Chapters among the words of a search: "ch5-ch8", "in ch7", "between ch5 and ch8"."""
+
+
+def split_chapters(words: str) -> tuple[str, str]:
+    """Return the words to search for, and the chapters that were typed among them.
+
+    The chapters have the notation of `parse_chapter_range`; empty if there are none.
+    """
+    match = _TYPED_CHAPTERS.search(words)
+    if match is None:
+        return words, ""
+    rest = f"{words[: match.start()]} {words[match.end() :]}"
+    chapters = re.sub(r"\s*(?:-|–|\bto\b|\band\b)\s*", "-", match[1].casefold())
+    return " ".join(rest.split()), re.sub(r"chapters? ", "ch", chapters)
 
 
 async def search_passages(
@@ -49,13 +74,17 @@ async def search_passages(
 ) -> SearchResult:
     """Return the passages for `words`, best first, at most `LIMIT` of the story.
 
+    `words` may name the chapters to search, see `split_chapters`; they take precedence
+    over those of `choice`.
     Without `full` only words are compared, which is fast enough for each key; with it,
     the search is that of `lrwr search`.
 
     Raises:
-        NotFound: No manuscript was ingested, or the horizon does not exist.
+        NotFound: No manuscript was ingested, or the horizon or a chapter does not exist.
     """
     require_ingested(workspace)
+    words, typed_chapters = split_chapters(words)
+    chapters = typed_chapters or choice.chapters
     finder = workspace.finder()
     order = await finder.story_order()
     is_agentic = workspace.settings.pipeline is Pipeline.AGENTIC
@@ -66,6 +95,7 @@ async def search_passages(
         limit=LIMIT,
         types=frozenset({choice.type} if choice.type else ()),
         horizon=parse_horizon(choice.as_of, order) if choice.as_of else None,
+        chapters=parse_chapter_range(chapters, order) if chapters else None,
         filters=SearchFilters(characters=frozenset(characters)),
     )
     if not full:

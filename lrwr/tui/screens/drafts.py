@@ -78,7 +78,7 @@ class DraftsScreen(MasterDetailScreen[None]):
         """Return a row for each scene of the board, under its chapter.
 
         Raises:
-            NotFound: There is no board.
+            NotFound: There is no board; a hint names the key that makes one.
             SettingsProblem: It cannot be read.
         """
         self._board = await self.room.room.service_thread.run(load_draft_board)

@@ -21,19 +21,29 @@ from lrwr.app.presenters.text import (
     sanitize_line,
     shorten_excerpt,
 )
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.text import split_highlighted_words
 from lrwr.core.retrieval.query_words import extract_search_words, has_search_words
 from lrwr.core.retrieval.search_model import SearchResult
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION, SEARCH_ACTIONS
-from lrwr.tui.queries.search import SearchChoice, passage_evidence, search_passages
+from lrwr.tui.queries.search import (
+    SearchChoice,
+    passage_evidence,
+    search_passages,
+    split_chapters,
+)
 from lrwr.tui.room import RoomScreen
+from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.screens.scope import CharactersScreen, HorizonScreen
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList
 
 TYPES = (None, *DocumentType)
 """The filters by type of document, in the order in which a key selects them."""
+
+ALL_CHAPTERS = "all"
+"""What the user types to search all chapters again."""
 
 CHARACTERS_BEFORE = 16
 """Characters of an excerpt before the first match, at least."""
@@ -57,7 +67,7 @@ class SearchScreen(MasterDetailScreen[None]):
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Search", words=words)
-        self.hint = "Type words; Enter searches by meaning too…"
+        self.hint = "Type words, storm ch5-ch8 for some chapters; Enter adds meaning…"
         self.nothing = "Type the words to search for."
         self._choice = SearchChoice(as_of=room.scope.as_of)
         self._result = SearchResult(())
@@ -86,7 +96,7 @@ class SearchScreen(MasterDetailScreen[None]):
         A text of function words such as "the" is searched only on Enter: they are in
         nearly every passage.
         """
-        if not has_search_words(text):
+        if not has_search_words(split_chapters(text)[0]):
             self._result = SearchResult(())
             self.find()
             return ()
@@ -100,7 +110,10 @@ class SearchScreen(MasterDetailScreen[None]):
         if not extra:
             text = self.query_one(Input).value.strip()
             message = f"No passage found for “{text}”." if text else self.nothing
-            if text and self._searched != text and not has_search_words(text):
+            words, chapters = split_chapters(text)
+            if chapters and not words:
+                message = f"Type the words to search for in {chapters}."
+            elif text and self._searched != text and not has_search_words(words):
                 message = f"Press Enter to search for “{text}”, or type another word."
             self.query_one(LineList).show([StyledLine((StyledText(message, "faint"),))])
 
@@ -108,7 +121,7 @@ class SearchScreen(MasterDetailScreen[None]):
         """Return the passage in the row `key`, with the searched words marked."""
         passage = self._result.passages[int(key)]
         evidence = passage_evidence(passage)
-        words = extract_search_words(self.query_one(Input).value)
+        words = extract_search_words(split_chapters(self.query_one(Input).value)[0])
         place = sanitize_line(format_line_range(evidence.document, evidence.lines))
         heading = StyledText(place, "place"), f"  {describe_passage_chapter(passage)}"
         paragraphs = (p for p in evidence.text.split("\n") if p.strip())
@@ -123,7 +136,7 @@ class SearchScreen(MasterDetailScreen[None]):
     def submit(self) -> None:
         """Search by words and meaning; after that, go to the passage."""
         text = self.query_one(Input).value.strip()
-        if text and self._searched != text:
+        if text and self._searched != text and split_chapters(text)[0]:
             self._search_fully(text)
         elif self.key:
             self.query_one(LineList).focus()
@@ -144,12 +157,11 @@ class SearchScreen(MasterDetailScreen[None]):
         )
         if not self._result.passages:
             self.find()
-        words = extract_search_words(text)
+        words = extract_search_words(split_chapters(text)[0])
         return [
             ListRow(
                 str(number),
-                _cut_at_match(passage.chunk.text, words),
-                describe_passage_chapter(passage),
+                f"{_name_place(passage)} {_cut_at_match(_cut_heading(passage), words)}",
             )
             for number, passage in enumerate(self._result.passages)
         ]
@@ -157,10 +169,12 @@ class SearchScreen(MasterDetailScreen[None]):
     def _show_choice(self) -> None:
         """Show the filters, and which words were not found, below the lists."""
         choice = self._choice
+        typed_chapters = split_chapters(self.query_one(Input).value)[1]
         phrases = [
             f"type: {choice.type or 'all'}",
             f"character: {choice.character or 'all'}",
             f"up to: {format_horizon(choice.as_of) if choice.as_of else 'the end'}",
+            f"chapters: {typed_chapters or choice.chapters or 'all'}",
         ]
         missing = describe_missing_words(self._result, choice.as_of or None)
         self.set_note(" · ".join([*phrases, *missing]))
@@ -168,7 +182,8 @@ class SearchScreen(MasterDetailScreen[None]):
     def _choose(self, choice: SearchChoice) -> None:
         self._choice, self._searched = choice, ""
         self._show_choice()
-        if text := self.query_one(Input).value.strip():
+        text = self.query_one(Input).value.strip()
+        if split_chapters(text)[0]:
             self._search_fully(text)
 
     def action_type(self) -> None:
@@ -190,6 +205,31 @@ class SearchScreen(MasterDetailScreen[None]):
         as_of = await self.app.push_screen_wait(HorizonScreen(self.room))
         if as_of is not None:
             self._choose(replace(self._choice, as_of=as_of))
+
+    @work(exclusive=True, group="choose", exit_on_error=False)
+    async def action_chapters(self) -> None:
+        """Ask which chapters are searched."""
+        dialog = TextInputScreen(
+            "Search which chapters?",
+            value=self._choice.chapters or ALL_CHAPTERS,
+            is_selected=True,
+            note="One as ch7, or several as ch5-ch8; all for the whole library.",
+        )
+        chapters = await self.app.push_screen_wait(dialog)
+        if chapters is not None:
+            is_all = chapters.casefold() == ALL_CHAPTERS
+            self._choose(replace(self._choice, chapters="" if is_all else chapters))
+
+
+def _name_place(passage: Passage) -> str:
+    """Return the chapter of a passage as the user types it, or the type of a note."""
+    return str(passage.type) if passage.chapter is None else f"ch{passage.chapter}"
+
+
+def _cut_heading(passage: Passage) -> str:
+    """Return the text of a passage without the heading that it begins with."""
+    heading, _, text = passage.chunk.text.partition("\n")
+    return text if heading.startswith("#") and text.strip() else passage.chunk.text
 
 
 def _cut_at_match(text: str, words: Sequence[str]) -> str:

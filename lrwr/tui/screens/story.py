@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -18,7 +17,6 @@ from lrwr.app.presenters.story import (
     describe_not_evaluated,
     describe_nothing_known,
     explain_model_setup,
-    find_last_scenes,
     format_mention_count,
     format_scene_point,
     render_character,
@@ -37,6 +35,10 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
+from lrwr.core.bible.service import (
+    list_absent_characters,
+    list_present_characters,
+)
 from lrwr.core.bible.story_graph import (
     Neighbor,
     StoryGraph,
@@ -47,7 +49,9 @@ from lrwr.core.bible.story_graph import (
 from lrwr.core.bible.values import (
     AttributedQuote,
     Bible,
+    CharacterProfile,
     SceneSummary,
+    find_last_scenes,
     format_chapter_name,
     format_relation,
 )
@@ -163,31 +167,24 @@ class PeopleScreen(StoryScreen):
         """
         text, bible = self.query_one(Input).value.strip(), self.bible
         if bible is not None and (match := _IN_CHAPTER.fullmatch(text)):
-            self._show_chapter(bible, int(match[1]), at)
+            chapter = int(match[1])
+            present = list_present_characters(bible, chapter)
+            self._show_only(present, at, f"Nobody was found in chapter {chapter}.")
         elif bible is not None and (match := _SINCE.fullmatch(text)):
-            self._show_absent(bible, int(match[1]), at)
+            chapter = int(match[1])
+            absent = list_absent_characters(bible, chapter)
+            self._show_only(absent, at, f"{describe_all_present(chapter)}.")
         else:
             super().find(extra, at=at)
 
-    def _show_chapter(self, bible: Bible, chapter: int, at: str) -> None:
-        scenes = (scene for scene in bible.scenes if scene.chapter == chapter)
-        present = {name for scene in scenes for name in scene.present}
-        rows = [row for row in self.rows_of(bible) if row.name in present]
+    def _show_only(
+        self, characters: Sequence[CharacterProfile], at: str, otherwise: str
+    ) -> None:
+        names = {profile.name for profile in characters}
+        rows = [row for row in self.rows_of(self.bible or Bible()) if row.name in names]
         self.query_one(RowList).show(rows, at=at or self.key)
         if not rows:
-            self.show_no_match(f"Nothing matches “ch{chapter}”.")
-
-    def _show_absent(self, bible: Bible, chapter: int, at: str) -> None:
-        last = find_last_scenes(bible)
-        last_chapters = {name: scene.chapter for name, scene in last.items()}
-        rows = [
-            row
-            for row in self.rows_of(bible)
-            if last_chapters.get(row.name, sys.maxsize) <= chapter
-        ]
-        self.query_one(RowList).show(rows, at=at)
-        if not rows and bible.characters:
-            self.show_no_match(f"{describe_all_present(chapter)}.")
+            self.show_no_match(otherwise)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each character of `bible`, most mentioned first."""
@@ -336,7 +333,7 @@ class QuotesScreen(StoryScreen):
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
         super().__init__(room, "Quotes", words=words)
-        self.hint = "Type a speaker, a chapter (ch3) or words of the dialogue…"
+        self.hint = "Type a speaker, nell to hob, a chapter (ch3) or words…"
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
         """Show the utterances that match; for "Nell to Hob", what she says to him."""
