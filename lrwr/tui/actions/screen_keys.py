@@ -19,7 +19,8 @@ LIST_ACTIONS: tuple[Action, ...] = (
         is_shown_in_footer=True,
     ),
     Action(
-        "list.read", "alt+m", "Reader", "Show the line's location in the reader", "read"
+        "list.read", "alt+m", "Reader", "Show the line's location in the reader", "read",
+        is_shown_in_footer=True,
     ),
     Action("list.up", "up", "Up", "Go to the previous row", "step(-1)"),
     Action("list.down", "down", "Down", "Go to the next row", "step(1)"),

@@ -12,7 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from lrwr.app.books import BookRecord
 from lrwr.app.presenters.text import (
@@ -31,6 +31,7 @@ from lrwr.tui.queries.reader import ReaderContents
 from lrwr.tui.room import RoomApp
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.widgets.contents_tree import ContentsTree
+from lrwr.tui.widgets.key_footer import KeyFooter
 from lrwr.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class BookView(Screen[None]):
             yield Static(markup=False, id="book-detail")
         yield Input(compact=True, id="book-input")
         yield Static("Loading…", markup=False, id="book-status")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Focus the text, and load the book."""

@@ -11,12 +11,12 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.widgets import Footer
 
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.prompt import CompletionContext, list_commands
 from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.scope import ChatOptions, ChatScope
+from lrwr.tui.widgets.key_footer import KeyFooter
 from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
 from lrwr.tui.widgets.status import RoomHeader, StatusLine
 
@@ -112,7 +112,7 @@ class ChatScreen(RoomScreen):
             self.set_interval(IDLE_SECONDS, self._collect_garbage)
         styles = TRANSCRIPT_STYLES.read_text(encoding="utf-8")
         self.app.stylesheet.add_source(styles, (str(TRANSCRIPT_STYLES), ""))
-        footer = Footer(show_command_palette=False, compact=True)
+        footer = KeyFooter()
         await self.query_one("#foot").mount(StatusLine(id="status"), footer)
         self.refresh_bindings()  # the footer shows its keys when they are announced
         await self._mount_split_view()

@@ -8,12 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Button, Footer, Input, Static
+from textual.widgets import Button, Input, Static
 
 from lrwr.app.egress import ConsentRequest, pending_consents, record_consent
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.actions.screen_keys import TEXT_INPUT_ACTIONS
 from lrwr.tui.room import RoomApp
+from lrwr.tui.widgets.key_footer import KeyFooter
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
@@ -105,7 +106,7 @@ class TextInputScreen(ModalScreen[str | None]):
                 yield Static(
                     sanitize_text(self._note), markup=False, classes="input-note"
                 )
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Focus the input, and dim the screen below."""
@@ -167,7 +168,7 @@ class ConsentScreen(ModalSheet[bool | None]):
             with Horizontal():
                 yield Button("Don't allow", id="no", variant="primary")
                 yield Button("Allow for this folder", id="yes")
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyFooter()
 
     @on(Button.Pressed)
     def _answered(self, event: Button.Pressed) -> None:

@@ -8,7 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Footer, Input, ProgressBar, Static
+from textual.widgets import Input, ProgressBar, Static
 
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
@@ -22,6 +22,7 @@ from lrwr.tui.queries.library import (
 )
 from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.screens.dialogs import ModalSheet
+from lrwr.tui.widgets.key_footer import KeyFooter
 
 REFRESH_SECONDS = 2.0
 """Seconds between two updates of the screen."""
@@ -75,7 +76,7 @@ class LibraryScreen(ModalSheet[None], LoadingScreen[None]):
                 yield Static(markup=False, classes="text", id="jobs")
                 yield Static("Changes", classes="heading")
                 yield Static(markup=False, classes="text", id="changes")
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Show the library's state, and update it every `REFRESH_SECONDS`."""

@@ -9,7 +9,7 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
@@ -23,6 +23,7 @@ from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.queries.reader import ReaderPosition
 from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
+from lrwr.tui.widgets.key_footer import KeyFooter
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows
 
 ResultT = TypeVar("ResultT")
@@ -155,7 +156,7 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
                 yield RowList(id="master-detail-rows")
                 yield from self.compose_details()
             yield Static(markup=False, id="master-detail-note")
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyFooter()
 
     def compose_details(self) -> ComposeResult:
         """Lay out the details, beside or below the rows."""

@@ -8,7 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.bible.values import SceneSummary
@@ -37,6 +37,7 @@ from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.screens.scope import CharactersScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
+from lrwr.tui.widgets.key_footer import KeyFooter
 from lrwr.tui.widgets.text_pane import TextMark, TextPane
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ class ReaderView(LoadingScreen[None]):
             yield TextPane()
         yield Input(placeholder="Find in the text…", compact=True, id="reader-find")
         yield Static("Loading…", markup=False, id="reader-status")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Focus the text, and load the manuscript."""

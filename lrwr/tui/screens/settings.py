@@ -8,13 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.widgets import DataTable, Footer, Input, Static
+from textual.widgets import DataTable, Input, Static
 
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.settings.loader import format_toml_value
 from lrwr.core.settings.model import Settings, SettingSource, index_settings
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
+from lrwr.tui.widgets.key_footer import KeyFooter
 
 
 class SettingsScreen(ModalSheet[None]):
@@ -62,7 +63,7 @@ class SettingsScreen(ModalSheet[None]):
                 "To change a setting, edit lrwr.toml and restart lrwr.",
                 classes="hint",
             )
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Fill the table and focus the filter."""
