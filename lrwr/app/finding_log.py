@@ -167,6 +167,15 @@ def parse_since(text: str, now: datetime) -> float:
     )
 
 
+def is_day(text: str) -> bool:
+    """Return whether `parse_since` understands `text`."""
+    try:
+        parse_since(text, datetime.now().astimezone())
+    except SettingsProblem:
+        return False
+    return True
+
+
 def describe_first_report(first: float, now: datetime) -> str:
     """Return "first reported today", "… yesterday" or "… on 2026-11-20"."""
     day = datetime.fromtimestamp(first, now.tzinfo).date()

@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.library import LibraryScreen
-from lrwr.tui.screens.story import PeopleScreen
+from lrwr.tui.screens.people import PeopleScreen
 from lrwr.tui.widgets.lists import LineList, RowList
 from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.status import StatusLine

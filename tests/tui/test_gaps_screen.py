@@ -72,7 +72,21 @@ async def test_a_gap_is_left_open_on_purpose(book: Path) -> None:
         assert "Left open on purpose" in shown_note(room)
         await room.press("u", "u")
         assert shown_rows(room) == rows
-        assert "There is no decision to undo here" in shown_note(room)
+        assert "There is no decision to undo" in shown_note(room)
+
+
+async def test_a_decision_made_elsewhere_is_named_before_it_is_undone(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        await room.press("alt+c", "i", "enter", "escape")
+        await open_gaps(room)
+        await room.press("u")
+        assert "The last decision was made elsewhere: " in shown_note(room)
+        assert "on purpose" in (book / CANON).read_text(encoding="utf-8")
+        await room.press("u")
+        assert shown_note(room).startswith("Undone: ")
+        assert "on purpose" not in (book / CANON).read_text(encoding="utf-8")
 
 
 async def test_a_gap_that_is_put_off_goes_to_the_end_and_nothing_is_kept(

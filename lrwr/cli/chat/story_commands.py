@@ -7,7 +7,7 @@ raise `LrwrError`, whose message the chat prints.
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from lrwr.app.finding_log import describe_new_findings, parse_since
+from lrwr.app.finding_log import describe_new_findings, is_day, parse_since
 from lrwr.app.presenters import story
 from lrwr.app.presenters.citations import describe_passage_chapter, format_place
 from lrwr.app.presenters.contradictions import render_contradictions
@@ -51,7 +51,12 @@ from lrwr.tui.queries.library import (
     parse_diff_request,
 )
 from lrwr.tui.queries.reader import load_reader_contents, load_reader_text
-from lrwr.tui.queries.search import SearchChoice, load_findings, search_passages
+from lrwr.tui.queries.search import (
+    SearchChoice,
+    list_documents,
+    load_findings,
+    search_passages,
+)
 from lrwr.tui.queries.story import load_name_proposals, load_story
 
 SEARCH_RESULTS = 8
@@ -183,18 +188,22 @@ async def handle_recap(chat: PlainChatState, arguments: str) -> None:
 
 async def handle_check(chat: PlainChatState, arguments: str) -> None:
     """List contradictions that are not intended; with a day as `arguments`, only those
-    first reported since then.
-
-    Raises:
-        SettingsProblem: `arguments` is no day.
+    first reported since then, with the path of a file, or a part of it, those in it.
     """
     now = datetime.now().astimezone()
-    since = parse_since(arguments, now) if arguments else None
+    since = parse_since(arguments, now) if is_day(arguments) else None
     findings = await load_findings(chat.workspace, chat.sitting.as_of, since=since)
     notes = describe_new_findings(findings.reported, now)
-    chat.output.show(render_contradictions(findings.contradictions, notes))
+    shown = findings.contradictions
+    if arguments and since is None:
+        shown = tuple(
+            c for c in shown if any(arguments in d for d in list_documents([c]))
+        )
+    chat.output.show(render_contradictions(shown, notes))
     if not findings.contradictions:
         chat.output.answer(findings.nothing)
+    elif not shown:
+        chat.output.answer(f"No contradictions found in “{arguments}”.")
 
 
 async def handle_diff(chat: PlainChatState, arguments: str) -> None:

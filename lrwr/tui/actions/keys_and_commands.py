@@ -130,7 +130,7 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "room.check", "alt+c", "Contradictions", "Show contradictions with both passages",
-        "do('check')", "check", "[DAY]",
+        "do('check')", "check", "[DAY|FILE]",
         section=STORY,
     ),
     Action(

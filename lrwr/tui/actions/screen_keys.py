@@ -171,6 +171,22 @@ DRAFT_ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 """Actions of the drafts screen."""
 
+PEOPLE_ACTIONS: tuple[Action, ...] = (
+    Action(
+        "people.merge", "f2", "Merge", "Make another character the same as this one",
+        "merge", is_shown_in_footer=True,
+    ),
+    Action(
+        "people.split", "f3", "Split", "Make a name of this character another character",
+        "split", is_shown_in_footer=True,
+    ),
+    Action(
+        "people.undo", "f4", "Undo", "Undo the last decision", "undo",
+        is_shown_in_footer=True,
+    ),
+)  # fmt: skip
+"""Actions of the characters screen."""
+
 REVIEW_ACTIONS: tuple[Action, ...] = (
     Action(
         "review.accept", "y", "Yes", "Answer the question with yes", "decide('yes')",
@@ -387,6 +403,7 @@ SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
     ("Search", SEARCH_ACTIONS),
     ("Contradictions", CHECK_ACTIONS),
     ("Drafts", DRAFT_ACTIONS),
+    ("Characters", PEOPLE_ACTIONS),
     ("Names to review", REVIEW_ACTIONS),
     ("Open questions", GAP_ACTIONS),
     ("Threads", THREAD_ACTIONS),

@@ -20,11 +20,11 @@ from lrwr.tui.screens.gaps import GapsScreen
 from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.name_review import NameReviewScreen
+from lrwr.tui.screens.people import PeopleScreen
 from lrwr.tui.screens.reader import ReaderScreen
 from lrwr.tui.screens.search import SearchScreen
 from lrwr.tui.screens.settings import SettingsScreen
 from lrwr.tui.screens.story import (
-    PeopleScreen,
     QuotesScreen,
     RecapScreen,
     RelationsScreen,
@@ -102,7 +102,7 @@ async def open_recap_screen(screen: RoomScreen, words: str) -> None:
 
 
 async def open_check_screen(screen: RoomScreen, words: str) -> None:
-    """Show contradictions with both passages, those since the day `words` if given."""
+    """Show contradictions with both passages, those since a day or in a file if `words` name one."""
     await screen.app.push_screen_wait(CheckScreen(screen, words.strip()))
 
 

@@ -48,6 +48,7 @@ CONCURRENT_PREFIXES = (
             "gaps",
             "threads",
             "characters",
+            "people",
             "library",
             "search",
             "check",

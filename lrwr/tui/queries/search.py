@@ -163,7 +163,7 @@ async def load_findings(
     )
     visible = tuple(c for c in contradictions if with_intended or not c.intended)
     shown = tuple(c for c in visible if since is None or reported[c.id] >= since)
-    texts = await workspace.passages.texts(_list_documents(shown))
+    texts = await workspace.passages.texts(list_documents(shown))
     nothing = ""
     if not shown:
         nothing = describe_no_contradictions(await scope.count_compared())
@@ -172,7 +172,8 @@ async def load_findings(
     return FindingsWithTexts(shown, texts, nothing, reported)
 
 
-def _list_documents(contradictions: Sequence[Contradiction]) -> set[DocumentId]:
+def list_documents(contradictions: Sequence[Contradiction]) -> set[DocumentId]:
+    """Return the documents that `contradictions` quote."""
     return {
         evidence.document
         for contradiction in contradictions

@@ -334,6 +334,17 @@ async def record_decision(workspace: "Workspace", decision: Decision) -> bool:
     return bool(await asyncio.to_thread(workspace.canon.decide, decision))
 
 
+async def load_last_decision(workspace: "Workspace") -> Decision | None:
+    """Return the newest decision that was not undone; None if there is none.
+
+    Raises:
+        SettingsProblem: The canon file is invalid.
+    """
+    history = await asyncio.to_thread(workspace.canon.history)
+    active = [entry.decision for entry in history if not entry.undone]
+    return active[-1] if active else None
+
+
 async def undo_decision(workspace: "Workspace", last: Decision) -> str:
     """Undo `last` in the canon and return its description as a sentence.
 
@@ -344,12 +355,7 @@ async def undo_decision(workspace: "Workspace", last: Decision) -> str:
         SettingsProblem: The canon file was edited since the decision.
         StoreProblem: The canon file cannot be written.
     """
-    active_entries = [
-        entry
-        for entry in await asyncio.to_thread(workspace.canon.history)
-        if not entry.undone
-    ]
-    if not active_entries or active_entries[-1].decision != last:
+    if await load_last_decision(workspace) != last:
         return ""
     undone = await asyncio.to_thread(workspace.canon.undo)
     return format_decision(undone) if undone else ""

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from lrwr.app.finding_log import describe_new_findings, parse_since
+from lrwr.app.finding_log import describe_new_findings, is_day, parse_since
 from lrwr.app.presenters.contradictions import describe_contradiction
 from lrwr.app.presenters.text import (
     StyledLine,
@@ -27,7 +27,12 @@ from lrwr.core.continuity.statements import (
 from lrwr.core.model.text import Span
 from lrwr.tui.actions.screen_keys import CHECK_ACTIONS, FIND_ACTION, OPEN_ROW_ACTION
 from lrwr.tui.queries.passages import cut_surroundings
-from lrwr.tui.queries.search import FindingsWithTexts, load_findings, mark_as_intended
+from lrwr.tui.queries.search import (
+    FindingsWithTexts,
+    list_documents,
+    load_findings,
+    mark_as_intended,
+)
 from lrwr.tui.queries.story import record_decision
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.decisions import DecisionScreen
@@ -38,8 +43,8 @@ from lrwr.tui.widgets.lists import LineList, ListRow, RowList
 class CheckScreen(DecisionScreen):
     """Lists the contradictions that `lrwr check` reports; both passages are below.
 
-    `since` is a day, such as "yesterday": then only those first reported since are
-    listed.
+    `words` are a day, such as "yesterday": then only those first reported since are
+    listed. Any other words fill the filter, which also matches the files.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -59,10 +64,11 @@ class CheckScreen(DecisionScreen):
         *(action.binding for action in (*CHECK_ACTIONS, FIND_ACTION)),
     ]
 
-    def __init__(self, room: RoomScreen, since: str = "") -> None:
+    def __init__(self, room: RoomScreen, words: str = "") -> None:
         as_of = room.scope.as_of
         until = f", up to {format_horizon(as_of)}" if as_of else ""
-        super().__init__(room, f"Contradictions{until}")
+        since, words = (words, "") if is_day(words) else ("", words)
+        super().__init__(room, f"Contradictions{until}", words=words)
         self.nothing = "No contradictions found."
         self._findings = FindingsWithTexts((), {})
         self._with_intended = False
@@ -101,6 +107,7 @@ class CheckScreen(DecisionScreen):
                 f"intended: {contradiction.because}"
                 if contradiction.intended
                 else notes.get(contradiction.id, ""),
+                tuple(list_documents([contradiction])),
             )
             for contradiction in self._findings.contradictions
         ]

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from textual import work
 
-from lrwr.core.canon.decision import Decision
-from lrwr.tui.queries.story import undo_decision
+from lrwr.core.canon.decision import Decision, format_decision
+from lrwr.tui.queries.story import load_last_decision, undo_decision
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
 
@@ -19,11 +19,12 @@ class DecisionScreen(MasterDetailScreen[None]):
 
     FOCUS_FILTER: ClassVar[bool] = False
 
-    def __init__(self, room: RoomScreen, title: str) -> None:
-        super().__init__(room, title)
+    def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
+        super().__init__(room, title, words=words)
         self.hint = "Press / to search…"
         self.message = ""
         self._decided: list[Decision] = []
+        self._offered: Decision | None = None
 
     def add_decision(self, decision: Decision, message: str) -> None:
         """Remember a stored decision, for undo, and tell the user with `message`."""
@@ -39,28 +40,27 @@ class DecisionScreen(MasterDetailScreen[None]):
     async def action_undo(self) -> None:
         """Undo the last decision that was made on this screen.
 
-        If a later decision exists elsewhere, nothing is undone and a message says so.
+        Without one, the key must be pressed twice: the first press names the decision
+        that was made elsewhere.
         """
         await self.run_guarded(self._undo())
 
     async def _undo(self) -> None:
-        if not self._decided:
+        run = self.room.room.service_thread.run
+        newest = await run(load_last_decision)
+        if newest is None:
+            self.tell("There is no decision to undo.", good=False)
+            return
+        if newest not in (self._offered, *self._decided[-1:]):
+            self._offered = newest
             self.tell(
-                "There is no decision to undo here. Run `lrwr canon undo` for earlier"
-                " ones.",
+                f"The last decision was made elsewhere: {format_decision(newest)} Press"
+                " the key again to undo it.",
                 good=False,
             )
             return
-        last = self._decided[-1]
-        description = await self.room.room.service_thread.run(
-            lambda workspace: undo_decision(workspace, last)
-        )
-        if description:
-            self._decided.pop()
-            self.tell(f"Undone: {description.rstrip('.')}.")
-        else:
-            self.tell(
-                "Not undone: a later decision exists. Run `lrwr canon` to see it.",
-                good=False,
-            )
+        self._offered = None
+        self._decided = [one for one in self._decided if one != newest]
+        description = await run(lambda workspace: undo_decision(workspace, newest))
+        self.tell(f"Undone: {description.rstrip('.')}.")
         self.fill(at=self.key)

@@ -126,7 +126,8 @@ class CharacterChoice:
 class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
     """Lists the characters to choose from, with their profiles.
 
-    The result is the user's choice; None if the user cancels.
+    The result is the user's choice; None if the user cancels. With `besides`, the name
+    of a character, that one and "(everyone)" are not listed, and nobody talks.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -137,9 +138,17 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         *(action.binding for action in CHARACTER_CHOICE_ACTIONS),
     ]
 
-    def __init__(self, room: RoomScreen) -> None:
-        super().__init__(room, "Choose a character")
+    def __init__(
+        self, room: RoomScreen, title: str = "Choose a character", *, besides: str = ""
+    ) -> None:
+        super().__init__(room, title)
+        self._besides = besides
         self._bible: Bible | None = None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether a key works: that of `action_talk` only in the chat's choice."""
+        del parameters
+        return action != "talk" or not self._besides
 
     async def rows(self) -> Sequence[ListRow]:
         """Return a row "(everyone)", then the characters up to the horizon.
@@ -154,10 +163,13 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
             lambda workspace: load_story(workspace, scope.as_of)
         )
         chosen = scope.character
-        marked = (
+        marked = [
             _character_row(character, chosen=chosen)
             for character in self._bible.characters
-        )
+            if character.name != self._besides
+        ]
+        if self._besides:
+            return marked
         return [
             ListRow(EVERYONE, EVERYONE, search_terms=("everyone", "nobody", "none")),
             *marked,

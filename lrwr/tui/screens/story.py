@@ -1,9 +1,7 @@
 """Screens that show the story bible: characters, world and timeline."""
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar
 
@@ -12,17 +10,12 @@ from textual.widgets import Input
 
 from lrwr.app.presenters.story import (
     UNKNOWN_SPEAKER,
-    describe_all_present,
     describe_element,
     describe_not_evaluated,
     describe_nothing_known,
     explain_model_setup,
-    format_mention_count,
-    format_scene_point,
-    render_character,
     render_element,
     render_moment,
-    render_neighbors,
     render_quotes,
     render_recap,
     render_relations,
@@ -33,25 +26,10 @@ from lrwr.app.presenters.text import (
     format_horizon,
     shorten_chapter_names,
     shorten_excerpt,
-    styled_line,
-)
-from lrwr.core.bible.service import (
-    list_absent_characters,
-    list_present_characters,
-)
-from lrwr.core.bible.story_graph import (
-    Neighbor,
-    StoryGraph,
-    build_story_graph,
-    character_node_id,
-    find_neighbors,
 )
 from lrwr.core.bible.values import (
     AttributedQuote,
     Bible,
-    CharacterProfile,
-    SceneSummary,
-    find_last_scenes,
     format_chapter_name,
     format_relation,
 )
@@ -60,21 +38,11 @@ from lrwr.core.model.text import format_chapter_title
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_line
+from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
 _POINT = re.compile(r"(?:vol\d+\.)?ch\d+(?::s\d+)?", re.IGNORECASE)
 """A point of the story, as `--as-of` takes it."""
-
-
-_SINCE = re.compile(
-    r"(?:absent |not |gone )?since (?:ch|chapter )(\d{1,4})", re.IGNORECASE
-)
-"""What the user types to see who does not appear after a chapter."""
-
-
-_IN_CHAPTER = re.compile(r"(?:in )?(?:ch|chapter )(\d{1,4})", re.IGNORECASE)
-"""What the user types to see who is in a chapter."""
 
 
 STILL_READ = "The manuscript is still being read; the list is updated when it is done."
@@ -145,104 +113,6 @@ class StoryScreen(MasterDetailScreen[None]):
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return the details of the row with the key `key`."""
         return () if self.bible is None else self.lines_of(int(key), self.bible)
-
-
-class PeopleScreen(StoryScreen):
-    """Lists all characters, most mentioned first, with profiles and connections."""
-
-    RANKED: ClassVar[bool] = True
-    EMPTY_STATEMENT: ClassVar[str] = "No characters found"
-
-    def __init__(self, room: RoomScreen, words: str = "") -> None:
-        super().__init__(room, "Characters", words=words)
-        self._graph: StoryGraph | None = None
-        self.hint = (
-            "Type a name, ch4 for who is in it, or since ch4 for who is not after it…"
-        )
-
-    def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the characters that match the filter.
-
-        For "ch4" they are those in that chapter; for "since ch4", those absent since.
-        """
-        text, bible = self.query_one(Input).value.strip(), self.bible
-        if bible is not None and (match := _IN_CHAPTER.fullmatch(text)):
-            chapter = int(match[1])
-            present = list_present_characters(bible, chapter)
-            self._show_only(present, at, f"Nobody was found in chapter {chapter}.")
-        elif bible is not None and (match := _SINCE.fullmatch(text)):
-            chapter = int(match[1])
-            absent = list_absent_characters(bible, chapter)
-            self._show_only(absent, at, f"{describe_all_present(chapter)}.")
-        else:
-            super().find(extra, at=at)
-
-    def _show_only(
-        self, characters: Sequence[CharacterProfile], at: str, otherwise: str
-    ) -> None:
-        names = {profile.name for profile in characters}
-        rows = [row for row in self.rows_of(self.bible or Bible()) if row.name in names]
-        self.query_one(RowList).show(rows, at=at or self.key)
-        if not rows:
-            self.show_no_match(otherwise)
-
-    def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each character of `bible`, most mentioned first."""
-        last_scenes = find_last_scenes(bible)
-        return [
-            ListRow(
-                str(number),
-                profile.name,
-                ", ".join(
-                    (
-                        format_mention_count(profile),
-                        *_describe_last_scene(last_scenes.get(profile.name)),
-                        *(
-                            form.name
-                            for form in profile.aliases
-                            if form.name != profile.name
-                        ),
-                    )
-                ),
-                (
-                    *(form.name for form in profile.aliases),
-                    *(claim.value for claim in profile.also_called),
-                ),
-            )
-            for number, profile in enumerate(bible.characters)
-        ]
-
-    def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return the profile of character `number`, from 0: facts and quotations."""
-        return render_character(bible.characters[number], bible)
-
-    async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return the profile of a character, then who and what it is connected with."""
-        profile_lines, bible = await super().lines(key), self.bible
-        if bible is None:
-            return profile_lines
-        name = bible.characters[int(key)].name
-        neighbors = await asyncio.to_thread(self._find_neighbors, bible, name)
-        connections = map(_locate_connection, neighbors, render_neighbors(neighbors))
-        heading = [styled_line(StyledText("Connected with:", "strong"))]
-        return [*profile_lines, *(heading if neighbors else ()), *connections]
-
-    def _find_neighbors(self, bible: Bible, name: str) -> list[Neighbor]:
-        if self._graph is None:
-            self._graph = build_story_graph(bible)
-        return find_neighbors(self._graph, character_node_id(name), 1)
-
-
-def _locate_connection(neighbor: Neighbor, line: StyledLine) -> StyledLine:
-    """Return a line that Enter opens where the text states the connection."""
-    document, _, lines = neighbor.edge.place.rpartition(":")
-    first = lines.partition("-")[0]
-    line = replace(line, indent=2)
-    return locate_line(line, document, int(first)) if first.isdecimal() else line
-
-
-def _describe_last_scene(scene: SceneSummary | None) -> tuple[str, ...]:
-    return (f"last {format_scene_point(scene)}",) if scene else ()
 
 
 class WorldScreen(StoryScreen):
