@@ -1,8 +1,10 @@
 """Comparison of two states of a manuscript: files, story bible, contradictions."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import zip_longest
 
 from lrwr.core.bible.changes import (
     StoryChange,
@@ -16,11 +18,13 @@ from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.contradictions import find_contradictions, is_in_documents
 from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentSnapshot, DocumentText, DocumentVersion
 from lrwr.pipeline.changes import match_renames
 from lrwr.pipeline.watch.events import DocumentDelta, diff_documents
 
 _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n")
+_PARAGRAPH = re.compile(r"\S(?:(?!\n\s*\n).)*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +38,34 @@ class ManuscriptState:
 
 
 @dataclass(frozen=True, slots=True)
+class ParagraphEdit:
+    """A paragraph of a document that is in both states: as it was, and as it is.
+
+    `before` is empty for a new paragraph, `after` for a deleted one. `line` is the line
+    of `after`, or the one where the deleted paragraph would be, in the later state.
+    """
+
+    document: DocumentId
+    line: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoryDiff:
     """Differences between two states of a manuscript, in a deterministic order.
 
     `documents` lists only changed documents, counted in paragraphs. `changes` are those
     of the story bible. `appeared` and `vanished` are contradictions of the later and of
-    the earlier state only.
+    the earlier state only. `edits` are the
+    changed paragraphs of the documents that are in both states.
     """
 
     documents: tuple[DocumentDelta, ...] = ()
     changes: tuple[StoryChange, ...] = ()
     appeared: tuple[Contradiction, ...] = ()
     vanished: tuple[Contradiction, ...] = ()
+    edits: tuple[ParagraphEdit, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -103,6 +123,12 @@ def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
             for key, contradiction in old_contradictions.items()
             if key not in new_contradictions
         ),
+        edits=tuple(
+            edit
+            for document in sorted(new.texts)
+            if (was := old.texts.get(renamed.get(document, document))) is not None
+            for edit in _diff_paragraphs(document, was, new.texts[document])
+        ),
     )
 
 
@@ -129,7 +155,35 @@ def filter_story_diff(
             for contradiction in story_diff.vanished
             if is_in_documents(contradiction, documents)
         ),
+        tuple(edit for edit in story_diff.edits if edit.document in documents),
     )
+
+
+def _diff_paragraphs(
+    document: DocumentId, before: DocumentText, after: DocumentText
+) -> Iterator[ParagraphEdit]:
+    """Yield the paragraphs that differ, in the order of the later text."""
+    if before.text == after.text:
+        return
+    old = [text for _, text in _locate_paragraphs(before.text)]
+    located = list(_locate_paragraphs(after.text))
+    new = [text for _, text in located]
+    starts = [start for start, _ in located] + [max(0, len(after.text) - 1)]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        pairs = zip_longest(old[i:i_end], new[j:j_end], fillvalue="")
+        for number, (was, now) in enumerate(pairs):
+            start = starts[min(j + number, j_end)]
+            line = after.lines.lines_of(Span(start, start + 1)).first
+            yield ParagraphEdit(document, line, was, now)
+
+
+def _locate_paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each paragraph of `text` with its offset."""
+    for match in _PARAGRAPH.finditer(text):
+        yield match.start(), match[0].rstrip()
 
 
 def _without(

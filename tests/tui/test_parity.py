@@ -193,11 +193,16 @@ async def test_without_a_library_each_says_what_to_do(unread: Path, key: str) ->
 
 async def test_changes_since_the_last_ingest_are_a_screen(book: Path) -> None:
     chapter = book / "chapters" / "02-the-reeves-offer.md"
-    chapter.write_text(f"{chapter.read_text()}\n\nHob's beard was white.\n")
+    text = chapter.read_text().replace("which were brown", "which were green")
+    chapter.write_text(f"{text}\n\nHob's beard was white.\n")
     async with a_room(book) as room:
         await room.press("alt+d")
         rows = shown_rows(room)
-        assert "Documents" in rows
+        assert rows[0] == "Documents"
+        changed = "\n".join(shown_lines(room))
+        assert "+ Hob's beard was white." in changed
+        assert "which were brown" in changed
+        assert "which were green" in changed
         assert any("1 paragraph" in row or "1 new" in row for row in rows)
         assert "last ingest" in shown_note(room)
 

@@ -1,20 +1,28 @@
 """The comparison of two states of the story as lines of text."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import cast
 
 from lrwr.app.diff import DiffPoint, ManuscriptDiff
 from lrwr.app.presenters.contradictions import render_contradictions
 from lrwr.app.presenters.text import (
+    LinePiece,
     StyledLine,
     StyledText,
+    Tone,
     sanitize_line,
+    sanitize_text,
     styled_line,
 )
 from lrwr.app.presenters.watch import describe_passage_changes, describe_shift
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
 from lrwr.core.bible.later_scenes import AffectedScene
 from lrwr.core.bible.values import TextEvidence, format_evidence_location
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import format_chapter_title
+from lrwr.pipeline.diff import ParagraphEdit
 from lrwr.pipeline.watch.events import DocumentDelta
 
 SCENES = 3
@@ -23,12 +31,23 @@ SCENES = 3
 NEW_CONTRADICTIONS = "New contradictions"
 RESOLVED_CONTRADICTIONS = "Resolved contradictions"
 
+CONTEXT_WORDS = 6
+"""Unchanged words shown on each side of changed ones."""
+
+_WORDS = re.compile(r"\S+\s*")
+_SPACES = re.compile(r"\s+")
+
 PLACES = 3
 """Maximum number of locations listed for one value."""
 
 
-def render_manuscript_diff(manuscript_diff: ManuscriptDiff) -> Iterator[StyledLine]:
-    """Yield what differs between two states: documents, facts and contradictions."""
+def render_manuscript_diff(
+    manuscript_diff: ManuscriptDiff, *, with_words: bool = False
+) -> Iterator[StyledLine]:
+    """Yield what differs between two states: documents, facts and contradictions.
+
+    `with_words` adds the changed paragraphs below their documents.
+    """
     difference = manuscript_diff.difference
     before_name = name_diff_point(manuscript_diff.before)
     head = f"{before_name} -> {name_diff_point(manuscript_diff.after)}"
@@ -37,8 +56,10 @@ def render_manuscript_diff(manuscript_diff: ManuscriptDiff) -> Iterator[StyledLi
         yield styled_line(f"{head}: no changes{others}.")
         return
     yield styled_line(StyledText(head, "strong"))
+    edits = difference.edits if with_words else ()
     for document in difference.documents:
         yield styled_line(sanitize_line(describe_document_change(document)))
+        yield from render_edits(edits, document.document)
     if not (difference.changes or difference.appeared or difference.vanished):
         yield styled_line("No facts changed.")
     for title, changes in group_changes(difference.changes):
@@ -75,6 +96,65 @@ def describe_document_change(document_delta: DocumentDelta) -> str:
     if document_delta.gone:
         return f"{name}: deleted"
     return f"{name}{describe_passage_changes([document_delta], 'paragraph') or ': renamed'}"
+
+
+def render_edits(
+    edits: Iterable[ParagraphEdit], document: DocumentId
+) -> Iterator[StyledLine]:
+    """Yield those of `edits` that are in a document, each with its location first."""
+    for edit in edits:
+        if edit.document == document:
+            yield from _render_edit(edit)
+
+
+def _render_edit(edit: ParagraphEdit) -> Iterator[StyledLine]:
+    """Yield the location of a changed paragraph, then its words before and after.
+
+    Unchanged words are shown only next to changed ones.
+    """
+    place = f"{edit.document}:{edit.line}"
+    yield styled_line(StyledText(sanitize_line(place), "place"))
+    before, after = _WORDS.findall(edit.before), _WORDS.findall(edit.after)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    blocks = matcher.get_matching_blocks()
+    for sign, words, tone, same in (
+        ("-", before, "bad", [(block.a, block.size) for block in blocks]),
+        ("+", after, "good", [(block.b, block.size) for block in blocks]),
+    ):
+        if words:
+            pieces = _mark_changed_words(words, same, cast("Tone", tone))
+            yield StyledLine((StyledText(f"{sign} ", cast("Tone", tone)), *pieces), 4)
+
+
+def _mark_changed_words(
+    words: Sequence[str], same: Sequence[tuple[int, int]], tone: Tone
+) -> Iterator[LinePiece]:
+    """Yield `words` in pieces: changed ones in `tone`, few of the unchanged beside them.
+
+    `same` are the runs of unchanged words: index of the first, and their number.
+    """
+    position = 0
+    for start, size in same:
+        if changed := words[position:start]:
+            yield StyledText(_join_words(changed), tone)
+        run = words[start : start + size]
+        is_first, is_last = start == 0, start + size == len(words)
+        if run:
+            yield StyledText(_shorten_run(run, is_first, is_last), "plain")
+        position = start + size
+
+
+def _shorten_run(words: Sequence[str], is_first: bool, is_last: bool) -> str:
+    """Return unchanged words, only those next to a change if they are many."""
+    if len(words) <= 2 * CONTEXT_WORDS:
+        return _join_words(words)
+    left = "" if is_first else _join_words(words[:CONTEXT_WORDS])
+    right = "" if is_last else f" {_join_words(words[-CONTEXT_WORDS:])}"
+    return f"{left}…{right}"
+
+
+def _join_words(words: Sequence[str]) -> str:
+    return _SPACES.sub(" ", sanitize_text("".join(words)))
 
 
 def group_changes(

@@ -352,7 +352,9 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
             "[POINT]", "Print the story so far, scene by scene", handle_recap
         ),
         "check": PlainCommand(
-            "[DAY|FILE]", "List contradictions, or those since a day or in a file", handle_check
+            "[DAY|FILE]",
+            "List contradictions, or those since a day or in a file",
+            handle_check,
         ),
         "diff": PlainCommand(
             "[REV]", "List changes since the last ingest or a revision", handle_diff

@@ -38,7 +38,8 @@ from lrwr.pipeline.diff import filter_story_diff
 
 EPILOG = (
     "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
-    ' lrwr diff --since "2 weeks ago" · lrwr diff HEAD --only chapters/06-fog.md --json'
+    ' lrwr diff --since "2 weeks ago" · lrwr diff --words ·'
+    " lrwr diff HEAD --only chapters/06-fog.md --json"
 )
 
 RevArgument = Annotated[
@@ -67,6 +68,9 @@ OnlyOption = Annotated[
     ),
 ]
 
+WordsOption = Annotated[
+    bool, typer.Option("--words", help="Show the changed words of each paragraph too.")
+]
 ExitOption = Annotated[
     bool, typer.Option("--exit-code", help="Exit with code 10 if anything differs.")
 ]
@@ -81,6 +85,7 @@ def diff_command(
     rev: RevArgument = None,
     since: SinceOption = None,
     only: OnlyOption = None,
+    words: WordsOption = False,
     exit_code: ExitOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -103,15 +108,17 @@ def diff_command(
         output.json(story_diff_as_json(manuscript_diff))
     else:
         with output.paged():
-            _show_story_diff(manuscript_diff, output)
+            _show_story_diff(manuscript_diff, output, with_words=words)
     if exit_code and not manuscript_diff.difference.same:
         raise typer.Exit(int(ExitCode.CHANGED))
 
 
-def _show_story_diff(manuscript_diff: ManuscriptDiff, output: Output) -> None:
+def _show_story_diff(
+    manuscript_diff: ManuscriptDiff, output: Output, *, with_words: bool
+) -> None:
     for remark in manuscript_diff.remarks:
         output.notice_warning(sanitize_line(remark))
-    output.show(render_manuscript_diff(manuscript_diff))
+    output.show(render_manuscript_diff(manuscript_diff, with_words=with_words))
     for skipped in manuscript_diff.left_out:
         output.notice_warning(
             sanitize_line(f"{skipped.document} was not compared: {skipped.reason}")
@@ -142,6 +149,15 @@ def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
         "documents": [
             document_delta_as_json(document, "paragraphs")
             for document in difference.documents
+        ],
+        "edits": [
+            {
+                "file": edit.document,
+                "line": edit.line,
+                "before": edit.before or None,
+                "after": edit.after or None,
+            }
+            for edit in difference.edits
         ],
         "gained": [_change(fact) for fact in facts if not fact.shift.before],
         "changed": [_change(fact) for fact in facts if is_changed_fact(fact)],

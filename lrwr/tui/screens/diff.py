@@ -17,13 +17,16 @@ from lrwr.app.presenters.diff import (
     group_changes,
     name_diff_point,
     render_change,
+    render_edits,
 )
-from lrwr.app.presenters.text import StyledLine, styled_line
+from lrwr.app.presenters.text import StyledLine, StyledText, styled_line
 from lrwr.app.presenters.watch import describe_shift
+from lrwr.pipeline.diff import StoryDiff
+from lrwr.pipeline.watch.events import DocumentDelta
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
 from lrwr.tui.queries.library import compare_manuscript, parse_diff_request
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_lines
 from lrwr.tui.widgets.lists import ListRow
 
 RECENT_HINT = (
@@ -77,6 +80,14 @@ class DiffScreen(MasterDetailScreen[None]):
 
     def _build_rows(self, compared: ManuscriptDiff, before: str) -> Iterator[ListRow]:
         difference = compared.difference
+        documents = [
+            self._row(
+                describe_document_change(document),
+                _render_document(document, difference),
+            )
+            for document in difference.documents
+        ]
+        yield from _with_heading("Documents", documents)
         for title, contradictions in (
             (NEW_CONTRADICTIONS, difference.appeared),
             (RESOLVED_CONTRADICTIONS, difference.vanished),
@@ -95,14 +106,23 @@ class DiffScreen(MasterDetailScreen[None]):
                 for change in changes
             ]
             yield from _with_heading(title, rows)
-        descriptions = map(describe_document_change, difference.documents)
-        rows = [self._row(text, [styled_line(text)]) for text in descriptions]
-        yield from _with_heading("Documents", rows)
 
     def _row(self, name: str, lines: Iterable[StyledLine]) -> ListRow:
         key = str(len(self._details))
         self._details[key] = tuple(lines)
         return ListRow(key, name)
+
+
+def _render_document(
+    document: DocumentDelta, difference: StoryDiff
+) -> Iterator[StyledLine]:
+    """Yield how a document changed, then its changed paragraphs in words.
+
+    Enter on a paragraph opens it.
+    """
+    yield styled_line(StyledText(describe_document_change(document), "strong"))
+    lines = render_edits(difference.edits, document.document)
+    yield from locate_lines(lines, document.document)
 
 
 def _with_heading(title: str, rows: Sequence[ListRow]) -> list[ListRow]:

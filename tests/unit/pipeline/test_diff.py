@@ -184,3 +184,28 @@ def test_what_is_lost_touches_the_scenes_after_its_place(tmp_path: Path) -> None
 def test_what_a_note_no_longer_says_touches_every_scene(tmp_path: Path) -> None:
     lost = later(tmp_path / "book", {"corin.md": NOTE.replace("- Hair: red\n", "")})
     assert lost == {"red": ["1.md 1", "2.md 1", "3.md 1", "4.md 1"]}
+
+
+async def test_changed_paragraphs_are_told_with_their_lines(tmp_path: Path) -> None:
+    folder = tmp_path / "novel"
+    folder.mkdir()
+    one, two = folder / "1.md", folder / "2.md"
+    one.write_text("# One\n\nNell slept.\n\nThe lamp burned.\n\nHob left.\n")
+    two.write_text("# Two\n\nNobody came.\n")
+    old = build_manuscript_state(await ingested(folder))
+    one.write_text(
+        "# One\n\nNell woke.\n\nThe lamp burned.\n\nIt rained.\n\nHob left.\n"
+    )
+    (folder / "3.md").write_text("# Three\n\nA new chapter.\n")
+    new = build_manuscript_state(await ingested(folder))
+    edits = diff_states(old, new).edits
+    assert [(e.document, e.line, e.before, e.after) for e in edits] == [
+        ("1.md", 3, "Nell slept.", "Nell woke."),
+        ("1.md", 7, "", "It rained."),
+    ]
+    back = diff_states(new, old).edits
+    assert [(e.line, e.before, e.after) for e in back] == [
+        (3, "Nell woke.", "Nell slept."),
+        (7, "It rained.", ""),
+    ]
+    assert filter_story_diff(diff_states(old, new), [DocumentId("2.md")]).edits == ()
