@@ -80,6 +80,7 @@ class RoomApp(App[None], inherit_bindings=False):
     Slow work runs on `service_thread`. `report_crash` writes a crash report of an
     unexpected error, and returns an error that can be shown. `keymap` maps action ids
     to configured keys, separated by commas; other actions have their default keys.
+    `failure` is the error that closed the application, None if the user closes it.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class RoomApp(App[None], inherit_bindings=False):
         self.settings = settings
         self.report_crash = report_crash
         self.keymap: Mapping[str, str] = {}
+        self.failure: LrwrError | None = None
         self._unconfirmed = "", 0.0
         self._last_input = monotonic()
         self.key_queue = KeyQueue(self, super().on_event)
@@ -119,6 +121,14 @@ class RoomApp(App[None], inherit_bindings=False):
         report, and the result names that.
         """
         return error if isinstance(error, LrwrError) else self.report_crash(error)
+
+    def fail(self, error: Exception) -> None:
+        """Close the application, because `error` leaves nothing to work with.
+
+        The error becomes `failure`, for the command to report.
+        """
+        self.failure = self.describe_error(error)
+        self.exit()
 
     @property
     def ingesting_screen(self) -> "RoomScreen | None":

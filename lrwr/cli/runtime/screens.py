@@ -23,6 +23,9 @@ CreateScreenApp = Callable[["ServiceThread[Workspace]", Settings], "WritingRoom"
 def run_screen(settings: Settings, output: Output, create: CreateScreenApp) -> None:
     """Run an application until the user closes it, then print notices, and warn about
     what could not be saved.
+
+    Raises:
+        LrwrError: The application closed because of an error.
     """
     notices: list[str] = []
     failures = asyncio.run(_run(settings, create, notices.append), debug=False)
@@ -34,7 +37,11 @@ def run_screen(settings: Settings, output: Output, create: CreateScreenApp) -> N
 async def _run(
     settings: Settings, create: CreateScreenApp, say: Callable[[str], None]
 ) -> Sequence[CloseFailure]:
-    """Run the application; return what could not be saved when it closed."""
+    """Run the application; return what could not be saved when it closed.
+
+    Raises:
+        LrwrError: The application closed because of an error.
+    """
 
     def open_services() -> "AbstractAsyncContextManager[Workspace]":
         from lrwr.app.container import open_workspace
@@ -45,6 +52,8 @@ async def _run(
         app = create(stage, settings)
         _exit_on_signals(app.exit)
         await app.run_async()
+    if app.failure is not None:
+        raise app.failure
     return stage.lost
 
 

@@ -135,11 +135,18 @@ class ChatScreen(RoomScreen):
         self._is_complete.set()
 
     async def _get_controller(self) -> "ChatController":
-        """Return the controller; the first call imports it in a thread."""
+        """Return the controller; the first call imports it in a thread.
+
+        If that fails, lrwr closes with the error: no key would do anything.
+        """
         await self._is_complete.wait()  # actions use all parts of the screen
         async with self._import_lock:
             if self._controller is None:
-                controller_class = await asyncio.to_thread(_import_controller)
+                try:
+                    controller_class = await asyncio.to_thread(_import_controller)
+                except Exception as error:
+                    self.room.fail(error)
+                    raise
                 self._controller = controller_class(self, self._options)
         return self._controller
 
