@@ -1,5 +1,7 @@
 """What an answer without a language model says of itself."""
 
+import pytest
+
 from tests.fakes.terminal import Terminal
 
 ONE = """# One
@@ -41,6 +43,31 @@ def test_facts_that_contradict_each_other_are_told_first(empty: Terminal) -> Non
     assert "blue" in shown["answer"]
     assert "green" in shown["answer"]
     assert shown["warned"] is True
+
+
+@pytest.mark.parametrize(
+    ("sentence", "contradicts"),
+    [
+        ("Orla's eyes were green.", True),
+        ("Tam said that Orla's eyes were green.", False),
+        ("People said Orla's eyes were green.", False),
+        ("As if Orla's eyes were green, the light was strange.", False),
+        ("In the portrait Orla's eyes were green.", False),
+        ("Orla's eyes were green once.", False),
+    ],
+)
+def test_an_answer_names_a_contradiction_exactly_if_the_check_does(
+    empty: Terminal, sentence: str, contradicts: bool
+) -> None:
+    first = "# One\n\nOrla came in. Orla's eyes were blue. “Yes,” said Orla.\n"
+    (empty.folder / "1.md").write_text(first, encoding="utf-8")
+    second = f"# Two\n\nOrla came in.\n\n{sentence}\n\n“No,” said Orla.\n"
+    (empty.folder / "2.md").write_text(second, encoding="utf-8")
+    assert empty.run("ingest", "1.md", "2.md").code == 0
+    found = empty.run("check", "--json").json
+    answer = empty.run("ask", "What colour are Orla's eyes?").out
+    assert bool(found) == contradicts
+    assert answer.startswith("The text contradicts itself") == contradicts
 
 
 def test_a_stored_fact_answers_a_question_for_its_attribute(empty: Terminal) -> None:

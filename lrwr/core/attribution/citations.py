@@ -34,7 +34,7 @@ class CitationNumbering:
     """
 
     def __init__(self, texts: Mapping[DocumentId, DocumentText]) -> None:
-        self._texts = texts
+        self.texts = texts
         self._by_span: dict[tuple[DocumentId, Span], Citation] = {}
 
     @property
@@ -52,7 +52,7 @@ class CitationNumbering:
         the nearest is cited. `chapter` is their chapter in story order, None for a
         note. None if the words or the document are gone.
         """
-        document_text = self._texts.get(document)
+        document_text = self.texts.get(document)
         if document_text is None:
             return None
         nowhere = LineRange(1, 1)
@@ -64,7 +64,7 @@ class CitationNumbering:
         """Return a citation from the beginning of `first` to the end of `last`; None if
         they are not on one line of one document.
         """
-        text = self._texts.get(first.document)
+        text = self.texts.get(first.document)
         if text is None or first.document != last.document or first.lines != last.lines:
             return None
         start = min(first.span.start, last.span.start)

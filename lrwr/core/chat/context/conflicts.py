@@ -1,11 +1,12 @@
 """Finds facts and counts in the material of an answer that contradict each other.
 
-Values and counts are compared as `lrwr check` compares them; what time or doubt may
-explain is not, because a model is only told where to look.
+Values and counts are compared as `lrwr check` compares them. A model is also told of
+those that time or doubt may explain, because it is only told where to look; the answer
+itself says of no others than `lrwr check` that they contradict (`select_checked_items`).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from lrwr.core.bible.values import TextEvidence
@@ -20,6 +21,7 @@ from lrwr.core.continuity.statements import (
     find_enclosing_sentence,
     is_asserted_in_context,
     mentions_change,
+    mentions_past_age,
 )
 from lrwr.core.continuity.values import (
     PARSED_ATTRIBUTES,
@@ -29,6 +31,7 @@ from lrwr.core.continuity.values import (
     parse_value_number,
 )
 from lrwr.core.model.chunks import Passage
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty
 from lrwr.core.model.text import (
     WORD_PATTERN,
@@ -36,6 +39,7 @@ from lrwr.core.model.text import (
     extract_content_words,
     stem_lightly,
 )
+from lrwr.core.ports.stores import DocumentText
 
 MAX_CONFLICTS = 4
 """Contradictions that are pointed out at most."""
@@ -44,6 +48,9 @@ _SINGLE_VALUED = frozenset(
     {"eyes", "hair", "age", "born", "birthday", "height", "build", "occupation", "home"}
 )
 """Attributes that have one value at a time."""
+
+_CHECKED = frozenset({"eyes", "hair", "age", "born", "birthday"})
+"""Attributes that `lrwr check` compares."""
 
 _COUNT_LABEL = "number of "
 _COUNT_QUESTION = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
@@ -78,6 +85,38 @@ def pair_conflicts(
         and first.label == second.label
         and _exclude_each_other(first, second)
     ][:MAX_CONFLICTS]
+
+
+def select_checked_items(
+    items: Sequence[ContextItem], texts: Mapping[DocumentId, DocumentText]
+) -> list[ContextItem]:
+    """Return those of `items` that `lrwr check` compares, by the texts of their documents.
+
+    These are decisions, notes, and what the narration asserts of a named character:
+    neither hearsay nor doubt, and not about another time or a change.
+    """
+    return [item for item in items if _is_checked(item, texts)]
+
+
+def _is_checked(item: ContextItem, texts: Mapping[DocumentId, DocumentText]) -> bool:
+    label = item.label.lower()
+    if item.decided or label.startswith(_COUNT_LABEL):
+        return True
+    return label in _CHECKED and any(
+        evidence.chapter is None or _is_asserted(label, evidence, texts)
+        for evidence in item.evidence
+    )
+
+
+def _is_asserted(
+    label: str, evidence: TextEvidence, texts: Mapping[DocumentId, DocumentText]
+) -> bool:
+    document = texts.get(evidence.document)
+    if document is None or evidence.certainty is Certainty.PROBABLE:
+        return False
+    place = document.text, evidence.spans[0]
+    is_past = mentions_past_age if label == "age" else mentions_change
+    return is_asserted_in_context(*place) and not is_past(*place)
 
 
 def find_count_conflicts(

@@ -3,9 +3,9 @@ value of the kind asked for, all of a list, or an answer at all.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from lrwr.core.chat.context.conflicts import pair_conflicts
+from lrwr.core.chat.context.conflicts import pair_conflicts, select_checked_items
 from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
 from lrwr.core.chat.extractive.answer_types import asks_for_list
 from lrwr.core.chat.extractive.answer_values import (
@@ -18,6 +18,7 @@ from lrwr.core.chat.extractive.spoken_lines import find_words_spoken
 from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.writer import find_unknown_words
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.model.turns import (
     CONTRADICTORY,
@@ -27,6 +28,7 @@ from lrwr.core.model.turns import (
     QuestionPlan,
     SourceIntention,
 )
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.excerpts import PassageQuote
 from lrwr.core.retrieval.query_words import find_substitutes
 from lrwr.core.retrieval.retrievers import WordWeights
@@ -191,11 +193,16 @@ def describe_substitutes(
     return " ".join(lines)
 
 
-def describe_conflicting_facts(facts: Sequence[ContextItem]) -> str:
-    """Return a line that says which of `facts` cannot both be true; "" if all can."""
+def describe_conflicting_facts(
+    facts: Sequence[ContextItem], texts: Mapping[DocumentId, DocumentText]
+) -> str:
+    """Return a line that says which of `facts` cannot both be true; "" if all can.
+
+    Only those count that `lrwr check` compares; `texts` are those of their documents.
+    """
     if len(facts) < 2:
         return ""
-    for first, second in pair_conflicts(facts):
+    for first, second in pair_conflicts(select_checked_items(facts, texts)):
         values = f"{first.statement} and {second.statement}"
         return f"{CONTRADICTORY} {first.head}: {values}. See `lrwr check`."
     return ""

@@ -3,7 +3,7 @@ about what was not found.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
@@ -25,6 +25,7 @@ from lrwr.core.chat.extractive.question_parts import (
     is_unneeded_word,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,
@@ -43,6 +44,7 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.nlp.facts.note_layout import strip_note_markdown
 from lrwr.core.ports.sources import WebPage
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.excerpts import PassageQuote, list_quotable_texts
 from lrwr.core.retrieval.query_words import find_substitutes
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
@@ -178,6 +180,11 @@ class AnswerWriter:
         self._numbering = numbering
         self._sentences = sentences
         self.lines = 0
+
+    @property
+    def texts(self) -> Mapping[DocumentId, DocumentText]:
+        """The current texts of the documents that may be cited."""
+        return self._numbering.texts
 
     def say(self, text: str) -> AnswerToken:
         """Return `text` as a line without citation, such as a heading or a message."""
