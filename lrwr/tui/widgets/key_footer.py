@@ -35,7 +35,7 @@ class KeyFooter(Footer):
     """Shows the keys of a screen, most needed first, each with its whole label."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
-    KeyFooter {{ height: auto; max-height: {MAX_LINES}; }}
+    KeyFooter {{ height: auto; min-height: 1; max-height: {MAX_LINES}; }}
     """
 
     def __init__(self) -> None:

@@ -228,6 +228,10 @@ class BrowseList(OptionList):
             self.action_select()
         self.highlighted = clicked
 
+    def on_resize(self) -> None:
+        """Keep the highlighted option in sight when the list becomes smaller."""
+        self.call_after_refresh(self.scroll_to_highlight)
+
     def move_page(self, by: int) -> None:
         """Move the highlight by `by` pages, down if positive.
 
