@@ -136,15 +136,21 @@ def test_quotes_are_those_said_to_somebody(library: Path) -> None:
 
 
 def test_a_timeline_and_the_cast_of_one_chapter(library: Path) -> None:
-    moments = told("timeline", "ch2")
+    later = "# Three\n\n“So,” said Nell.\n\nMrs. Gannet died in the night.\n"
+    (library / "book" / "3.md").write_text(later, encoding="utf-8")
+    run("ingest")
+    moments = told("timeline", "ch3")
     assert moments
-    assert {moment["chapter"] for moment in moments} == {2}
-    own = told("timeline", "Gannet", "ch2")
+    assert {moment["evidence"]["chapter"] for moment in moments} == {3}
+    own = told("timeline", "Mrs.", "Gannet", "ch3")
+    assert own
     assert all("Mrs. Gannet" in moment["characters"] for moment in own)
+    assert told("timeline", "Corin", "ch3") == []
     names = {row["name"] for row in told("characters", "ch1")}
     assert "Corin Vale" in names
     assert "Mrs. Gannet" not in names
     assert "Nobody was found in chapter 7" in run("characters", "ch7")
+    (library / "book" / "3.md").unlink()
 
 
 def test_a_gap_is_answered_dismissed_and_reopened(library: Path) -> None:

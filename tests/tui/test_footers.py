@@ -6,8 +6,7 @@ import pytest
 from textual.widget import Widget
 from textual.widgets._footer import FooterKey
 
-from lrwr.tui.widgets.key_footer import KeyFooter
-from lrwr.tui.widgets.status import StatusLine
+from lrwr.tui.widgets.status import KeyFooter, StatusLine
 from tests.fakes.room import BROAD, MEDIUM, NARROW, Room, a_room
 
 NEEDED = {

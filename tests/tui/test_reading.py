@@ -200,7 +200,7 @@ async def test_a_chapter_narrows_the_timeline_and_the_characters(book: Path) -> 
         assert 0 < len(shown_rows(room)) < len(everybody)
         await room.type("99")
         await room.settle()
-        assert shown_lines(room) == ["Nothing matches “ch299”."]
+        assert shown_lines(room) == ["Nobody was found in chapter 299."]
 
 
 async def test_quotes_from_one_character_to_another_are_found_by_both_names(

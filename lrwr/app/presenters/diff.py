@@ -148,9 +148,9 @@ def _shorten_run(words: Sequence[str], is_first: bool, is_last: bool) -> str:
     """Return unchanged words, only those next to a change if they are many."""
     if len(words) <= 2 * CONTEXT_WORDS:
         return _join_words(words)
-    left = "" if is_first else _join_words(words[:CONTEXT_WORDS])
-    right = "" if is_last else f" {_join_words(words[-CONTEXT_WORDS:])}"
-    return f"{left}…{right}"
+    head = "" if is_first else _join_words(words[:CONTEXT_WORDS])
+    tail = "" if is_last else f" {_join_words(words[-CONTEXT_WORDS:])}"
+    return f"{head}…{tail}"
 
 
 def _join_words(words: Sequence[str]) -> str:

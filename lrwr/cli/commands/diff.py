@@ -34,7 +34,7 @@ from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.diff import filter_story_diff
+from lrwr.pipeline.diff import ParagraphEdit, filter_story_diff
 
 EPILOG = (
     "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
@@ -150,15 +150,7 @@ def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
             document_delta_as_json(document, "paragraphs")
             for document in difference.documents
         ],
-        "edits": [
-            {
-                "file": edit.document,
-                "line": edit.line,
-                "before": edit.before or None,
-                "after": edit.after or None,
-            }
-            for edit in difference.edits
-        ],
+        "edits": [_edit(edit) for edit in difference.edits],
         "gained": [_change(fact) for fact in facts if not fact.shift.before],
         "changed": [_change(fact) for fact in facts if is_changed_fact(fact)],
         "lost": [_change(fact) for fact in facts if not fact.shift.after],
@@ -181,6 +173,15 @@ def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
             ],
         },
         **_exclusions_as_json(manuscript_diff),
+    }
+
+
+def _edit(edit: ParagraphEdit) -> dict[str, object]:
+    return {
+        "file": edit.document,
+        "line": edit.line,
+        "before": edit.before or None,
+        "after": edit.after or None,
     }
 
 

@@ -135,21 +135,18 @@ def search_command(
     as_json: JsonOption = False,
 ) -> None:
     """Find passages by their words and by their meaning."""
-    flags = {"search.limit": limit, "pipeline": pipeline}
-    settings, output = start_session(context, flags)
+    settings, output = start_session(
+        context, {"search.limit": limit, "pipeline": pipeline}
+    )
     settings, as_of = select_text(settings, output, book, as_of, whole=whole)
     filters = _filters(character, present, content_type, function)
-    request = _request(
-        _validate_words(words, batch, filters, exact=exact),
-        settings,
-        types=types or [],
-        filters=filters,
-        ways=_select_retrievers(dense=dense, lexical=lexical, exact=exact),
-    )
+    words = _validate_words(words, batch, filters, exact=exact)
+    ways = _select_retrievers(dense=dense, lexical=lexical, exact=exact)
+    request = _request(words, settings, types=types or [], filters=filters, ways=ways)
     if limit is None and batch is None and (exact or not request.question):
         request = replace(request, limit=LISTED)
-    request = replace(request, names=names, rerank=rerank, notes=notes)
-    request = replace(request, exact=exact, sort=_parse_sort(sort))
+    request = replace(request, names=names, rerank=rerank, notes=notes, exact=exact)
+    request = replace(request, sort=_parse_sort(sort))
     display = _Display(as_json=as_json, full=full, context=context_lines)
     points = _StoryPoints(as_of, chapters)
     if batch is not None:
@@ -170,6 +167,10 @@ class _StoryPoints:
 
     as_of: str | None
     chapters: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the limits as JSON."""
+        return {"as_of": self.as_of, "chapters": self.chapters}
 
     def limit(self, request: SearchRequest, order: StoryOrder) -> SearchRequest:
         """Return `request` for these chapters.
@@ -323,17 +324,13 @@ async def _search(
         context = display.context
         if display.as_json:
             result = replace(result, remarks=(*result.remarks, *changes))
+            passages = [
+                _passage_as_json(passage, result, order, texts, context)
+                for passage in result.passages
+            ]
             output.json(
-                {
-                    "question": request.question,
-                    "as_of": points.as_of,
-                    "chapters": points.chapters,
-                    "passages": [
-                        _passage_as_json(passage, result, order, texts, context)
-                        for passage in result.passages
-                    ],
-                    **search_result_as_json(result, texts),
-                }
+                {"question": request.question, **points.as_json(), "passages": passages}
+                | search_result_as_json(result, texts)
             )
             return
         excerpts = [[passage.chunk.span] for passage in result.passages]

@@ -184,9 +184,6 @@ class PassageFinder:
         passages = join_notes(text, notes, request.limit)
         if request.sort is PassageSort.STORY:
             passages = sort_by_story(passages, context.order)
-        facts: tuple[DocumentFact, ...] = ()
-        if context.story is not None and request.chapters is None:
-            facts = await context.story.search_facts(request.question, context.scope)
         judgement = self._assess(
             context, ranked, scores, is_people_ranking=is_people_ranking
         )
@@ -204,7 +201,7 @@ class PassageFinder:
             elsewhere=presence.elsewhere,
             found_elsewhere=presence.found_elsewhere,
             remarks=tuple(context.remarks),
-            facts=facts,
+            facts=await _find_facts(context),
             judgement=judgement,
             confidence=judgement.confidence if judgement else None,
             low_confidence=judgement.low if judgement else None,
@@ -462,6 +459,14 @@ async def _find_conditions(
     if request.chapters is not None:
         conditions.append(await find_chapter_chunks(request, context.order, store))
     return conditions or None
+
+
+async def _find_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:
+    """Return the facts that match; none if only some chapters are searched."""
+    request = context.request
+    if context.story is None or request.chapters is not None:
+        return ()
+    return await context.story.search_facts(request.question, context.scope)
 
 
 def _build_read_scope(request: SearchRequest, order: StoryOrder) -> SearchScope | None:

@@ -16,9 +16,8 @@ from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.prompt import CompletionContext, list_commands
 from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.scope import ChatOptions, ChatScope
-from lrwr.tui.widgets.key_footer import KeyFooter
 from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
-from lrwr.tui.widgets.status import RoomHeader, StatusLine
+from lrwr.tui.widgets.status import KeyFooter, RoomHeader, StatusLine
 
 if TYPE_CHECKING:
     from textual.worker import WorkType

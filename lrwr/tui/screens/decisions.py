@@ -60,7 +60,7 @@ class DecisionScreen(MasterDetailScreen[None]):
             )
             return
         self._offered = None
-        self._decided = [one for one in self._decided if one != newest]
+        self._decided = [d for d in self._decided if d != newest]
         description = await run(lambda workspace: undo_decision(workspace, newest))
         self.tell(f"Undone: {description.rstrip('.')}.")
         self.fill(at=self.key)

@@ -14,7 +14,7 @@ from lrwr.app.egress import ConsentRequest, pending_consents, record_consent
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.actions.screen_keys import TEXT_INPUT_ACTIONS
 from lrwr.tui.room import RoomApp
-from lrwr.tui.widgets.key_footer import KeyFooter
+from lrwr.tui.widgets.status import KeyFooter
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace

@@ -22,7 +22,7 @@ from lrwr.tui.queries.library import (
 )
 from lrwr.tui.room import IngestStatus, RoomScreen
 from lrwr.tui.screens.dialogs import ModalSheet
-from lrwr.tui.widgets.key_footer import KeyFooter
+from lrwr.tui.widgets.status import KeyFooter
 
 REFRESH_SECONDS = 2.0
 """Seconds between two updates of the screen."""

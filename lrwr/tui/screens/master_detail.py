@@ -23,8 +23,8 @@ from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.queries.reader import ReaderPosition
 from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
-from lrwr.tui.widgets.key_footer import KeyFooter
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows
+from lrwr.tui.widgets.status import KeyFooter
 
 ResultT = TypeVar("ResultT")
 WorkT = TypeVar("WorkT")

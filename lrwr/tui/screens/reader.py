@@ -37,7 +37,7 @@ from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.screens.scope import CharactersScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
-from lrwr.tui.widgets.key_footer import KeyFooter
+from lrwr.tui.widgets.status import KeyFooter
 from lrwr.tui.widgets.text_pane import TextMark, TextPane
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from lrwr.core.settings.loader import format_toml_value
 from lrwr.core.settings.model import Settings, SettingSource, index_settings
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
-from lrwr.tui.widgets.key_footer import KeyFooter
+from lrwr.tui.widgets.status import KeyFooter
 
 
 class SettingsScreen(ModalSheet[None]):

@@ -1,4 +1,4 @@
-"""The header above the transcript and the status line below the prompt."""
+"""The header above the transcript, the status line below the prompt, and the footer."""
 
 import time
 from dataclasses import dataclass, replace
@@ -7,8 +7,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.geometry import Offset, Size
+from textual.layout import ArrangeResult, Layout
+from textual.layouts.horizontal import HorizontalLayout
 from textual.reactive import reactive
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Footer, Static
 
 from lrwr.app.presenters.text import format_age, sanitize_text
 from lrwr.tui.scope import ChatScope, describe_scope
@@ -118,3 +122,43 @@ class RoomHeader(Static):
             title_width = max(MIN_TITLE_WIDTH, width - rest.cell_length)
             title = title.truncate(title_width, ellipsis=True)
         return title + rest
+
+
+FOOTER_LINES = 2
+"""Lines of the footer at most; keys that have no room in them are left out."""
+
+
+class _WrappingLayout(HorizontalLayout):
+    """Places widgets of one line each from left to right, in as many lines as needed."""
+
+    def arrange(
+        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
+    ) -> ArrangeResult:
+        """Return the places of `children`; a wider widget than `size` is cut."""
+        placements = super().arrange(parent, children, size, greedy)
+        start = line = 0
+        wrapped: ArrangeResult = []
+        for placement in placements:
+            region = placement.region
+            if region.right - start > size.width and region.x > start:
+                start, line = region.x, line + 1
+            place = region.at_offset(Offset(region.x - start, line))
+            wrapped.append(placement._replace(region=place))
+        return [p for p in wrapped if p.region.y < FOOTER_LINES]
+
+
+class KeyFooter(Footer):
+    """Shows the keys of a screen, most needed first, each with its whole label."""
+
+    DEFAULT_CSS: ClassVar[str] = f"""
+    KeyFooter {{ height: auto; min-height: 1; max-height: {FOOTER_LINES}; }}
+    """
+
+    def __init__(self) -> None:
+        super().__init__(show_command_palette=False, compact=True)
+        self._layout = _WrappingLayout()
+
+    @property
+    def layout(self) -> Layout:
+        """The layout that wraps, which no style names."""
+        return self._layout

@@ -6,7 +6,7 @@ itself says of no others than `lrwr check` that they contradict (`select_checked
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from lrwr.core.bible.values import TextEvidence
@@ -88,7 +88,7 @@ def pair_conflicts(
 
 
 def select_checked_items(
-    items: Sequence[ContextItem], texts: Mapping[DocumentId, DocumentText]
+    items: Iterable[ContextItem], texts: Mapping[DocumentId, DocumentText]
 ) -> list[ContextItem]:
     """Return those of `items` that `lrwr check` compares, by the texts of their documents.
 
