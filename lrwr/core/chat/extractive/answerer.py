@@ -238,8 +238,7 @@ class _ExtractiveAnswer:
         self, facts: Sequence[Sequence[AnswerLine]], *, heading: str = PASSAGES_HEADING
     ) -> AnswerEventStream:
         """Yield the facts of all parts, then `heading` with the closest passages."""
-        items = chain(*chain(*facts))
-        if conflict := describe_conflicting_facts(items, self.writer.texts):
+        if conflict := describe_conflicting_facts(facts, self.writer.texts):
             yield self.writer.say(conflict)
         for event in chain.from_iterable(map(self.writer.facts, chain(*facts))):
             yield event

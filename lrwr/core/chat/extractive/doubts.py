@@ -3,7 +3,7 @@ value of the kind asked for, all of a list, or an answer at all.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from lrwr.core.chat.context.conflicts import pair_conflicts, select_checked_items
 from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
@@ -194,12 +194,15 @@ def describe_substitutes(
 
 
 def describe_conflicting_facts(
-    facts: Iterable[ContextItem], texts: Mapping[DocumentId, DocumentText]
+    parts: Sequence[Sequence[Sequence[ContextItem]]],
+    texts: Mapping[DocumentId, DocumentText],
 ) -> str:
-    """Return a line that says which of `facts` cannot both be true; "" if all can.
+    """Return a line that says which facts cannot both be true; "" if all can.
 
-    Only those count that `lrwr check` compares; `texts` are those of their documents.
+    `parts` has the lines of facts for each part of the question. Only those count that
+    `lrwr check` compares; `texts` are those of their documents.
     """
+    facts = [item for part in parts for line in part for item in line]
     for first, second in pair_conflicts(select_checked_items(facts, texts)):
         values = f"{first.statement} and {second.statement}"
         return f"{CONTRADICTORY} {first.head}: {values}. See `lrwr check`."
