@@ -392,7 +392,7 @@ async def test_a_question_asked_during_an_answer_is_answered_after_it(
         await room.pilot.press("a", *"Who?", "enter")
         await wait_until(room, lambda: "1 question waiting" in shown(room, "status"))
         may_answer.set()
-        await settle(room)
+        await wait_until(room, lambda: "Nobody knows." in shown(room, "detail"))
         detail = shown(room, "detail")
         assert detail.index("She likes it.") < detail.index("Who?")
         assert detail.index("Who?") < detail.index("Nobody knows.")
