@@ -1,10 +1,10 @@
 """Who is meant by a relation cue, and what names say about a family."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from lrwr.core.bible.horizon import HorizonCast, VisibleCharacter
+from lrwr.core.bible.horizon import HorizonCast
 from lrwr.core.bible.kin_terms import read_kin_term
 from lrwr.core.model.cast import Character, Gender
 from lrwr.core.model.facts import CUE_PARTIES, CharacterField, Fact, FactAbout
@@ -15,6 +15,7 @@ _F, _M = Gender.FEMALE, Gender.MALE
 
 MARRIED_TITLES = frozenset({"Mrs", "Lady", "Madame", "Mme", "Countess", "Duchess"})
 _RELATIVES_TITLES = {_F: ("Mrs.", "Mrs", "Lady"), _M: ("Mr.", "Mr")}
+_SURNAMED_TITLES = frozenset({"Mrs", "Madame", "Mme"})
 _MAIDEN_TITLES = frozenset({"Miss", "Mademoiselle", "Mlle"})
 NAME_TITLES = FEMALE_TITLE_WORDS | MALE_TITLE_WORDS | {
     "Dr", "Doctor", "Captain", "Capt", "Colonel", "Col", "Major", "General", "Master",
@@ -132,10 +133,14 @@ class KinDirectory:
 
     def __init__(self, cast: HorizonCast) -> None:
         self.cast = cast
-        self._people = {
-            visible.character.name: _read_person(visible)
-            for visible in cast.visible.values()
-        }
+        characters = [visible.character for visible in cast.visible.values()]
+        wives = frozenset(
+            words[0]
+            for character in characters
+            for titles, words in _list_own_names(character)
+            if len(words) == 1 and titles and titles[0] in _SURNAMED_TITLES
+        )
+        self._people = {c.name: _read_person(c, wives) for c in characters}
         self._by_surname: dict[str, list[NamedPerson]] = {}
         for person in self._people.values():
             for surname in person.surnames:
@@ -188,6 +193,11 @@ class KinDirectory:
         """Return whether two characters have a surname in common."""
         first, second = self._people.get(name), self._people.get(other)
         return bool(first and second and first.surnames & second.surnames)
+
+    def share_birth_name(self, name: str, other: str) -> bool:
+        """Return whether two characters have a surname by birth in common."""
+        first, second = self._people.get(name), self._people.get(other)
+        return bool(first and second and _are_children(first, second))
 
     def are_sure_couple(self, husband: str, wife: str) -> bool:
         """Return whether "Mr. and Mrs. X" can only be these two: no other man has the
@@ -317,7 +327,8 @@ class KinDirectory:
         if not source:
             return None
         if target:
-            person = self.resolve(target) or self._resolve_relative(target, fact)
+            person = self.resolve(target) or self.resolve(target.split(" of ")[0])
+            person = person or self._resolve_relative(target, fact)
             person = person or self.resolve(f"{fact.detail('kind').title()} {target}")
             if not person and " " in target and len(self.cast.list_owners(target)) < 2:
                 person = self.cast.display_name(target)
@@ -383,14 +394,20 @@ class KinDirectory:
 _FLAGS = ("married", "maiden", "head", "has_given", "knight", "lady", "titled")
 
 
-def _read_person(visible: VisibleCharacter) -> NamedPerson:
-    character = visible.character
+def _read_person(character: Character, wives: Collection[str]) -> NamedPerson:
+    """Return what the names of a character say; `wives` are words after "Mrs." alone,
+    which are surnames even if they are common given names, such as "Cole".
+    """
     surnames, born, bare_names = set[str](), set[str](), set[str]()
     flags = dict.fromkeys(_FLAGS, False)
     for titles, names in _list_own_names(character):
         is_wife = bool(titles) and titles[0] in MARRIED_TITLES
         # "Sir Hob" has a given name.
-        is_first = len(names) == 1 and is_called_by_given_name(character, names[0])
+        is_first = (
+            len(names) == 1
+            and names[0] not in wives
+            and is_called_by_given_name(character, names[0])
+        )
         if len(names) > 1 or (titles and titles[0] != "Sir" and not is_first):
             surnames.add(names[-1])
             born |= set() if is_wife else {names[-1]}

@@ -6,6 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from lrwr.core.bible.couples import (
+    drop_earlier_unions,
+    drop_other_partners,
+    have_married_name,
+    is_known_couple,
+)
 from lrwr.core.bible.family_ties import (
     ENOUGH,
     FamilyKey,
@@ -49,6 +55,8 @@ from lrwr.core.model.facts import (
 
 MARRIED_NAME = 0.6
 """Weight from which a man is the husband of a woman who has his name by marriage."""
+SIBLING_NAME = 0.6
+"""Weight from which two are brother and sister who have one surname by birth."""
 OTHER_SURNAME = 1.5
 """Weight from which somebody is a parent of a child with another surname; for a father a
 sentence must state it, too.
@@ -57,8 +65,6 @@ SURE_MOTHER = 1.5
 """Weight from which "his mother" alone is the only "Mrs. Vale" of his name: of a wife's
 husband, nobody speaks of the mother so often.
 """
-COUPLE_PLACES = 4
-"""Number of places with "Mr. and Mrs. Vale" from which they are a couple anyway."""
 _ROUNDS = 3
 """Passes in which the relatives found last support further ones."""
 COUPLE_WEIGHT = 0.7
@@ -275,11 +281,11 @@ def _settle(
     groups: Sequence[RelationGroup], people: KinDirectory, view: HorizonView
 ) -> list[RelationGroup]:
     shown = _drop_contradicted(g for g in groups if _is_supported(g, people))
-    shown = _keep_one_parent(shown, people)
+    shown = drop_other_partners(_keep_one_parent(shown, people))
     weights = {group.key: group.own_weight for group in shown}
     wrong = find_contradicted_keys(weights)
     shown = [group for group in shown if group.key not in wrong or not group.ruled]
-    return _drop_earlier_unions(shown, people, view)
+    return drop_earlier_unions(shown, people, view)
 
 
 def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
@@ -298,7 +304,7 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         is_stated = any(tie.stated for tie in group.ties) or group.is_mutual
         may_differ = is_stated or people.gender(senior) is not Gender.MALE
         return base == "parent" and may_differ and group.weight >= OTHER_SURNAME
-    if any(tie.stated for tie in group.ties) or _is_known_couple(group):
+    if any(tie.stated for tie in group.ties) or is_known_couple(group):
         return True
     is_mother = base == "parent" and people.gender(senior) is Gender.FEMALE
     if is_mother and people.outranks_mother(senior, junior):
@@ -313,29 +319,10 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         kinds = {tie.kind for tie in group.ties if tie.sign}
         if is_unsure and len(kinds) < 2 and not group.has_wife:
             return False
-    is_couple = base == "spouse" and _have_married_name(senior, junior, people)
+    is_couple = base == "spouse" and have_married_name(senior, junior, people)
+    if base == "sibling" and people.share_birth_name(senior, junior):
+        return group.weight >= SIBLING_NAME
     return group.weight >= (MARRIED_NAME if is_couple else ENOUGH)
-
-
-def _have_married_name(first: str, second: str, people: KinDirectory) -> bool:
-    """Return whether two people have one name by marriage, as far as names tell."""
-    return any(
-        people.has_married(wife, husband) or people.are_heads(husband, wife)
-        for husband, wife in ((first, second), (second, first))
-    )
-
-
-def _is_known_couple(group: RelationGroup) -> bool:
-    """Return whether "Mr. and Mrs. Vale" stands in so many places that hardly another
-    two can be meant, although other men have the name.
-    """
-    couples = (
-        tie
-        for tie in group.ties
-        if is_couple(tie.fact.fact)
-        and tie.source.replace(".", "") == tie.fact.fact.subject.replace(".", "")
-    )
-    return sum(1 for _ in couples) >= COUPLE_PLACES
 
 
 def _drop_contradicted(groups: Iterable[RelationGroup]) -> list[RelationGroup]:
@@ -374,40 +361,6 @@ def _keep_one_parent(
         or not group.ruled
         or best[group.key[1], people.gender(group.key[0])] is group
     ]
-
-
-def _drop_earlier_unions(
-    groups: Sequence[RelationGroup], people: KinDirectory, view: HorizonView
-) -> list[RelationGroup]:
-    """Return the groups without the marriages that are only spoken of, if the story
-    tells of another one of the same character later, in their order.
-
-    "Mrs. Vale" may be the same wife as "Mags", who is spoken of before.
-    """
-    spouses = [g for g in groups if g.term is not None and g.term.base == "spouse"]
-    by_person: dict[str, list[RelationGroup]] = {}
-    for group in spouses:
-        for name in group.key[:2]:
-            by_person.setdefault(name, []).append(group)
-    dropped = {
-        id(group)
-        for group in spouses
-        if all(tie.sign == RelationCue.UNION for tie in group.ties)
-        and not _have_married_name(*group.key[:2], people)
-        for name in group.key[:2]
-        for other in by_person[name]
-        if other is not group
-        and not any(map(people.is_married, set(other.key[:2]) - set(group.key[:2])))
-        and _last_place(other, view) > _last_place(group, view)
-    }
-    return [group for group in groups if id(group) not in dropped]
-
-
-def _last_place(group: RelationGroup, view: HorizonView) -> tuple[int, str, int]:
-    fact = group.ties[-1].fact
-    document, start = fact.evidence.document, fact.evidence.spans[0].start
-    chapter, _ = view.locate_scene(document, fact.fact.spans[0])
-    return view.order.chapter_number(document, chapter) or 0, document, start
 
 
 def _rank(group: RelationGroup) -> tuple[bool, float, FamilyKey]:

@@ -240,6 +240,36 @@ def test_mr_and_mrs_of_a_surname_are_a_couple_if_he_is_its_only_man() -> None:
     assert family.shown() == [("Mrs. Vale", "wife", "Mr. Vale")]
 
 
+def test_after_mrs_a_given_name_is_a_surname() -> None:
+    family = Family()
+    family.stories.name("Mr. Ellis", "Ellis", gender=Gender.MALE)
+    family.stories.name("Mrs. Ellis", gender=Gender.FEMALE)
+    family.states("Mrs. Ellis", "wife", "Mr. Ellis", sure=PROBABLE)
+    assert family.shown() == [("Mrs. Ellis", "wife", "Mr. Ellis")]
+
+
+def test_a_mother_by_surname_is_no_wife_of_anybody_but_the_father() -> None:
+    family = Family("Hob Tallow", "Mr. Tallow", "Mrs. Tallow", "Mr. Vale")
+    family.states("Mrs. Tallow", "wife", "Mr. Tallow")
+    for _ in range(5):
+        family.hints("unnamed", "", "mother", "Hob Tallow")
+    mother = ("Mrs. Tallow", "mother", "Hob Tallow")
+    assert mother in family.shown()
+    family.states("Mr. Vale", "father", "Hob Tallow")
+    assert mother not in family.shown()
+
+
+def test_of_two_with_one_surname_by_birth_fewer_cues_make_siblings() -> None:
+    family = Family("Hob Tallow", "Nell Tallow", "Mr. Vale")
+    for other in ("Nell Tallow", "Mr. Vale"):
+        family.hints("title", other, "cousin", "Hob Tallow", sure=VERIFIED)
+    assert family.shown() == []
+    family = Family("Hob Tallow", "Nell Tallow")
+    for _ in range(2):
+        family.hints("tag", "Nell Tallow", "sister", "Hob Tallow")
+    assert family.shown() == [("Nell Tallow", "sister", "Hob Tallow")]
+
+
 def test_a_mother_does_not_stay_a_wife() -> None:
     family = Family("Hob Tallow", "Mrs. Tallow")
     for _ in range(4):

@@ -241,6 +241,15 @@ def test_a_woman_named_beside_a_man_who_marries_her_is_the_only_wife_of_that_nam
     )
 
 
+def test_the_only_woman_with_a_given_name_is_the_wife_of_that_name() -> None:
+    named = COUPLE.replace("Orla", "Orla Vale") * 3
+    assert is_one_person(cast_from(named), "Orla Vale", "Mrs. Vale")
+    daughter = named + "“No,” said Miss Vale. She sat. "
+    assert not is_one_person(cast_from(daughter), "Orla Vale", "Mrs. Vale")
+    widow = named.replace("Mr. Corin Vale", "Mr. Tallow").replace("Corin", "Tallow")
+    assert not is_one_person(cast_from(widow), "Orla Vale", "Mrs. Vale")
+
+
 def test_a_daughter_is_not_the_wife_however_often_she_is_named_with_a_man() -> None:
     words = "Corin spoke of the marriage with Orla. In came Corin and Orla. " * 3
     cast = cast_from(COUPLE * 3 + words + "“Miss Orla,” said Corin. She smiled.")

@@ -48,6 +48,9 @@ def rows(text: str) -> list[tuple[str, str, str, str]]:
         ("“Come in,” said her aunt.", (ADDRESSEE, "aunt", SPEAKER, "tag")),
         ("“I am engaged to Corin Vale.”", (SPEAKER, "engaged", "Corin Vale", "union")),
         ("Then Mags was married to Hob Gannet.", ("Mags", "spouse", "Hob Gannet", "union")),
+        ("“I married Corin Vale.”", (SPEAKER, "spouse", "Corin Vale", "union")),
+        ("Mags sat down. In June she married Hob Gannet.",
+         ("Mags", "spouse", "Hob Gannet", "union")),
         ("“Mags is my dearest friend.”", (SPEAKER, "friend", "Mags", "named")),
         ("“Mags was one of my best friends.”", (SPEAKER, "friend", "Mags", "named")),
         ("“Mags is an old friend of mine.”", (SPEAKER, "friend", "Mags", "named")),
@@ -142,3 +145,17 @@ def test_a_pronoun_skips_names_of_the_other_gender() -> None:
     assert rows("Nell came in. Mr. Vale sat with her cousin Ada.") == [
         ("Nell", "cousin", "Ada", "named")
     ]
+
+
+def test_he_is_my_cousin_is_about_the_only_man_who_was_named() -> None:
+    text = "“Corin Vale came with {}. He is my cousin,” said Ada."
+    named = (SPEAKER, "cousin", "Corin Vale", "named")
+    assert named in rows(text.format("Nell"))
+    assert named not in rows(text.format("Hob Gannet"))
+    doubt = "“Corin Vale came with Nell. Perhaps he is my cousin,” said Ada."
+    assert named not in rows(doubt)
+
+
+def test_a_place_between_a_woman_and_her_pronoun_owns_nothing() -> None:
+    (cue,) = cues("Mags was at home. She had seen New Thole. Her mother was out.")
+    assert list(cue.all_details("possible")) == ["Mags"]

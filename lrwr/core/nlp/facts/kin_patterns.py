@@ -87,6 +87,11 @@ PRONOUN_AND_NAME = LazyPattern(
     rf"\b(?P<whose>[Hh]e|[Ss]he|I) and (?P<two>{NAME_PATTERN}) (?:were|are|had been|have been) "
     r"(?:\w+ )?(?P<kin>sister|brother|cousin|friend)s\b"
 )
+# "Mags came. She is my cousin."
+PRONOUN_IS_OWNED = LazyPattern(
+    rf"\b(?P<who>[Hh]e|[Ss]he)(?:'s| is| was) (?:one of )?(?P<whose>my) {KINSHIP_ADJECTIVES}"
+    rf"(?P<kin>{_ANY_NOUN})s?(?=[.,;:!?)—–\x01]|$| (?:and|but)\b)"
+)
 # "his sisters, Mags and Ada", "Nell's two sisters Mags and Ada"
 PLURAL = LazyPattern(
     rf"(?:\b(?P<whose>[Hh]is|[Hh]er|[Mm]y|[Yy]our)|(?P<one>{NAME_PATTERN})(?:'s|(?<=s)')) "
@@ -130,12 +135,15 @@ UNION_WITH = LazyPattern(
     rf"(?:\w+ )?(?P<verb>marriage|wedding|engagement) (?:to|with) (?P<two>{NAME_PATTERN})(?![\w-])"
 )
 FIRST_PERSON_UNION = LazyPattern(
-    r"\b(?P<whose>I|[Yy]ou) (?:am|was|are|were|have|had|have been|had been) (?:\w+ )?"
-    rf"(?P<verb>engaged|married) (?:to )?(?P<two>{NAME_PATTERN})(?![\w-])"
+    r"\b(?P<whose>I|[Yy]ou) (?:(?:am|was|are|were|have|had|have been|had been) (?:\w+ )?"
+    rf"(?=engaged|married)|(?=married [A-Z]))(?P<verb>engaged|married) (?:to )?"
+    rf"(?P<two>{NAME_PATTERN})(?![\w-])"
 )
 PRONOUN_UNION = LazyPattern(
-    r"\b(?P<whose>[Hh]e|[Ss]he) (?:is|was|were|had been|has been) (?:\w+ )?"
-    rf"(?P<verb>engaged|married|betrothed) (?:to be married )?to (?P<two>{NAME_PATTERN})(?![\w-])"
+    r"\b(?P<whose>[Hh]e|[Ss]he) (?:(?:is|was|were|had been|has been) (?:\w+ )?"
+    r"(?=\w+ (?:to be married )?to)|(?:had |has |had just |at last )?(?=(?:married|wedded) [A-Z]))"
+    rf"(?P<verb>engaged|married|betrothed|wedded) (?:(?:to be married )?to )?"
+    rf"(?P<two>{NAME_PATTERN})(?![\w'-])"
 )
 TIME_CLAUSE = re.compile(r"^\s*(?:Before|Until|Till)\b[^,]*,")
 # "Mags and Hob were married", but not "were married to"

@@ -32,6 +32,7 @@ from lrwr.core.nlp.facts.clauses import (
     is_asserted,
     is_known_person,
     make_fact,
+    may_be_person,
     split_narration_and_speech,
     to_text_span,
 )
@@ -55,6 +56,7 @@ from lrwr.core.nlp.facts.kin_patterns import (
     PLURAL,
     PLURALS,
     PRONOUN_AND_NAME,
+    PRONOUN_IS_OWNED,
     PRONOUN_UNION,
     SINGULAR,
     TAG,
@@ -203,6 +205,7 @@ def _find_owned(clause: _Clause) -> Iterator[_Cue]:
             continue
         yield from _owned_by(clause, match, "", RelationCue.UNNAMED)
     yield from _find_named(clause)
+    yield from _find_pronoun_predicates(clause)
 
 
 def _find_named(clause: _Clause) -> Iterator[_Cue]:
@@ -220,6 +223,16 @@ def _find_named(clause: _Clause) -> Iterator[_Cue]:
             yield from _owned_by(clause, match, two, RelationCue.NAMED)
         elif two and (owner := _clean_owner(groups.get("one") or "", clause.prose)):
             yield _Cue(owner, match["kin"], two, RelationCue.NAMED, *match.span())
+
+
+def _find_pronoun_predicates(clause: _Clause) -> Iterator[_Cue]:
+    """Yield the cue of "she is my cousin" in speech that has named only one woman."""
+    for match in PRONOUN_IS_OWNED.finditer(clause.words) if clause.is_spoken else ():
+        whose = _POSSESSIVES[match["who"].lower()]
+        names = set(_find_owners(clause, match.start(), whose).names)
+        before = extract_clause_before(clause.words, match.start())
+        if len(names) == 1 and is_asserted(before):
+            yield from _owned_by(clause, match, names.pop(), RelationCue.NAMED)
 
 
 def _clean_owner(phrase: str, prose: AnnotatedProse) -> str:
@@ -271,7 +284,7 @@ def _find_owners(clause: _Clause, at: int, whose: str) -> _Owners:
     "his" means the same twice.
     """
     prose, own = clause.prose, clause.prose.sentences[clause.place]
-    everybody = find_prose_names(prose, mask_owned_names(clause.words[:at]))
+    everybody = _find_people(prose, clause.words[:at])
     names, distance = _keep_fitting(everybody, whose), 0
     breaks, end = 0, own.span.start
     for before in reversed(prose.sentences[: clause.place]):
@@ -279,13 +292,19 @@ def _find_owners(clause: _Clause, at: int, whose: str) -> _Owners:
         if breaks > (0 if names or clause.is_spoken else 1):
             break
         words = before.speech if clause.is_spoken else before.narration
-        earlier = find_prose_names(prose, mask_owned_names(words))
+        earlier = _find_people(prose, words)
         if not names:
             names, distance = _keep_fitting(earlier, whose), breaks
         everybody += earlier
         end = before.span.start
     is_alone = len(set(everybody)) == 1 and not distance
     return _Owners(tuple(names), is_alone, distance > 0)
+
+
+def _find_people(prose: AnnotatedProse, words: str) -> list[str]:
+    """Return the names in `words` that may be people's; not those of a pronoun's kin."""
+    names = find_prose_names(prose, mask_owned_names(words))
+    return [name for name in names if may_be_person(name, prose)]
 
 
 def _keep_fitting(names: Sequence[str], whose: str) -> list[str]:

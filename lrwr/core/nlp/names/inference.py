@@ -11,12 +11,12 @@ from lrwr.core.nlp.names.clustering import cluster_name_forms
 from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.lexicon import fold_name
+from lrwr.core.nlp.names.marriages import join_wives
 from lrwr.core.nlp.names.name_counts import NameCounts, sum_name_pairs
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
 from lrwr.core.nlp.names.namesakes import (
     join_lisped_names,
     join_stated_names,
-    join_wives,
     split_namesakes,
 )
 from lrwr.core.nlp.names.overrides import NameOverrides, apply_name_overrides
