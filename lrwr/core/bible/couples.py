@@ -52,8 +52,8 @@ def drop_other_partners(groups: Sequence[RelationGroup]) -> list[RelationGroup]:
         or group.term.base != "parent"
         or not (group.ruled and group.is_by_surname)
         or not (others := parents[group.key[1]] - {group.key[0]})
-        or not (known := partners.get(group.key[0]))
-        or others & known
+        or not (spouses := partners.get(group.key[0]))
+        or others & spouses
     ]
 
 

@@ -45,6 +45,13 @@ class _Presence:
         return self.roles[AppearanceRole.SPEAKS] > 0
 
     @property
+    def speaks_often(self) -> bool:
+        """Whether the character speaks more than once: one speech may be misattributed,
+        or a memory.
+        """
+        return self.roles[AppearanceRole.SPEAKS] > 1
+
+    @property
     def is_there(self) -> bool:
         """Whether the character is present rather than thought or spoken of."""
         return self.roles[AppearanceRole.PRESENT] > 0
@@ -260,7 +267,7 @@ def _merge_presence(
     decided: str,
 ) -> tuple[str, ...]:
     """Return who is present in a scene, most frequent first; of the `dead` only those
-    who speak. The `decided` point of view is present who says "I" in narration.
+    who speak more than once. The `decided` point of view is present who says "I" in narration.
 
     If a language model read the scene, these are whom it found there and who speaks:
     rules cannot tell a person who is only thought of.
@@ -274,7 +281,7 @@ def _merge_presence(
     there = {
         name
         for name, presence in counts.items()
-        if presence.is_there and (presence.speaks or name not in dead)
+        if presence.is_there and (presence.speaks_often or name not in dead)
     }
     present = found | speakers if found else there
     narrator = _find_present_narrator(decided, scene_facts, material)

@@ -411,11 +411,15 @@ def test_those_whom_the_rules_saw_in_the_flesh_are_present(
 
 
 @pytest.mark.parametrize(
-    ("role", "present"),
-    [(AppearanceRole.MENTIONED, ()), (AppearanceRole.SPEAKS, ("Corin Vale",))],
+    ("role", "count", "present"),
+    [
+        (AppearanceRole.MENTIONED, 2, ()),
+        (AppearanceRole.SPEAKS, 1, ()),
+        (AppearanceRole.SPEAKS, 2, ("Corin Vale",)),
+    ],
 )
-def test_the_dead_are_present_only_if_they_speak(
-    role: AppearanceRole, present: tuple[str, ...]
+def test_the_dead_are_present_only_if_they_speak_more_than_once(
+    role: AppearanceRole, count: int, present: tuple[str, ...]
 ) -> None:
     text = "# One\n\nCorin Vale died.\n\n# Two\n\nCorin Vale lay in the church."
     stories = Stories(Book({"chapters/01.md": text}))
@@ -426,7 +430,7 @@ def test_the_dead_are_present_only_if_they_speak(
     )  # fmt: skip
     for part in (AppearanceRole.PRESENT, role):
         words = "Corin Vale lay in the church."
-        stories.appears("chapters/01.md", words, "Corin Vale", part, 1)
+        stories.appears("chapters/01.md", words, "Corin Vale", part, count)
     *_, last = project_bible(stories.knowledge()).scenes
     assert last.present == present
 

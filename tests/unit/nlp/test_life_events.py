@@ -249,6 +249,15 @@ def test_nobody_is_guessed_who_is_arrested() -> None:
     assert list(event.all_details("involved")) == []
 
 
+def test_who_kills_is_not_the_one_who_dies() -> None:
+    (event,) = events("Hob murdered his wife.")
+    assert list(event.all_details("involved")) == []
+    (event,) = events("Hob murdered Corin.")
+    assert list(event.all_details("involved")) == ["Hob", "Corin"]
+    (event,) = events("Hob killed himself.")
+    assert list(event.all_details("involved")) == ["Hob"]
+
+
 def test_who_is_arrested_is_the_one_to_whom_it_is_said() -> None:
     (event,) = events("“I arrest you, Corin,” said Nell.")
     assert list(event.all_details("involved")) == [CueParty.ADDRESSEE]

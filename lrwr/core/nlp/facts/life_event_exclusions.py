@@ -98,10 +98,28 @@ _TIME = re.compile(
 )
 
 
+_WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
+_KILLS = re.compile(
+    r"(?:murdered|killed|strangled|drowned|poisoned|slew|slain|found) (?!(?:him|her|them)sel)|"
+    r"committed the murder"
+)
+
+
+def is_killing(phrase: str) -> bool:
+    """Return whether the subject of `phrase` kills somebody, or finds somebody dead."""
+    return bool(_KILLS.match(phrase))
+
+
 def is_figure_or_routine(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
     """Return whether the phrase of an event of `kind`, at `match` in `words`, is a figure
-    of speech ("wounded his pride") or an everyday action.
+    of speech ("wounded his pride"), an everyday action or what may happen.
     """
+    before = words[: match.start()]
+    clause = max(before.rfind(mark) for mark in (";", ":", "\x01", "—", "--", "("))
+    if match.group().startswith(("is ", "are ", "am ")) and _WHEN.search(
+        before, clause + 1
+    ):
+        return True  # "when he is married"
     return _is_figure(kind, words, match) or _is_everyday(kind, words, match)
 
 

@@ -20,7 +20,10 @@ from lrwr.core.nlp.facts.clauses import (
     make_fact,
     to_text_span,
 )
-from lrwr.core.nlp.facts.life_event_exclusions import is_figure_or_routine
+from lrwr.core.nlp.facts.life_event_exclusions import (
+    is_figure_or_routine,
+    is_killing,
+)
 from lrwr.core.nlp.facts.life_event_rules import (
     LIFE_EVENT_RULES,
     SPEECH_ACT_RULES,
@@ -101,7 +104,6 @@ _EARLIER = re.compile(
 # The life of somebody dead: the events of the paragraph are of an earlier time
 _LATE_SUBJECT = re.compile(r"[ \x01]*[Tt]he late (?:[A-Z]\w+\.? )+")
 _PERFECT = re.compile(r"\b(?:had|'d)\b(?! to\b)")
-_WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
 _COMES_TO = LazyPattern(r"\b(?:to|from|reached|left) (?P<whom>[A-Z][\w'.-]+)$")
 _YEAR = re.compile(r"\b1[0-9]{3}\b")
 _SUBJECT_REACH = 140
@@ -271,8 +273,7 @@ def _find_statement(
     for match in rule.predicate.finditer(words):
         clause = words[_clause_start(words, match.start()) : match.start()]
         if (
-            _is_future(clause, match.group())
-            or ends_in_question(words, match.end())
+            ends_in_question(words, match.end())
             or not _is_stated(clause, rule)
             or is_figure_or_routine(rule.kind, words, match)
             or (
@@ -297,11 +298,6 @@ def _find_statement(
         if _is_worth_telling(rule, who, people, statement):
             return statement
     return None
-
-
-def _is_future(clause: str, phrase: str) -> bool:
-    """Return whether a clause in the present says when something will happen."""
-    return phrase.startswith(("is ", "are ", "am ")) and bool(_WHEN.search(clause))
 
 
 def _is_of_person(
@@ -354,8 +350,10 @@ def _list_people(
         names = [name for _, name in tracker.find_names(who)]
     rest = _REST_OF_NAME.match(words, match.end())
     end = rest.end() if rest else match.end()
-    names += tracker.list_objects(words, match.start(), end, pronouns=not spoken)
-    return tuple(dict.fromkeys(names))
+    objects = tracker.list_objects(words, match.start(), end, pronouns=not spoken)
+    if not objects and is_killing(match.group()):
+        return ()  # the subject is not who is dead
+    return tuple(dict.fromkeys((*names, *objects)))
 
 
 _COUPLE = 2

@@ -1,5 +1,6 @@
 """Cast inference: from name evidence to characters with names, aliases and gender."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +12,11 @@ from lrwr.core.nlp.names.clustering import cluster_name_forms
 from lrwr.core.nlp.names.clusters import NameClusters
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.lexicon import fold_name
-from lrwr.core.nlp.names.marriages import join_wives
 from lrwr.core.nlp.names.name_counts import NameCounts, sum_name_pairs
-from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
+from lrwr.core.nlp.names.name_form import NameForm, parse_name_form, unlisp
 from lrwr.core.nlp.names.namesakes import (
-    join_lisped_names,
     join_stated_names,
+    join_wives,
     split_namesakes,
 )
 from lrwr.core.nlp.names.overrides import NameOverrides, apply_name_overrides
@@ -224,7 +224,7 @@ def _infer_from_counts(
     split_namesakes(clusters)
     join_people_by_address(clusters, AddressPairs.settle(totals.address, settle))
     join_stated_names(clusters)
-    join_lisped_names(clusters)
+    _join_lisped_names(clusters)
     join_wives(clusters, sum_name_pairs(totals.weddings, settle), coordinated)
     unlisted = _drop_unsupported(
         clusters, decided, compute_min_mentions(totals.words_read)
@@ -336,3 +336,32 @@ def _describe_inputs(
     totals = counts.totals
     is_told = _is_in_first_person(totals.first_person, totals.words_read)
     return repr((noted, decided)), (compute_min_mentions(totals.words_read), is_told)
+
+
+_SOFT_C = re.compile(r"c(?=[eiy])")
+
+
+def _join_lisped_names(clusters: NameClusters) -> None:
+    """Merge somebody whose name is only spoken, with a lisp, into the bearer of the
+    name: "Thuthan" is Susan.
+    """
+    bearers: dict[str, list[PersonCluster]] = {}
+    for person in clusters.people:
+        for given_name in person.givens:
+            bearers.setdefault(_SOFT_C.sub("s", given_name), []).append(person)
+    for person in list(clusters.people):
+        spoken = [form for form in person.forms.values() if not form.narrated]
+        if len(spoken) != len(person.forms) or person.noted:
+            continue
+        words = {w for form in spoken for word in form.words for w in unlisp(word)}
+        namesakes = [
+            other
+            for word in words
+            for other in bearers.get(_SOFT_C.sub("s", word), ())
+            if other is not person
+        ]
+        if len(namesakes) == 1 and words:
+            for form in spoken:
+                namesakes[0].add(form, "the name with a lisp")
+            clusters.remove(person)
+            clusters.index.update(namesakes[0])
