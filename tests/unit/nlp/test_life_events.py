@@ -47,6 +47,13 @@ def kinds(text: str) -> list[str]:
         ("Mrs. Gannet adopted Hob.", LifeEventKind.ADOPTED),
         ("Corin fell in love with Nell.", LifeEventKind.LOVED),
         ("“I arrest you,” said Hob.", LifeEventKind.ARRESTED),
+        ("In March came the death of Mr. Vale.", LifeEventKind.DIED),
+        ("The old Mrs. Gannet was no more.", LifeEventKind.DIED),
+        ("Nell bore a son.", LifeEventKind.BORN),
+        ("Nell became the wife of Hob.", LifeEventKind.MARRIED),
+        ("Nell's elopement with Corin vexed him.", LifeEventKind.ELOPED),
+        ("Corin had fallen ill of a fever.", LifeEventKind.WOUNDED),
+        ("Hob went abroad.", LifeEventKind.LEFT),
         ("“I forced the safe myself,” said Hob.", LifeEventKind.CONFESSED),
         ("“The mill's robbed!” cried Hob.", LifeEventKind.ROBBED),
         ("“You are my son,” said Hob.", LifeEventKind.LEARNED),
@@ -247,6 +254,14 @@ def test_a_second_verb_belongs_to_the_nearest_subject() -> None:
 def test_nobody_is_guessed_who_is_arrested() -> None:
     (event,) = events("Nell turned to Hob. “They have arrested him,” said Nell.")
     assert list(event.all_details("involved")) == []
+
+
+def test_a_noun_of_an_event_involves_whom_it_names() -> None:
+    (event,) = events("Then came the death of Mr. Vale.")
+    assert list(event.all_details("involved")) == ["Mr. Vale"]
+    (event,) = events("Nell's elopement with Corin vexed him.")
+    assert list(event.all_details("involved")) == ["Nell", "Corin"]
+    assert kinds("Nell feared the death of Mr. Vale.") == []
 
 
 def test_who_kills_is_not_the_one_who_dies() -> None:

@@ -159,3 +159,7 @@ def test_he_is_my_cousin_is_about_the_only_man_who_was_named() -> None:
 def test_a_place_between_a_woman_and_her_pronoun_owns_nothing() -> None:
     (cue,) = cues("Mags was at home. She had seen New Thole. Her mother was out.")
     assert list(cue.all_details("possible")) == ["Mags"]
+
+
+def test_her_own_sister_is_the_kin_of_nobody_before() -> None:
+    assert rows("Mags was at home. She saw her own sister, Ada, at the gate.") == []

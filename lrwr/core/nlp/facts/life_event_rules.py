@@ -16,6 +16,7 @@ _PERSON = (
     r"colonel|inspector|officer|servant|companion|assailant|pursuer)|"
     r"him|her|them|me|us|you|himself|herself)(?![\w-])"
 )
+_NAMED = r"(?:(?:Mrs?|Dr|Sir|Lady|Lord|Miss|Captain|Colonel|[a-z]+ (?=[A-Z]))\.? ?)?[A-Z][\w-]+(?: [A-Z][\w-]+)*"
 _PLACE = (
     r"(?:(?:the |his |her |their |this |that |my |our )?(?:[\w-]+ )?(?:house|home|town|"
     r"city|country|village|county|island|cottage|castle|neighbourhood|farm|hotel|inn|"
@@ -55,7 +56,7 @@ LIFE_EVENT_RULES = (
     # Death
     LifeEventRule(
         _K.DIED,
-        "died expired perished drowned hanged murdered killed dead lifeless suicide motionless",
+        "died expired perished drowned hanged murdered killed dead lifeless suicide motionless more",
         r"died(?! (?:to |the death|of laughing|away|down|out|upon|on h\w+ lips))|expired|perished|"
         r"breathed h\w+ last|ceased to (?:breathe|live)|"
         r"(?:is|are|was|were|been|lay|lying|fell|fell back|dropped|found) (?:\w+ly |quite |already |stone |stone-)?"
@@ -78,6 +79,15 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.DIED,
+        "death",
+        rf"(?:was|were|followed by|came|(?:news|tidings|intelligence|account|announcement) of) the (?:\w+ )?death of {_NAMED}|"
+        rf"the (?:\w+ )?death of {_NAMED},? (?:which )?(?:happened|took place|occurred|followed|was announced|made|left|put)|"
+        rf"(?:news|tidings|intelligence|account) of {_NAMED}'s? death|"
+        rf"{_NAMED}'s? (?:\w+ )?death (?:happened|took place|occurred|followed|was announced)",
+        impersonal=True,
+    ),
+    LifeEventRule(
+        _K.DIED,
         "dead",
         r"(?:lying|lay) (?:[\w ]+ )?(?:was |were )?(?:a|the) dead (?:man|woman|body|boy|girl)\b|"
         r"(?:the|a) (?:dead body|corpse|lifeless body) of (?:a|the|h\w+|[A-Z]\w+)",
@@ -85,15 +95,17 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.BORN,
-        "born birth delivered",
-        r"(?:was|were) born(?! (?:to [a-z]\w*|with|under an?|an?|one|for|free|lucky|too)\b)|gave birth to|"
+        "born birth delivered bore",
+        r"bore (?:a|twin) (?:son|daughter|child|sons|daughters)|(?:was|were) born(?! (?:to [a-z]\w*|with|under an?|an?|one|for|free|lucky|too)\b)|gave birth to|"
         r"(?:was|been) (?:safely )?delivered of|bore (?:him|her) (?:a|one|two|three) (?:\w+ )?(?:son|daughter|child|children)",
         spoken=True,
     ),
     # Marriage and engagement
     LifeEventRule(
         _K.MARRIED,
-        "married wedded",
+        "married wedded became become wife husband united altar",
+        rf"(?:became|become) (?:the )?(?:wife|husband|bride) of {_PERSON}|became (?:his|[A-Z]\w+(?: [A-Z]\w+)*'s?) wife|"
+        rf"(?:was|were) (?:\w+ly )?united (?:in marriage )?to {_NAMED}|led {_PERSON} to the altar|"
         rf"(?:was|were|is|are|got|been) (?:\w+ly |lately |just |already )?married(?! (?:man|woman|men|women|life|state|people|couple|lad))|"
         rf"(?:had|has|have) (?:\w+ly |just |already )?married(?: {_PERSON}(?! to\b)|(?=[,.;!]))|married {_PERSON}(?! to\b)|wedded {_PERSON}|"
         rf"'s married {_PERSON}",
@@ -114,6 +126,13 @@ LIFE_EVENT_RULES = (
         rf"(?:is|was|were|has|had|have|are) (?:gone|run|ran) (?:off|away)(?: to [A-Z]\w+)? with (?:one of (?:his|her|their) \w+|{_PERSON})|"
         rf"ran (?:off|away) with (?:another (?:man|woman)|a (?:man|woman|girl|\w+ (?:man|woman|officer))|[A-Z]\w+|him\b|her(?! \w))|went off with another (?:man|woman)|"
         r"(?:had |has )?(?:ran|run) away from (?:home|school|h\w+ (?:husband|wife|father|mother|master|home|family|parents))",
+        spoken=True,
+    ),
+    LifeEventRule(
+        _K.ELOPED,
+        "elopement flight",
+        rf"{_NAMED}'s? elopement(?: with {_NAMED})?|elopement of {_NAMED}|(?:flight|elopement) with {_NAMED}",
+        impersonal=True,
         spoken=True,
     ),
     LifeEventRule(
@@ -173,11 +192,12 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.PROPOSED,
-        "proposed marry wife hand proposals proposal love",
+        "proposed marry wife hand proposals proposal love offered offering",
         rf"proposed (?:to {_PERSON}(?: [A-Z]\w+)?(?=[.,;!]| (?:again|in|at|on|last|yesterday)\b|$)|marriage)|"
         r"(?:making|made) (?:violent |actual )?love to (?:her|him|[A-Z]\w+)|(?:made|renewed|repeated) (?:\w+ )?(?:an offer of (?:marriage|h\w+ hand)|(?:a )?proposals? of marriage)|"
         rf"(?:asked|begged|implored|entreated|besought|urged|wanted) {_PERSON} to (?:marry|be h\w+ wife|become h\w+ wife)|"
-        rf"asked (?:for )?(?:h\w+|[A-Z][\w.]+'s) hand(?! (?:in|and))|offered {_PERSON} (?:his|her) hand (?:in marriage|and (?:heart|fortune))",
+        rf"asked (?:for )?(?:h\w+|[A-Z][\w.]+'s) hand(?! (?:in|and))|offered {_PERSON} (?:his|her) hand (?:in marriage|and (?:heart|fortune))|offered himself to {_PERSON}|"
+        r"offering (?:himself|(?:her )?h\w+ (?:hand|heart))(?=,| and| to)",
     ),
     LifeEventRule(
         _K.REFUSED,
@@ -224,11 +244,11 @@ LIFE_EVENT_RULES = (
     ),
     LifeEventRule(
         _K.LEFT,
-        "left departed fled escaped sailed quitted farewell away abandoned deserted set started bade leave drove",
+        "went departure left departed fled escaped sailed quitted farewell away abandoned deserted set started bade leave drove",
         rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady|(?:his|her|their) (?:at|in|on|for|with|alone)\b){_PLACE}(?<!the house)(?<!his house)(?<!her house)(?<!my house)(?<!the place)(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
         rf"left for {_PLACE}|(?:set out|set off|departed|sailed|embarked)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
         r"fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|with|together))|"
-        rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of [A-Z]\w+|"
+        rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of [A-Z]\w+|went (?:abroad|to sea)|took (?:his|her|their) departure(?=[.,;]| for)|"
         rf"(?:bade|bid) [A-Z]\w+ (?:farewell|good-bye|goodbye|adieu)|quitted (?:(?!the room|the house|the cottage|the inn){_PLACE})|"
         rf"made (?:his|her|their) escape|escaped from {_PLACE}|deserted {_PERSON}|"
         r"(?:is|are|'s) off(?= (?:to|for) [A-Z]\w+)|were to set out",
@@ -263,7 +283,7 @@ LIFE_EVENT_RULES = (
         "wounded shot stabbed injured ill fever fainted swooned bitten crippled bleeding hurt unconscious hit senseless fired swoon knife convulsions unwell cold broke run struck",
         rf"(?:was|were|been|is) (?:\w+ly |mortally )?(?:wounded|shot|stabbed|injured(?= (?:in|by|at)\b|[.;])|badly hurt|hit by|bitten|crippled|run over)|"
         rf"(?:wounded|shot|stabbed) (?!each|one|them){_PERSON}|(?:fired at|shot at|struck down|struck at|dug the \w+ into) ?{_PERSON}?|"
-        r"(?:fell|fallen|was taken|were taken|became|had been taken|lay|is|was) (?:\w+ly |very |seriously )?(?:ill|sick)(?! \w+ed\b)(?! (?:at ease|will|of|used|humou?r|judged|satisfied|with (?:fear|envy)))|"
+        r"(?:fell|fallen|was taken|were taken|became|had been taken|lay|is|was) (?:\w+ly |very |seriously )?(?:ill|sick)(?! \w+ed\b)(?! (?:at ease|will|of(?! an? )|used|humou?r|judged|satisfied|with (?:fear|envy)))|"
         r"(?:was|is|were) (?:in|seized with|attacked by|down with|in the first stage of) (?:\w+ )?(?:\w+ )?(?:a )?(?:high |violent |raging |dangerous |burning )+(?:and \w+ )?fever|"
         rf"(?:is|was) (?:\w+ly |very )?(?:ill|unwell) (?:at [A-Z]\w+|in bed)|find (?:myself|herself|himself) (?:very |quite )?(?:unwell|ill)|"
         r"lost (?:his|her) (?:senses|consciousness)|stabbed (?:at|again)|"
@@ -363,13 +383,6 @@ LIFE_EVENT_RULES = (
         "signed sign sold will deed purchased bought",
         r"sign(?:ed)? (?:our|his|her|my|their) names? (?:at|to|in|on)|signed (?:a|an|the|h\w+) (?:\w+ )?(?:paper|will|deed|contract|lease|confession|document|agreement)|"
         r"sold (?:the|h\w+) (?:\w+ )?(?:house|estate|farm|land|property|business|shop|ship|horse|mill)\b",
-        spoken=True,
-    ),
-    LifeEventRule(
-        _K.SIGNED,
-        "sign",
-        r"made us (?:come right in, and )?sign our names?",
-        impersonal=True,
         spoken=True,
     ),
     LifeEventRule(

@@ -344,6 +344,8 @@ def _list_people(
     spoken: bool,
     tracker: ParticipantTracker,
 ) -> tuple[str, ...]:
+    if not who and _NOUN_OF.search(match.group()):  # "the death of Nell"
+        return tuple(dict.fromkeys(n for _, n in tracker.find_names(match.group())))
     if not spoken:
         names = tracker.resolve_subject(words, match.start(), who)
     else:
@@ -356,6 +358,7 @@ def _list_people(
     return tuple(dict.fromkeys((*names, *objects)))
 
 
+_NOUN_OF = re.compile(r"\b(?:death|elopement|flight)\b")
 _COUPLE = 2
 """People in a wedding."""
 _IN_PLACE = re.compile(r"\b(?:of|in|at|by|from)(?: the)? $")

@@ -256,6 +256,8 @@ def _owned_by(
     """Yield the cue of a possessive pronoun, if somebody may be meant by it."""
     whose = match["whose"].lower()
     whose = _POSSESSIVES.get(whose, whose)
+    if two and whose in ("his", "her") and " own " in match.group():
+        return  # somebody else's kin was spoken of
     kin = kin or WORDS.get(match["kin"], match["kin"])
     party = _party(clause, whose)
     if party:
@@ -284,34 +286,32 @@ def _find_owners(clause: _Clause, at: int, whose: str) -> _Owners:
     "his" means the same twice.
     """
     prose, own = clause.prose, clause.prose.sentences[clause.place]
-    everybody = _find_people(prose, clause.words[:at])
-    names, distance = _keep_fitting(everybody, whose), 0
+    everybody = find_prose_names(prose, mask_owned_names(clause.words[:at]))
+    names, distance = _keep_fitting(everybody, whose, prose), 0
     breaks, end = 0, own.span.start
     for before in reversed(prose.sentences[: clause.place]):
         breaks += prose.text.count("\n\n", before.span.end, end)
         if breaks > (0 if names or clause.is_spoken else 1):
             break
         words = before.speech if clause.is_spoken else before.narration
-        earlier = _find_people(prose, words)
+        earlier = find_prose_names(prose, mask_owned_names(words))
         if not names:
-            names, distance = _keep_fitting(earlier, whose), breaks
+            names, distance = _keep_fitting(earlier, whose, prose), breaks
         everybody += earlier
         end = before.span.start
     is_alone = len(set(everybody)) == 1 and not distance
     return _Owners(tuple(names), is_alone, distance > 0)
 
 
-def _find_people(prose: AnnotatedProse, words: str) -> list[str]:
-    """Return the names in `words` that may be people's; not those of a pronoun's kin."""
-    names = find_prose_names(prose, mask_owned_names(words))
-    return [name for name in names if may_be_person(name, prose)]
-
-
-def _keep_fitting(names: Sequence[str], whose: str) -> list[str]:
-    """Return the names whose title or given name does not contradict the pronoun
-    `whose`.
+def _keep_fitting(names: Sequence[str], whose: str, prose: AnnotatedProse) -> list[str]:
+    """Return the names of people whose title or given name does not contradict the
+    pronoun `whose`.
     """
-    return [name for name in names if _guess_possessive(name) in ("", whose)]
+    return [
+        name
+        for name in names
+        if _guess_possessive(name) in ("", whose) and may_be_person(name, prose)
+    ]
 
 
 def _guess_possessive(name: str) -> str:
