@@ -13,18 +13,15 @@ from lrwr.core.bible.kin_terms import (
     EQUAL,
     FAMILY,
     JUNIOR,
+    NUCLEAR,
     SENIOR,
+    FamilyKey,
     KinTerm,
     choose_noun,
     read_kin_term,
 )
 from lrwr.core.bible.profiles import SourcedFact, normalize_attribute
 from lrwr.core.model.facts import Fact, RelationCue
-
-FamilyKey = tuple[str, str, str]
-"""Two people and a relation: for a known one the senior, the junior, and "~parent"; if
-it is symmetric, the two by name.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +45,8 @@ class RelationTie:
         return self.fact.fact.detail("sign")
 
 
+COUPLE_PLACES = 4
+"""Number of places with "Mr. and Mrs. Vale" from which they are a couple anyway."""
 ENOUGH = 1.0
 """Total weight from which cues show a relation that no sentence states."""
 _BY_SURNAME = frozenset({"", RelationCue.OWNER, RelationCue.UNNAMED})
@@ -180,6 +179,44 @@ def is_couple(fact: Fact) -> bool:
     return is_titled and husband[0].rstrip(".") in NAME_TITLES and husband[2] == wife[2]
 
 
+def is_known_couple(group: RelationGroup) -> bool:
+    """Return whether "Mr. and Mrs. Vale" stands in so many places that hardly another
+    two can be meant, although other men have the name.
+    """
+    couples = (
+        tie
+        for tie in group.ties
+        if is_couple(tie.fact.fact)
+        and tie.source.replace(".", "") == tie.fact.fact.subject.replace(".", "")
+    )
+    return sum(1 for _ in couples) >= COUPLE_PLACES
+
+
+def drop_other_partners(groups: Sequence[RelationGroup]) -> list[RelationGroup]:
+    """Return the groups without parents by surname alone who are married to somebody
+    else than the other parent: "his mother" is not the Mrs. Vale of an uncle.
+    """
+    partners: dict[str, set[str]] = {}
+    parents: dict[str, set[str]] = {}
+    for group in groups:
+        first, second, _ = group.key
+        if group.term is not None and group.term.base == "spouse":
+            partners.setdefault(first, set()).add(second)
+            partners.setdefault(second, set()).add(first)
+        if group.term is not None and group.term.base == "parent":
+            parents.setdefault(second, set()).add(first)
+    return [
+        group
+        for group in groups
+        if group.term is None
+        or group.term.base != "parent"
+        or not (group.ruled and group.is_by_surname)
+        or not (others := parents[group.key[1]] - {group.key[0]})
+        or not (spouses := partners.get(group.key[0]))
+        or others & spouses
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class KinLink:
     """A known relation of two characters by displayed name.
@@ -225,8 +262,6 @@ _RULES: Mapping[tuple[str, int, str, int], tuple[str, int]] = {
 }
 """Two relations, each with the side of the one who is reached, and what the second one
 reached is to the first person."""
-_NUCLEAR = frozenset({"parent", "sibling"})
-"""Relations whose conclusions are drawn on: all children of one couple are siblings."""
 _STEPS = 3
 """Rounds of conclusions among parents and children."""
 _MIN_OWN = 0.3
@@ -236,10 +271,6 @@ _MIN_EXPLAINED = 0.6
 _EXPLAINS = 0.5
 """Weight of a known relation that follows from a supposed one."""
 _SENIOR_KIN = frozenset({"~parent", "~auntuncle", "~grandparent"})
-_LOOSE = frozenset({"stepparent", "adoptiveparent", "fosterparent", "guardian"}) | {
-    "godparent", "halfsibling", "stepsibling", "greataunt",
-}  # fmt: skip
-"""Relations of the family that may hold beside or instead of the closest ones."""
 _Conclusion = tuple[str, str, str, int]
 """Source, target, relation and the target's side of it."""
 
@@ -262,10 +293,10 @@ def derive_relations(
     origins: dict[KinLink, tuple[KinLink, ...]] = {link: (link,) for link in links}
     derived: dict[frozenset[str], DerivedRelation] = {}
     for _ in range(_STEPS):
-        close = [link for link in origins if link.term.base in _NUCLEAR]
+        close = [link for link in origins if link.term.base in NUCLEAR]
         partners = [link for link in links if link.term.base == "spouse"]
         new = _conclude_all([*close, *partners], origins, pairs, people)
-        new = {pair: d for pair, d in new.items() if _base_of(d) in _NUCLEAR}
+        new = {pair: d for pair, d in new.items() if _base_of(d) in NUCLEAR}
         if not new:
             break
         pairs |= new.keys()
@@ -414,43 +445,6 @@ class _KnownFamily:
                 if key[2] == "~cousin" and cousins in self._listed:
                     return True
         return False
-
-
-def find_contradicted_keys(weights: Mapping[FamilyKey, float]) -> set[FamilyKey]:
-    """Return the relations of `weights`, which are listed, that cannot hold because of
-    better supported parents and siblings: a sister is no mother.
-    """
-    near: dict[str, dict[str, tuple[int, float]]] = {}
-    for (senior, junior, base), weight in weights.items():
-        if base.removeprefix("~") in _NUCLEAR:
-            side = SENIOR if base == "~parent" else EQUAL
-            near.setdefault(junior, {})[senior] = side, weight
-            near.setdefault(senior, {})[junior] = -side, weight
-    follows: dict[frozenset[str], dict[FamilyKey, float]] = {}
-    for steps in near.values():
-        for (a, (up, n)), (b, (down, m)) in permutations(steps.items(), 2):
-            key = _find_close_key(a, up, b, down)
-            if key is not None:
-                keys = follows.setdefault(frozenset((a, b)), {})
-                keys[key] = max(keys.get(key, 0.0), min(n, m))
-    return {
-        key
-        for key, weight in weights.items()
-        if key[2].removeprefix("~") in FAMILY - _LOOSE
-        and (keys := follows.get(frozenset(key[:2]), {}))
-        and key not in keys
-        and max(keys.values()) > weight
-    }
-
-
-def _find_close_key(first: str, up: int, second: str, down: int) -> FamilyKey | None:
-    """Return what two are who are on the sides `up` and `down` of the same person."""
-    if up == down and up in (EQUAL, JUNIOR):
-        low, high = sorted((first, second))
-        return low, high, "~sibling"
-    if up == SENIOR and down == EQUAL:
-        return first, second, "~parent"
-    return None
 
 
 def _collect_steps(links: Sequence[KinLink]) -> Mapping[str, list[_KinStep]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import permutations
 
 from lrwr.core.model.cast import Gender
 
@@ -115,6 +116,57 @@ def find_close_relatives(
         for source, target, term in terms
         if term is not None and term.base in close
     )
+
+
+FamilyKey = tuple[str, str, str]
+"""Two people and a relation: for a known one the senior, the junior, and "~parent"; if
+it is symmetric, the two by name.
+"""
+
+
+NUCLEAR = frozenset({"parent", "sibling"})
+"""Relations whose conclusions are drawn on: all children of one couple are siblings."""
+_LOOSE = frozenset({"stepparent", "adoptiveparent", "fosterparent", "guardian"}) | {
+    "godparent", "halfsibling", "stepsibling", "greataunt",
+}  # fmt: skip
+"""Relations of the family that may hold beside or instead of the closest ones."""
+
+
+def find_contradicted_keys(weights: Mapping[FamilyKey, float]) -> set[FamilyKey]:
+    """Return the relations of `weights`, which are listed, that cannot hold because of
+    better supported parents and siblings: a sister is no mother.
+    """
+    near: dict[str, dict[str, tuple[int, float]]] = {}
+    for (senior, junior, base), weight in weights.items():
+        if base.removeprefix("~") in NUCLEAR:
+            side = SENIOR if base == "~parent" else EQUAL
+            near.setdefault(junior, {})[senior] = side, weight
+            near.setdefault(senior, {})[junior] = -side, weight
+    follows: dict[frozenset[str], dict[FamilyKey, float]] = {}
+    for steps in near.values():
+        for (a, (up, n)), (b, (down, m)) in permutations(steps.items(), 2):
+            key = _find_close_key(a, up, b, down)
+            if key is not None:
+                keys = follows.setdefault(frozenset((a, b)), {})
+                keys[key] = max(keys.get(key, 0.0), min(n, m))
+    return {
+        key
+        for key, weight in weights.items()
+        if key[2].removeprefix("~") in FAMILY - _LOOSE
+        and (keys := follows.get(frozenset(key[:2]), {}))
+        and key not in keys
+        and max(keys.values()) > weight
+    }
+
+
+def _find_close_key(first: str, up: int, second: str, down: int) -> FamilyKey | None:
+    """Return what two are who are on the sides `up` and `down` of the same person."""
+    if up == down and up in (EQUAL, JUNIOR):
+        low, high = sorted((first, second))
+        return low, high, "~sibling"
+    if up == SENIOR and down == EQUAL:
+        return first, second, "~parent"
+    return None
 
 
 @cache

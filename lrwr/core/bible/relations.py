@@ -6,23 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lrwr.core.bible.couples import (
-    drop_earlier_unions,
-    drop_other_partners,
-    have_married_name,
-    is_known_couple,
-)
 from lrwr.core.bible.family_ties import (
     ENOUGH,
-    FamilyKey,
     KinLink,
     OwnedKin,
     RelationGroup,
     RelationTie,
     complete_names,
     derive_relations,
-    find_contradicted_keys,
+    drop_other_partners,
     is_couple,
+    is_known_couple,
     make_relation_key,
     share_weights,
 )
@@ -32,7 +26,9 @@ from lrwr.core.bible.kin_terms import (
     EXCLUSIVE,
     FAMILY,
     TRANSIENT,
+    FamilyKey,
     choose_noun,
+    find_contradicted_keys,
     read_kin_term,
 )
 from lrwr.core.bible.profiles import (
@@ -285,7 +281,7 @@ def _settle(
     weights = {group.key: group.own_weight for group in shown}
     wrong = find_contradicted_keys(weights)
     shown = [group for group in shown if group.key not in wrong or not group.ruled]
-    return drop_earlier_unions(shown, people, view)
+    return _drop_earlier_unions(shown, people, view)
 
 
 def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
@@ -319,10 +315,18 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         kinds = {tie.kind for tie in group.ties if tie.sign}
         if is_unsure and len(kinds) < 2 and not group.has_wife:
             return False
-    is_couple = base == "spouse" and have_married_name(senior, junior, people)
+    is_couple = base == "spouse" and _have_married_name(senior, junior, people)
     if base == "sibling" and people.share_birth_name(senior, junior):
         return group.weight >= SIBLING_NAME
     return group.weight >= (MARRIED_NAME if is_couple else ENOUGH)
+
+
+def _have_married_name(first: str, second: str, people: KinDirectory) -> bool:
+    """Return whether two people have one name by marriage, as far as names tell."""
+    return any(
+        people.has_married(wife, husband) or people.are_heads(husband, wife)
+        for husband, wife in ((first, second), (second, first))
+    )
 
 
 def _drop_contradicted(groups: Iterable[RelationGroup]) -> list[RelationGroup]:
@@ -361,6 +365,40 @@ def _keep_one_parent(
         or not group.ruled
         or best[group.key[1], people.gender(group.key[0])] is group
     ]
+
+
+def _drop_earlier_unions(
+    groups: Sequence[RelationGroup], people: KinDirectory, view: HorizonView
+) -> list[RelationGroup]:
+    """Return the groups without the marriages that are only spoken of, if the story
+    tells of another one of the same character later, in their order.
+
+    "Mrs. Vale" may be the same wife as "Mags", who is spoken of before.
+    """
+    spouses = [g for g in groups if g.term is not None and g.term.base == "spouse"]
+    by_person: dict[str, list[RelationGroup]] = {}
+    for group in spouses:
+        for name in group.key[:2]:
+            by_person.setdefault(name, []).append(group)
+    dropped = {
+        id(group)
+        for group in spouses
+        if all(tie.sign == RelationCue.UNION for tie in group.ties)
+        and not _have_married_name(*group.key[:2], people)
+        for name in group.key[:2]
+        for other in by_person[name]
+        if other is not group
+        and not any(map(people.is_married, set(other.key[:2]) - set(group.key[:2])))
+        and _last_place(other, view) > _last_place(group, view)
+    }
+    return [group for group in groups if id(group) not in dropped]
+
+
+def _last_place(group: RelationGroup, view: HorizonView) -> tuple[int, str, int]:
+    fact = group.ties[-1].fact
+    document, start = fact.evidence.document, fact.evidence.spans[0].start
+    chapter, _ = view.locate_scene(document, fact.fact.spans[0])
+    return view.order.chapter_number(document, chapter) or 0, document, start
 
 
 def _rank(group: RelationGroup) -> tuple[bool, float, FamilyKey]:
