@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -237,20 +236,22 @@ async def check_scene(
         patterns = _insert_document(order.story, document, subject.after)
         manuscript = replace(settings.manuscript, order=patterns)
         settings = replace(settings, manuscript=manuscript)
-    state = place / "library"
-    async with open_library_copy(settings, workspace.library, state) as copy:
-        await _ingest_draft(copy, workspace, document, subject, emit)
-        knowledge = await copy.bible().knowledge()
-        contradictions = await find_known_contradictions(copy, CheckScope(knowledge))
-        before = frozenset(takewhile(document.__ne__, knowledge.order.story))
-        claims = DraftClaimFinder(copy, before, document)
-        details = await claims.find_differences(knowledge.texts[document])
     build = partial(
         DraftContext.of,
         is_revision=document in order.outlines and not subject.is_accepted,
         plans=await _read_known_text(workspace, subject),
     )
-    context = await asyncio.to_thread(build, knowledge, document, subject.card)
+    state = place / "library"
+    async with open_library_copy(settings, workspace.library, state) as copy:
+        await _ingest_draft(copy, workspace, document, subject, emit)
+        knowledge = await copy.bible().knowledge()
+        contradictions = await find_known_contradictions(copy, CheckScope(knowledge))
+        context = await asyncio.to_thread(build, knowledge, document, subject.card)
+        before = frozenset(context.texts_before)
+        claims = DraftClaimFinder(copy, before, document)
+        details = await claims.find_differences(
+            knowledge.texts[document], knowledge.order, context.bible
+        )
     report = await asyncio.to_thread(inspect_draft, context)
     report = add_findings(report, details)
     shown = [

@@ -21,7 +21,8 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import fold_words, list_named_characters
 from lrwr.core.bible.name_evidence import shorten_line
-from lrwr.core.bible.values import CharacterProfile, format_evidence_location
+from lrwr.core.bible.name_lookup import list_cast_forms
+from lrwr.core.bible.values import Bible, CharacterProfile, format_evidence_location
 from lrwr.core.continuity.statements import (
     find_enclosing_paragraph,
     find_enclosing_sentence,
@@ -30,6 +31,7 @@ from lrwr.core.drafting.brief_items import BriefItem, BriefSection
 from lrwr.core.drafting.findings import DraftFinding, FindingKind
 from lrwr.core.evidence.attribute_check import (
     find_attribute_differences,
+    list_known_attributes,
     states_attribute,
 )
 from lrwr.core.evidence.comparison import DetailDifference
@@ -39,6 +41,7 @@ from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.story import StoryOrder
 
 _Texts: TypeAlias = Mapping[DocumentId, DocumentText]
 
@@ -80,14 +83,20 @@ class DraftClaimFinder:
     before: Collection[DocumentId]
     own: DocumentId
 
-    async def find_differences(self, draft: DocumentText) -> list[DraftFinding]:
+    async def find_differences(
+        self, draft: DocumentText, order: StoryOrder, bible: Bible
+    ) -> list[DraftFinding]:
         """Return a finding for each colour, material, side or name in the narration of
         which the library has another one, and nowhere the same.
+
+        `order` and `bible` are those of the library.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
-        story = await load_checked_story(self.workspace)
+        cast, pipeline = list_cast_forms(bible), self.workspace.settings.pipeline
+        attributes = list_known_attributes(bible)
+        story = CheckedStory(order, pipeline, cast, None, cast, attributes=attributes)
         claims = await self._find_claims(draft, story, only_attributes=True)
         texts = await self._load_texts(story)
         return [f for claim in claims for f in self._compare(claim, story, texts)]

@@ -201,3 +201,38 @@ def test_chapters_of_the_book_have_no_wrong_people_and_details(desk: Terminal) -
     for chapter in ("05-what-i-wrote.md", "09-the-reckoning.md"):
         checked = desk.run("draft", "check", f"chapters/{chapter}", "--json").json
         assert [row for row in checked["findings"] if row["kind"] in kinds] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "other"),
+    [
+        ("GreyAnsel, her cousin, had written to OchraMags.", "Younger brother of"),
+        ("Her cousin GreyAnsel had written to OchraMags.", "Younger brother of"),
+        ("Remainder, the old dog, lay there.", "The cat, whose name was Remainder"),
+    ],
+)
+def test_another_kinship_or_animal_of_the_name_is_a_finding(
+    desk: Terminal, sentence: str, other: str
+) -> None:
+    propose(desk, f"{sentence}\n", after="ch10-s4")
+    found = desk.run("draft", "check", "new", "--json").json["findings"]
+    (detail,) = [row["text"] for row in found if row["kind"] == "detail"]
+    assert f"but elsewhere: “{other}" in detail
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "GreyAnsel, her brother, had written to OchraMags.",
+        "GreyAnsel, his cousin, had written to TinToby.",
+        "Remainder, the old cat, lay there.",
+        "Biscuit, the old dog, lay there.",
+        "GreyAnsel, the Reeve, had written to OchraMags.",
+    ],
+)
+def test_kin_and_animals_as_the_story_has_them_are_no_findings(
+    desk: Terminal, sentence: str
+) -> None:
+    propose(desk, f"{sentence}\n", after="ch10-s4")
+    found = desk.run("draft", "check", "new", "--json").json["findings"]
+    assert [row for row in found if row["kind"] == "detail"] == []

@@ -18,6 +18,10 @@ _MATERIALS = (
     " oaken, stone, glass, wool woollen, silk silken, leather, linen, velvet"
 )
 _SIDES = "left, right"
+_ANIMALS = (
+    "horse mare pony, dog hound, cat kitten, mule donkey ass, ox cow bull, goat, sheep"
+    " lamb, goose geese"
+)
 _KINDS = (
     "father papa dad da, mother mamma mama mam mum, brother brothers, sister sisters, son"
     " sons, daughter daughters girl, uncle, aunt, cousin cousins, nephew, niece,"
@@ -36,8 +40,7 @@ _KINDS = (
     " colonel, major, sergeant, lieutenant, admiral, bishop, doctor, judge, parson clergyman",
     "north northern, south southern, east eastern, west western",
     "left, right",
-    "horse mare pony, dog hound, cat kitten, mule donkey ass, ox cow bull, goat, sheep"
-    " lamb, goose geese",
+    _ANIMALS,
     "iron, steel, brass bronze, copper, lead, tin, wood wooden oak, stone, glass, wool"
     " woollen, silk, leather, linen, velvet",
     "coat cloak, hat bonnet cap, gown dress frock, boots shoes, gloves, shawl scarf, ring,"
@@ -153,6 +156,13 @@ def group_looks() -> Mapping[str, tuple[frozenset[int], frozenset[str]]]:
 def is_colour(word: str) -> bool:
     """Return whether a normalized word is a colour."""
     return _group_by_word().get(word, (-1, ()))[0] == 0
+
+
+@cache
+def group_animals() -> Mapping[str, frozenset[str]]:
+    """Return for each word for an animal the words that mean the same kind of it."""
+    groups = (frozenset(words.split()) for words in _ANIMALS.split(","))
+    return MappingProxyType({word: group for group in groups for word in group})
 
 
 def _list_concrete(text: str) -> Iterator[tuple[str, tuple[int, frozenset[str]]]]:

@@ -3,9 +3,11 @@ trades, and names that nothing knows.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
+from lrwr.core.attribution.concrete_words import group_animals
 from lrwr.core.attribution.names import find_missing_names
 from lrwr.core.bible.name_lookup import list_cast_forms
 from lrwr.core.bible.values import (
@@ -19,11 +21,20 @@ from lrwr.core.continuity.deaths import (
     find_present_acts,
     is_told_dead,
 )
-from lrwr.core.continuity.statements import find_enclosing_sentence
-from lrwr.core.continuity.values import classify_kinship
+from lrwr.core.continuity.statements import (
+    find_enclosing_paragraph,
+    find_enclosing_sentence,
+)
+from lrwr.core.continuity.values import (
+    classify_kinship,
+    excludes_kinship,
+    invert_kinship,
+)
 from lrwr.core.drafting.findings import DraftContext, DraftFinding, FindingKind
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import SURE_CERTAINTIES
 from lrwr.core.model.text import WORD_PATTERN, LineRange, Span, normalize_word
+from lrwr.core.nlp.facts.attribute_rules import OCCUPATIONS
 
 MAX_ACTING_DOCUMENTS = 1
 """Documents between a death and the draft with acts of the same person; more of them
@@ -153,12 +164,20 @@ MAX_NEW_NAMES = 12
 """Names that nothing knows which are listed."""
 
 _TRADE = "occupation"
+_OCCUPATION = re.compile(OCCUPATIONS)
+_ARTICLES = frozenset(("the", "a", "an"))
+KIN_WORDS = (
+    "father", "mother", "brother", "sister", "son", "daughter", "husband", "wife", "uncle",
+    "aunt", "nephew", "niece", "cousin", "grandfather", "grandmother",
+)  # fmt: skip
 
 
 def find_wrong_people(context: DraftContext) -> Iterator[DraftFinding]:
     """Yield the findings about people in a draft, in no order."""
     yield from _find_dead(context)
     yield from _find_other_trades(context)
+    yield from _find_other_animals(context)
+    yield from _find_other_kin(context)
     yield from _find_new_names(context)
 
 
@@ -230,6 +249,113 @@ def _find_other_trades(context: DraftContext) -> Iterator[DraftFinding]:
             )
 
 
+def _find_other_animals(context: DraftContext) -> Iterator[DraftFinding]:
+    """Yield the names to which a draft gives a kind of animal where the story has them
+    beside other kinds only.
+    """
+    groups = group_animals()
+    for match in _compile_apposition("|".join(groups)).finditer(context.text):
+        name, noun = match["name"] or match["after"], match["noun"] or match["before"]
+        places = [*_iter_animals(context, name)]
+        if places and not any(animal in groups[noun] for animal, _, _ in places):
+            _, document, sentence = places[0]
+            yield _describe_other(context, match, noun, document, sentence)
+
+
+def _iter_animals(
+    context: DraftContext, name: str
+) -> Iterator[tuple[str, DocumentId, Span]]:
+    """Yield the animals that the story names near `name`: word, document, sentence."""
+    words = "|".join(group_animals())
+    own = re.escape(name)
+    near = re.compile(
+        rf"\b(?:{own}\W+(?:\w+\W+){{0,4}}?(?P<after>{words})"
+        rf"|(?P<before>{words})\W+(?:\w+\W+){{0,4}}?{own})\b"
+    )
+    for document, text in context.knowledge.texts.items():
+        for match in near.finditer(text.text) if document != context.draft else ():
+            sentence = find_enclosing_sentence(text.text, Span(*match.span()))
+            yield match["after"] or match["before"], document, sentence
+
+
+def _find_other_kin(context: DraftContext) -> Iterator[DraftFinding]:
+    """Yield the kin words such as "Ansel, her cousin" in a paragraph that names somebody
+    to whom they are of another kin, and nobody to whom they are of this one.
+    """
+    people = [p for p in context.bible.characters if _is_known_before(context, p)]
+    forms = select_own_forms({p.name: [f.name for f in p.aliases] for p in people})
+    owners = {form: person for person, own in forms.items() for form in own}
+    for match in _compile_apposition("|".join(KIN_WORDS)).finditer(context.text):
+        name, noun = match["name"] or match["after"], match["noun"] or match["before"]
+        own = owners.get(name)
+        if own is None or (match["owner"] or match["whose"]).casefold() in _ARTICLES:
+            continue
+        near = find_enclosing_paragraph(context.text, Span(*match.span()))
+        start = max(0, context.text.rfind("\n\n", 0, max(0, near.start - 2)))
+        around = context.text[start : near.end]
+        present = {person for form, person in owners.items() if form in around}
+        kin = [*_iter_kin(context, own, present - {own})]
+        if kin and all(
+            excludes_kinship(kind, classify_kinship(noun)) for kind, _ in kin
+        ):
+            evidence = kin[0][1]
+            span = Span(evidence.spans[0].start, evidence.spans[-1].end)
+            yield _describe_other(context, match, noun, evidence.document, span)
+
+
+def _iter_kin(
+    context: DraftContext, name: str, others: Collection[str]
+) -> Iterator[tuple[str, TextEvidence]]:
+    """Yield what somebody is to each of `others`, as far as the story is sure of it."""
+    for relation in context.bible.relations:
+        evidence = next(
+            (e for e in relation.evidence if e.document != context.draft), None
+        )
+        if evidence is None or relation.certainty not in SURE_CERTAINTIES:
+            continue
+        if relation.target == name and relation.source in others:
+            kind = classify_kinship(relation.kind)
+        elif relation.source == name and relation.target in others:
+            kind = invert_kinship(relation.kind)
+        else:
+            continue
+        if kind:
+            yield kind, evidence
+
+
+@cache
+def _compile_apposition(nouns: str) -> re.Pattern[str]:
+    owner = r"the|an?|his|her|their|my|our|your"
+    return re.compile(
+        rf"\b(?P<name>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)*), (?P<owner>{owner})"
+        rf" (?:[a-z]+ ){{0,2}}?(?P<noun>{nouns})(?=[,.;:!?])"
+        rf"|\b(?P<whose>(?i:{owner})) (?:[a-z]+ ){{0,2}}?(?P<before>{nouns}),?"
+        r" (?P<after>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)*)"
+    )
+
+
+def _describe_other(
+    context: DraftContext,
+    match: re.Match[str],
+    noun: str,
+    document: DocumentId,
+    other: Span,
+) -> DraftFinding:
+    """Return the finding that a word for somebody differs from that at `other`."""
+    text = context.knowledge.texts[document].text
+    quote = " ".join(text[other.start : other.end].split())
+    span = Span(*match.span())
+    return DraftFinding(
+        FindingKind.DETAIL,
+        f"“{noun}”, but elsewhere: “{quote}”",
+        context.lines_of(span),
+        _quote_sentence(context, span),
+        context.locate(document, other),
+        is_remark=document not in context.texts_before,
+        words=noun,
+    )
+
+
 def _is_only_in_draft(context: DraftContext, claim: BibleClaim) -> bool:
     return {e.document for e in claim.evidence} == {context.draft}
 
@@ -242,7 +368,7 @@ def _list_roles(
     """
     roles = [(claim.value, next(iter(claim.evidence), None)) for claim in trades]
     for relation in context.bible.relations:
-        if relation.target == person.name and not classify_kinship(relation.kind):
+        if relation.target == person.name and _OCCUPATION.fullmatch(relation.kind):
             evidence = next(
                 (e for e in relation.evidence if e.document != context.draft), None
             )
