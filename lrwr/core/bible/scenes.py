@@ -396,12 +396,27 @@ _PLACE = LazyPattern(
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]?")
 
 
+_CLAUSE_END = re.compile(r"[.;:!?—]|--")
+_OTHER_TIME = re.compile(
+    r"\b(?:would|should|could|might|may|must|will|shall|can|had|if|than|like|till|until|"
+    r"since|unless|wish\w*|hop\w+|fear\w*|expect\w*|thought|think\w*|promis\w+|intend\w*|"
+    r"plan\w*|propos\w+|remember\w*|recollect\w*|to (?:be|come|go|return|leave|arrive|"
+    r"set|sail|begin|have|meet|see|visit|dine|take|start|wait|follow|join))\b",
+    re.I,
+)
+
+
 def find_time_phrase(text: str, scene: Span) -> str:
     """Return the first phrase of time in the opening narration of `scene`, on one line,
-    such as "the next morning"; "" without one.
+    such as "the next morning"; "" without one. Left out are times of something that is
+    expected, wished, remembered or compared.
     """
-    match = _TIME.search(_opening(text, scene))
-    return match.group() if match else ""
+    opening = _opening(text, scene)
+    for match in _TIME.finditer(opening):
+        clause = _CLAUSE_END.split(opening[: match.start()])[-1]
+        if not _OTHER_TIME.search(clause):
+            return match.group()
+    return ""
 
 
 def find_scene_place(text: str, scene: Span) -> str:

@@ -34,3 +34,18 @@ def test_the_time_is_a_phrase_of_the_narration(text: str, phrase: str) -> None:
 )
 def test_the_place_is_a_place_of_the_narration(text: str, place: str) -> None:
     assert find_scene_place(text, whole(text)) == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hob was to return in November.",
+        "Nell hoped to see him on that very day.",
+        "The marsh was as grey as if it had been seen in the autumn.",
+        "Corin had come home the same evening.",
+    ],
+)
+def test_a_time_of_something_else_is_not_that_of_the_scene(text: str) -> None:
+    assert find_time_phrase(text, whole(text)) == ""
+    both = f"{text} The next morning Nell rose."
+    assert find_time_phrase(both, whole(both)) == "The next morning"

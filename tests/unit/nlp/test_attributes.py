@@ -86,3 +86,25 @@ def test_pronouns_speakers_and_names_of_fathers_make_it_only_probable(
 
 def test_a_pronoun_across_a_paragraph_is_nobodys() -> None:
     assert claims("Hob sat down.\n\nHe was seventy, and tired.") == []
+
+
+def test_the_late_mr_is_not_one_of_the_same_name_who_speaks() -> None:
+    text = "The late Mr. Vale built the mill.\n\n“It is old,” said {}."
+    assert values(text.format("Mr. Vale"), "life") == []
+    assert values(text.format("Nell"), "life") == ["dead"]
+
+
+@pytest.mark.parametrize("word", ["since", "until", "before"])
+def test_an_age_of_the_past_is_not_the_age(word: str) -> None:
+    text = f"The room had been hers {word} Nell was twelve."
+    assert values(text, "age") == []
+    assert values("Nell was twelve.", "age") == ["twelve"]
+
+
+def values(text: str, attribute: str) -> list[str]:
+    prose = annotate_prose(text, find_sentence_spans, ("Nell", "Mr. Vale"))
+    return [
+        fact.value
+        for fact in find_attribute_facts(prose)
+        if fact.detail("attribute") == attribute
+    ]

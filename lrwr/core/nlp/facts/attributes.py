@@ -98,7 +98,9 @@ def _match_sentence(
             continue
         for match in _iter_matches(rule, words, starts):
             subject = clean_name(match["who"], prose)
-            if subject and _is_stated(rule, match, words):
+            # "The late Mr. Vale" is the father of one who speaks.
+            is_other = rule[1] is DECEASED_PATTERN and _speaks(subject, prose)
+            if subject and not is_other and _is_stated(rule, match, words):
                 sure = rate_rule_certainty(
                     is_spoken, named=rule[1] is not DECEASED_PATTERN
                 )
@@ -151,7 +153,31 @@ def _is_stated(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
     ):
         return False
     before = extract_clause_before(words, match.start())
+    if rule[0] == "age" and _PAST_AGE.search(before):
+        return False  # "ever since Nell was twelve"
     return is_asserted(before) and not ends_in_question(words, match.end())
+
+
+_SPEECH_VERB = (
+    r"(?:said|cried|asked|answered|replied|returned|observed|began|added|continued)"
+)
+
+
+def _speaks(name: str, prose: AnnotatedProse) -> bool:
+    """Return whether the narration has a tag with `name`."""
+    who = re.escape(name)
+    tag = re.compile(
+        rf"\b{_SPEECH_VERB} {who}(?!['’]s|\w| [A-Z])|(?<![\w.] ){who} {_SPEECH_VERB}\b"
+    )
+    return bool(name) and any(
+        name in sentence.narration and tag.search(sentence.narration)
+        for sentence in prose.sentences
+    )
+
+
+_PAST_AGE = re.compile(
+    r"\b(?:since|till|until|before|after|from the time)\b[^,]*$", re.I
+)
 
 
 def _build_fact(
