@@ -140,6 +140,9 @@ def test_everyday_actions_are_no_life_events(text: str) -> None:
         "Hob inherited his uncle's exactness as regards money.",
         "So far as Corin was concerned, Nell was dead.",
         "Nell died to the world of Thole.",
+        "Nell is no more than a guest.",
+        "There came the Vales and the Tallows and the Gannets and the Pells and the Otts "
+        "and Corin, who killed himself.",
         "“Nell has been dead for hundreds of years,” said Hob.",
     ],
 )
@@ -262,6 +265,11 @@ def test_a_noun_of_an_event_involves_whom_it_names() -> None:
     (event,) = events("Nell's elopement with Corin vexed him.")
     assert list(event.all_details("involved")) == ["Nell", "Corin"]
     assert kinds("Nell feared the death of Mr. Vale.") == []
+
+
+def test_a_subject_in_parentheses_is_none_of_the_event() -> None:
+    (event,) = events("Hob Vale had, I found, been arrested.")
+    assert NARRATOR_DETAIL not in event.details
 
 
 def test_who_kills_is_not_the_one_who_dies() -> None:

@@ -105,6 +105,17 @@ _KILLS = re.compile(
 )
 
 
+_PARENTHESIS = re.compile(
+    r", (?:I|he|she|we|they) (?:found|thought?|think|believed?|supposed?|hear|heard|feared?|"
+    r"understood|understand|knew|know|said|say|fancied|suspect(?:ed)?|learne?d|hoped?),"
+)
+
+
+def hide_parentheses(words: str) -> str:
+    """Return `words` with spaces in place of parentheses such as ", I found,"."""
+    return _PARENTHESIS.sub(lambda match: " " * len(match.group()), words)
+
+
 def is_killing(phrase: str) -> bool:
     """Return whether the subject of `phrase` kills somebody, or finds somebody dead."""
     return bool(_KILLS.match(phrase))

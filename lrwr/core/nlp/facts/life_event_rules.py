@@ -61,7 +61,7 @@ LIFE_EVENT_RULES = (
         r"breathed h\w+ last|ceased to (?:breathe|live)|"
         r"(?:is|are|was|were|been|lay|lying|fell|fell back|dropped|found) (?:\w+ly |quite |already |stone |stone-)?"
         r"(?:dead|lifeless|murdered|killed|drowned|hanged|strangled|poisoned|shot dead|"
-        r"stabbed to death|beheaded|executed|no more)(?! (?:again|tired|silence|of night|asleep|to|against|"
+        r"stabbed to death|beheaded|executed|no more(?=[.,;!:]|$))(?! (?:again|tired|silence|of night|asleep|to|against|"
         r"certain|sure|drunk|set|calm|weight|letter|weary|level|with (?:fatigue|fear)))|"
         r"(?:drowned|hanged|poisoned|shot|stabbed|killed|destroyed) (?:himself|herself|themselves)|"
         rf"(?:murdered|killed|strangled|drowned|poisoned|slew|slain) {_PERSON}|"

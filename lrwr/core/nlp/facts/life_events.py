@@ -21,6 +21,7 @@ from lrwr.core.nlp.facts.clauses import (
     to_text_span,
 )
 from lrwr.core.nlp.facts.life_event_exclusions import (
+    hide_parentheses,
     is_figure_or_routine,
     is_killing,
 )
@@ -106,6 +107,7 @@ _LATE_SUBJECT = re.compile(r"[ \x01]*[Tt]he late (?:[A-Z]\w+\.? )+")
 _PERFECT = re.compile(r"\b(?:had|'d)\b(?! to\b)")
 _COMES_TO = LazyPattern(r"\b(?:to|from|reached|left) (?P<whom>[A-Z][\w'.-]+)$")
 _YEAR = re.compile(r"\b1[0-9]{3}\b")
+_GUESTS = re.compile(r" and the [A-Z]")
 _SUBJECT_REACH = 140
 """Characters before a predicate in which its subject is looked for."""
 _LONG = 200
@@ -194,8 +196,9 @@ def _with_context(
 def _find_in_sentence(
     prose: AnnotatedProse, sentence: ProseSentence, tracker: ParticipantTracker
 ) -> Fact | None:
-    if len(_YEAR.findall(prose.text, sentence.span.start, sentence.span.end)) > 1:
-        return None  # an inscription or a register
+    years = _YEAR.findall(prose.text, sentence.span.start, sentence.span.end)
+    if len(years) > 1 or len(_GUESTS.findall(sentence.narration)) > 3:
+        return None  # an inscription, a register, a list of guests
     for rule in LIFE_EVENT_RULES:
         if sentence.words.isdisjoint(rule.words):
             continue
@@ -437,7 +440,7 @@ def _find_subject(clause: str, words: str, at: int, tracker: ParticipantTracker)
     elif _COORDINATED.search(clause) and not _ASIDE.search(clause):
         subjects = [
             subject["who"].strip()
-            for subject in _EARLIER_SUBJECT.finditer(words)
+            for subject in _EARLIER_SUBJECT.finditer(hide_parentheses(words))
             if at - _SUBJECT_REACH <= subject.start() < at
         ]
         near_first = reversed(subjects)
@@ -467,14 +470,9 @@ def _build(
 def _make_event(
     prose: AnnotatedProse, span: Span, details: list[tuple[str, str]]
 ) -> Fact:
-    return make_fact(
-        FactAbout.EVENT,
-        "event",
-        extract_verbatim(prose, span),
-        span,
-        Certainty.PROBABLE,
-        details=tuple(details),
-    )
+    value, sure = extract_verbatim(prose, span), Certainty.PROBABLE
+    about = FactAbout.EVENT
+    return make_fact(about, "event", value, span, sure, details=tuple(details))
 
 
 def _is_earlier(statement: _Statement) -> bool:

@@ -87,8 +87,8 @@ def _name_all(
     `quotations` are rows of a document, the offset of a cue, and the spans, speaker and
     addressee, each of the two with its certainty, of the quotation there. `narrators`
     are pairs of a document and a name; of several in one document none is used. A cue
-    is verified if everybody in it is. An event names nobody who is unknown, and as a
-    culprit only whom a tag names.
+    is verified if everybody in it is. An event names nobody who is unknown; who tells
+    of an event of their own, or confesses, is named only by a tag.
     """
     parties: dict[tuple[str, int], Mapping[str, tuple[str, str]]] = {}
     for document, start, spans, speaker, certainty, addressee, heard in quotations:
@@ -115,11 +115,13 @@ def _name_parties(
     names = dict(parties.get((document, fact.spans[0].start), {}))
     if len(tellers.get(document, ())) == 1:
         names[CueParty.NARRATOR] = (next(iter(tellers[document])), Certainty.VERIFIED)
-    is_culprit = fact.detail("kind") == LifeEventKind.CONFESSED
+    is_delicate = bool(fact.detail("told")) or (
+        fact.detail("kind") == LifeEventKind.CONFESSED
+    )
     named = {
         party: name
         for party, (name, certainty) in names.items()
-        if name and (certainty == Certainty.VERIFIED or not is_culprit)
+        if name and (certainty == Certainty.VERIFIED or not is_delicate)
     }
     is_sure = all(names.get(party, ("", ""))[1] == Certainty.VERIFIED for party in used)
     details = tuple(
