@@ -4,8 +4,9 @@ Run: python -m bench.watch [FOLDER...] [--saves 40] [--idle 30] [--seed 1].
 
 The folders are copied into one library and ingested; with --library FOLDER an ingested
 library is copied instead. A word that occurs nowhere is written into one paragraph
-after another, as an editor saves: a new file replaces the old one. CPU and memory are
-read from /proc, and left out where there is none.
+after another, as an editor saves: a new file replaces the old one. Then as many saves
+each add one of the most mentioned characters besides, so that the cast is inferred
+again. CPU and memory are read from /proc, and left out where there is none.
 """
 
 import argparse
@@ -43,6 +44,8 @@ _HELD = """
 select sum(d.words), (select count(*) from chunk where pipeline = p.pipeline)
 from processed p join document d on d.id = p.document_id where p.pipeline = 'b'
 """
+_NAMES = 20
+"""Characters that saves name, the most mentioned first."""
 _FOUND = "select count(*) from chunk_fts_b where chunk_fts_b match ?"
 
 
@@ -155,7 +158,10 @@ def _measured(root: Path, *, saves: int, idle: float, seed: int) -> list[Line]:
         say(f"  resting for {idle:.0f} s …")
         resting = _rest(watch, idle)
         say(f"  saving {saves} times …")
-        done = list(_saves(watch, root, saves, random.Random(seed)))
+        dice = random.Random(seed)
+        done = list(_saves(watch, root, saves, dice))
+        say(f"  saving a name {saves} times …")
+        named = list(_saves(watch, root, saves, dice, _read_names(root)))
         memory, most = watch.memory(), watch.memory("VmHWM")
         code = watch.stop()
     with open_database(root / ".lrwr" / "library.db") as connection:
@@ -164,6 +170,7 @@ def _measured(root: Path, *, saves: int, idle: float, seed: int) -> list[Line]:
         Line(PART, "start, until at rest", starting, "s",
              note=f"{started or 0:.1f} CPU s"),
         *_lines(done, f"{words:,} words, {chunks:,} passages"),
+        *_cpu_lines("CPU a save that names somebody, p50", named),
         Line(PART, "idle: CPU", resting, "% of a core", 1, note=f"{idle:.0f} s"),
         Line(PART, "memory after the saves", memory, "MB", note=f"most {most or 0:.0f}"),
         Line(PART, "exit code of Ctrl-C", code, goal=0),
@@ -202,15 +209,30 @@ def _rest(watch: Watch, seconds: float) -> float | None:
     return 100 * (after - before) / seconds
 
 
+def _read_names(root: Path) -> list[str]:
+    """Return the names of the most mentioned characters of the library."""
+    with open_database(root / ".lrwr" / "library.db") as connection:
+        (cast,) = connection.execute('select "cast" from story').fetchone()
+    return [character["name"] for character in json.loads(cast)["characters"][:_NAMES]]
+
+
 def _saves(
-    watch: Watch, root: Path, number: int, dice: random.Random
+    watch: Watch,
+    root: Path,
+    number: int,
+    dice: random.Random,
+    names: Sequence[str] = ("They",),
 ) -> Iterator[Save]:
+    """Save files, and yield the times; each save adds a sentence with one of `names`."""
     files = sorted(root.rglob("*.md"))
     written = [path for path in files if paragraphs(path.read_text(encoding="utf-8"))]
     with open_database(root / ".lrwr" / "library.db") as connection:
         for count in range(number):
             word = f"quorble{count}x{dice.randrange(10**6)}"
-            before, began = watch.cpu(), _save(dice.choice(written), word, dice)
+            sentence = (
+                f" {dice.choice(names)} saw the {word} beside the bandstand again."
+            )
+            before, began = watch.cpu(), _save(dice.choice(written), sentence, dice)
             found = _found_after(connection, word, began)
             watch.wait_for("saved")
             told = time.monotonic() - began
@@ -228,12 +250,11 @@ def _found_after(connection: sqlite3.Connection, word: str, began: float) -> flo
     return time.monotonic() - began
 
 
-def _save(path: Path, word: str, dice: random.Random) -> float:
+def _save(path: Path, sentence: str, dice: random.Random) -> float:
     """Write a sentence into a file, whole; return when it was in its place."""
     text = path.read_text(encoding="utf-8")
     end = dice.choice(paragraphs(text)).end
     fresh = path.with_name(f".{path.name}.tmp")
-    sentence = f" The {word} was seen beside the bandstand again."
     fresh.write_text(text[:end] + sentence + text[end:], encoding="utf-8")
     fresh.replace(path)
     return time.monotonic()
@@ -241,17 +262,20 @@ def _save(path: Path, word: str, dice: random.Random) -> float:
 
 def _lines(saves: Sequence[Save], words: str) -> list[Line]:
     found, told = [save.found for save in saves], [save.told for save in saves]
-    cpu = [save.cpu for save in saves if save.cpu is not None]
-    lines = [
+    return [
         Line(PART, "save to found, p50", median(found), "s", 0.5,
              note=f"{len(saves)} saves; {words}; debounce 0.2 s included"),
         Line(PART, "save to found, p95", _p95(found), "s", 3),
         Line(PART, "save to told, p50", median(told), "s", note=f"p95 {_p95(told):.2f}"),
+        *_cpu_lines("CPU a save, p50", saves),
     ]  # fmt: skip
-    if cpu:
-        note = f"p95 {_p95(cpu):.2f}"
-        lines.append(Line(PART, "CPU a save, p50", median(cpu), "CPU s", note=note))
-    return lines
+
+
+def _cpu_lines(name: str, saves: Sequence[Save]) -> list[Line]:
+    cpu = [save.cpu for save in saves if save.cpu is not None]
+    if not cpu:
+        return []
+    return [Line(PART, name, median(cpu), "CPU s", note=f"p95 {_p95(cpu):.2f}")]
 
 
 def _p95(values: Sequence[float]) -> float:
