@@ -155,7 +155,7 @@ def test_when_somebody_comes_is_said_by_a_time_with_the_name_and_the_verb(
 
 
 @pytest.mark.parametrize(
-    "question", ["Why did Nell leave?", "Who is Mags?", "What does Nell want?"]
+    "question", ["Why did Nell leave?", "Who rang?", "What does Nell want?"]
 )
 def test_other_questions_ask_for_no_such_value(question: str) -> None:
     typed = ValueQuestion(question)
@@ -178,6 +178,33 @@ def test_somebody_with_the_same_title_or_surname_is_somebody_else(
     text: str, lack: str
 ) -> None:
     assert missing("How old is Admiral Rook?", text, names=("Admiral Rook",)) == lack
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lack"),
+    [
+        ("How old is Mags?", "Mags had known him for the last fifteen years.", "the age"),
+        ("How old is Mags?", "Mags was sixteen years of age.", ""),
+        ("How old is Mags?", "At sixteen years old Mags sang.", "the age"),
+        ("How old is Mags?", "Mags saw Nell, a girl of ten.", "the age"),
+        ("Who is Mags?", "Mags was an old bellringer.", ""),
+        ("Who is Mags?", "They went to see the widow Mags.", ""),
+        ("Who is Mags?", "Mags laughed.", "says who the person is"),
+        ("Who marries Mags?", "Mags married Hob in the spring.", ""),
+        ("Who marries Mags?", "Mags would never marry Hob.", "says whom the person marries"),
+        ("Who marries Mags?", "Nell married Hob, and Mags sang.", "says whom the person marries"),
+        ("How did Mags die?", "Mags was dead, because of a letter.", "says how somebody dies"),
+        ("How did Mags die?", "Hob nearly died of grief; Mags sang.", "says how somebody dies"),
+        ("Who is Mags's elder brother?", "Nell met her brother.", "names such a relative"),
+    ],
+)  # fmt: skip
+def test_a_value_must_be_said_of_the_person_in_question(
+    question: str, text: str, lack: str
+) -> None:
+    typed = ValueQuestion(question, [["mags"]], ["Mags"], others=["nell", "hob"])
+    described = describe_missing_value(typed, [text], find_sentence_spans)
+    assert described is not None
+    assert described.removeprefix("gives ") == lack
 
 
 def test_a_surname_is_known_from_the_names_of_the_cast() -> None:

@@ -59,6 +59,12 @@ def test_passages_that_have_the_words_together_are_not_doubted(question: str) ->
         ("And what else did she light?", "What the question continues is not clear."),
         ("Did Nell light the lamp?", "Whether it is so may not stand"),
         ("List every lamp that Nell lit.", "These passages may not have all"),
+        ("Who knows that Nell lit the lamp?", "These passages may not have all"),
+        (
+            "How does Hob learn that Nell lit it?",
+            "How somebody learns it may not stand",
+        ),
+        ("Why did Nell light the lamp?", "clearly gives a reason for it."),
         ("How old was Nell?", "None of these passages clearly gives the age."),
     ],
 )

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from lrwr.core.nlp.facts.clauses import TITLE_WORDS
+
 _NUMBER = (
     r"(?:\d[\d,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
@@ -129,6 +131,10 @@ KIN_WORD = (
     r"related|relation|relative|kinsman|kinswoman|family|married|ward|guardian|heir)s?\b"
 )
 KIN_WORD_PATTERN = re.compile(KIN_WORD)
+_KIN_NOUNS = (
+    r"father|mother|son|daughter|brother|sister|cousin|aunt|uncle|nephew|niece|wife|husband"
+    r"|widow|child|ward|guardian|heir"
+)
 _FEATURES = (
     r"(?:hair|eyes?|face|nose|lips|cheeks?|complexion|features|figure|beard|whiskers"
     r"|moustache|skin|teeth|tooth|hands|forehead|countenance|chin|mouth|limbs|build)"
@@ -144,8 +150,10 @@ _LOOKS = (
     rf"|clumsy|rough|curly|straight|thick|projecting)\s+(?:\w+\s+){{0,2}}?{_FEATURES}\b"
 )
 _MANNER_OF_DEATH = (
-    r"(?i)\b(?:died?|dead|death)\b.*\b(?:of|by|from|fever|duel|fall|fell|childbirth|"
-    r"giving\s+birth|accident|poison\w*|shot|wound\w*|own\s+hand|broken\s+heart)\b"
+    r"(?i)\b(?:died?|dies|dying|dead|death)\b.{0,60}\b(?:fever|duel|fall|fell|childbirth|"
+    r"giving\s+(?:\w+\s+)?birth|accident|poison\w*|wound\w*|own\s+hand|hearts?|illness|disease"
+    r"|consumption|cholera|stroke|apoplexy|grief|hunger|fright|seizure|attack|old\s+age"
+    r"|cancer|cold|drowning|shooting)\b"
     r"|\b(?:hang(?:ed|s)|noose|gallows|drown\w*|poisoned|strangled|stabbed|(?<!within )(?<!a )shot|murdered|"
     r"killed|suicide)\b"
 )
@@ -174,6 +182,23 @@ def _date(question: re.Match[str]) -> str:
     )
 
 
+def _identity(question: re.Match[str]) -> str:
+    names = [
+        word
+        for word in re.findall(r"[A-Z][\w-]+", question.group())[1:]
+        if word not in TITLE_WORDS.split()
+    ]
+    name = rf"\b(?:{'|'.join(names) or 'nobody'})\b"
+    noun = r"(?:an?|the|his|her|my|our|their|your|one\s+of)\s+\w+"
+    return (
+        rf"{name}(?:,?\s+who)?\s+(?:is|was|had\s+been|has\s+been|be|been)\s+(?:\w+\s+)?{noun}"
+        rf"|{name},\s+(?:{noun}|of\s+[A-Z])"
+        rf"|(?i:\b(?:my|his|her|our|their|your|the|\w+['’]s)\s+(?:\w+\s+){{0,2}}?(?:{_KIN_NOUNS}|friend|servant|maid"
+        rf"|master|mistress|doctor|captain|lawyer|housekeeper|governess|nurse|landlord|landlady)),?\s+(?:\w+\.?\s+)?{name}"
+        rf"|{name}['’]s\s+(?i:{_KIN_NOUNS})\b|{name}\s+(?:is|was)\s+\w+\s+to\b"
+    )
+
+
 def _named_relative(question: re.Match[str]) -> str:
     return rf"(?i)\b{re.escape(question['kin'])}s?\b"
 
@@ -184,7 +209,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         re.compile(
             r"^\W*(?:and\s+)?(?:who|what)(?:['’]s|\s+(?:is|was))\s+(?:the\s+name\s+of\s+)?"
             r"(?!the\s+\w+\s+name\b)"
-            r"[A-Z][\w. ]*?['’]s?\s+(?P<kin>(?:grand|step)?(?:mother|father|son|daughter)"
+            r"[A-Z][\w. ]*?['’]s?\s+(?:(?:elder|eldest|younger|youngest|older|oldest|only)\s+)?"
+            r"(?P<kin>(?:grand|step)?(?:mother|father|son|daughter)"
             r"|brother|sister|aunt|uncle|cousin|wife|husband|nephew|niece)"
             r"(?:['’]s?\s+(?:\w+\s+)?name)?\W*$",
             re.IGNORECASE,
@@ -213,6 +239,16 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         people=1,
         verb="says",
         is_personal=True,
+    ),
+    AnswerType(
+        "who the person is",
+        re.compile(
+            r"^\W*(?:(?:and|so|but)\s+)?who\s+(?:is|was)\s+(?-i:(?:[A-Z][\w.'’-]*\s*)+)\W*$",
+            re.IGNORECASE,
+        ),
+        _identity,
+        people=1,
+        verb="says",
     ),
     AnswerType(
         "how the person looks",
@@ -252,11 +288,12 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"\bhow\s+old\b|\bwhat\s+age\b|\b(?:what|how)\b.*\bage\W*$", re.IGNORECASE
         ),
         (
-            rf"(?i)\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?[-\s]+old)\b"
-            rf"|\bage\s+of\b|\baged\b|\b{_PERSON}\s+of\s+(?:about\s+)?{_NUMBER}\b|\b(?:is|was|be|being|at|under|over|about|turned"
-            rf"|nearly|barely|hardly|scarcely|only|past)\s+(?:\w+-and-)?(?!one\b){_NUMBER}(?=\W|$)"
+            rf"(?i)(?<!at )\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)[-\s]+(?:old|of\s+age)\b"
+            rf"|\b(?:his|her|my|your)\s+(?:\w+-and-)?{_NUMBER}(?:-\w+)?\s+years\b"
+            rf"|(?<!at the )\bage\s+of\b|\baged\b|\b{_PERSON}\s+of\s+(?:about\s+)?{_NUMBER}\b|\b(?:is|was|be|being|am|are|were|under|over|about|turned"
+            rf"|nearly|barely|hardly|scarcely|only|past)\s+(?:\w+-and-)?(?!one\b){_NUMBER}(?:\s+years)?(?=\W|$)"
             r"(?!\s+(?:o['’]|(?:of|minutes?|hours?|days?|weeks?|months?|miles?|times?|thousand"
-            r"|hundred|pounds?|\w{3,}s)\b))"
+            r"|hundred|pounds?|since|ago|(?!years)\w{3,}s)\b))"
             r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"
             r"\s+(?:birthday|year)"
         ),
@@ -433,6 +470,12 @@ def asks_where(question: str) -> bool:
     """Return whether `question` asks where something is or happens."""
     answer_type = find_answer_type(question)
     return answer_type is not None and answer_type.name == "where"
+
+
+def asks_why(question: str) -> bool:
+    """Return whether `question` asks for a reason."""
+    answer_type = find_answer_type(question)
+    return answer_type is not None and answer_type.name == "why"
 
 
 def asks_when(question: str) -> bool:

@@ -10,6 +10,7 @@ from lrwr.core.chat.extractive.answer_types import (
     NAMING,
     AnswerType,
     asks_when,
+    asks_why,
     find_answer_type,
 )
 from lrwr.core.chat.extractive.subjects import (
@@ -101,6 +102,28 @@ def find_sentences_about_person(
     return spans or _find_value(question, text, sentences, is_strict=False)
 
 
+def lacks_reason(
+    question: ValueQuestion, texts: Sequence[str], sentences: SentenceSplitter
+) -> bool:
+    """Return whether `question` asks why, and none of `texts` has a reason beside what it
+    asks about.
+    """
+    answer_type = find_answer_type(question.text)
+    if answer_type is None or not asks_why(question.text):
+        return False
+    near = _NearWords(question, answer_type)
+    for text in texts:
+        spans = list(sentences(text))
+        parts = [text[span.start : span.end] for span in spans]
+        for span in _find_value(question, text, sentences):
+            if near.fit_people(_join_around(parts, spans.index(span), REASON_REACH)):
+                return False
+    return True
+
+
+REASON_REACH = 2
+"""Sentences before and after a reason that may name whose it is."""
+
 MAX_ACTION_WORDS = 2
 """Words that say what happens in a question for an action: "die", "strike"."""
 
@@ -130,6 +153,8 @@ def lacks_action(
     """
     action = set(question.topic) - _KINDS
     people = [set(words) for words in question.people if words]
+    if not people and (names := extract_capitalized_words(question.text)):
+        people = [set(names)]
     is_of_action = 0 < len(action) <= MAX_ACTION_WORDS and bool(people)
     if not is_of_action or not _ACTION_QUESTION.search(question.text):
         return False
@@ -256,18 +281,17 @@ def _is_said_of(
         ]
         return any(subject.suffers(text, spans, match) for match in matches)
     start = spans[place].start
-    if answer_type.asks is MARRIAGE_QUESTION:
-        return any(
-            subject.suffers(text, spans, Span(start + m.start(), start + m.end()))
-            and not _is_unreal(text, spans[place], start + m.start())
-            for m in pattern.finditer(text[start : spans[place].end])
-        ) and subject.is_with_another(text, spans[place])
-    return any(
-        subject.owns(
-            text, spans, Span(start + m.start(), start + max(m.end(), m.start() + 1))
-        )
+    places = [
+        Span(start + m.start(), start + max(m.end(), m.start() + 1))
         for m in pattern.finditer(text[start : spans[place].end])
-    )
+    ]
+    if answer_type.asks is MARRIAGE_QUESTION:
+        return subject.is_with_another(text, spans[place]) and any(
+            (subject.owns(text, spans, at) or subject.suffers(text, spans, at))
+            and not _is_unreal(text, spans[place], at.start)
+            for at in places
+        )
+    return any(subject.owns(text, spans, at) for at in places)
 
 
 def _has_full_name(question: ValueQuestion) -> bool:

@@ -52,7 +52,11 @@ from lrwr.core.chat.extractive.relatives import (
 )
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART, ItemSelector
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
-from lrwr.core.chat.extractive.spoken_lines import CharacterAnswerer, find_spoken_item
+from lrwr.core.chat.extractive.spoken_lines import (
+    CharacterAnswerer,
+    describe_uncertain_speaker,
+    find_spoken_item,
+)
 from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.writer import (
     AnswerWriter,
@@ -198,6 +202,8 @@ class _ExtractiveAnswer:
         text = self.plan.question or self.question.text
         if spoken := await find_spoken_item(text, self.result.lines, self.source):
             facts[0].insert(0, (spoken,))
+            if doubt := describe_uncertain_speaker(spoken):
+                yield self.writer.say(doubt)
         for missing in self._iter_introduction(facets, facts):
             yield missing
         async with aclosing(self._write_facts_and_passages(facts)) as events:

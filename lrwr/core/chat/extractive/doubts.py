@@ -11,6 +11,7 @@ from lrwr.core.chat.extractive.answer_types import asks_for_list
 from lrwr.core.chat.extractive.answer_values import (
     describe_missing_value,
     lacks_action,
+    lacks_reason,
 )
 from lrwr.core.chat.extractive.question_parts import QuestionPart, find_speaker_names
 from lrwr.core.chat.extractive.relatives import describe_unknown_relative, find_relative
@@ -50,6 +51,12 @@ MIN_SHARE_NEAR = 1 / 3
 the best sentence of a passage for it to be near an answer (decision 053)."""
 
 _FOLLOW_UP = re.compile(r"^\W*(?:and|so|but)\b", re.IGNORECASE)
+
+_LEARNING = re.compile(
+    r"^\W*how\s+(?:do|does|did|has|have|had)\b.*\b(?:learns?|learnt|knows?|find\s+out|found\s+out|hear|heard"
+    r"|discover(?:ed)?|reali[sz]ed?)\b",
+    re.IGNORECASE,
+)
 
 _YES_OR_NO = re.compile(
     r"^\W*(?:is|are|was|were|am|does|do|did|has|have|had|can|could|will|would)\b",
@@ -112,6 +119,8 @@ def describe_doubt(
     if not is_first:
         return lack
     lack = lack or _describe_action(question, typed, quotes, sentences)
+    if not lack and lacks_reason(typed, [q.text for q in quotes], sentences):
+        lack = "None of these passages clearly gives a reason for it."
     if not lack and missing is None:
         lack = _describe_form(question, typed) or _describe_distance(
             quotes, words, sentences
@@ -148,6 +157,10 @@ def _describe_form(question: TurnQuestion, typed: ValueQuestion) -> str:
         return f"The question was read as “{typed.text}”."
     if _FOLLOW_UP.search(question.text):
         return "What the question continues is not clear."
+    if _LEARNING.search(typed.text):
+        return (
+            "How somebody learns it may not stand in these passages in so many words."
+        )
     if _YES_OR_NO.search(typed.text):
         return "Whether it is so may not stand in these passages in so many words."
     return ""

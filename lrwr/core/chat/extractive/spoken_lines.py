@@ -27,7 +27,7 @@ from lrwr.core.model.text import (
     extract_content_words,
     normalize_word,
 )
-from lrwr.core.model.turns import NO_LINE, QuestionPlan
+from lrwr.core.model.turns import NO_CLEAR_ANSWER, NO_LINE, QuestionPlan
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
     contains_any_phrase,
@@ -38,6 +38,12 @@ from lrwr.core.retrieval.query_words import extract_quoted_phrases
 MIN_SPOKEN_SHARE = 0.75
 """Share of the weight of the question's words that a line must have to be the one asked
 for, unless the question quotes it."""
+
+MIN_REPORTED_SHARE = 0.9
+"""The same for "who told …", which reports what was said in other words."""
+
+SHOWN_CHARS = 400
+"""Characters of a line that are compared with the question: as many as are shown."""
 
 SPOKEN_PASSAGES = 5
 """First passages of a search whose quotations are compared with the question."""
@@ -53,6 +59,11 @@ _SPEAKER_QUESTION = re.compile(
     re.IGNORECASE,
 )
 
+
+_TELLING_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?who\s+(?:\w+\s+)?(?:tells?|told|asks?|asked)\b",
+    re.IGNORECASE,
+)
 
 _NAMELESS = re.compile(r"(?:my|our|your|his|her|their|an?)\s", re.IGNORECASE)
 """The beginning of a speaker without a name, such as "my mother"."""
@@ -111,13 +122,23 @@ async def find_spoken_item(
     weights = await weigh_question_words(extract_content_words(words), source)
 
     def rank(line: AttributedQuote) -> tuple[float, bool]:
-        text = line.evidence.text
+        text = line.evidence.text[:SHOWN_CHARS]
         share = weights.coverage(text) + contains_any_phrase(text, phrases)
         return share, is_sure(line.evidence)
 
     best = max(attributed, key=rank)
     share, _ = rank(best)
-    return build_quote_item(best) if share >= MIN_SPOKEN_SHARE else None
+    is_reported = not phrases and _TELLING_QUESTION.match(question) is not None
+    least = MIN_REPORTED_SHARE if is_reported else MIN_SPOKEN_SHARE
+    return build_quote_item(best) if share >= least else None
+
+
+def describe_uncertain_speaker(line: ContextItem) -> str:
+    """Return a sentence that says that the speaker of `line` is only probable; "" if it
+    is certain.
+    """
+    is_certain = all(map(is_sure, line.evidence))
+    return "" if is_certain else f"{NO_CLEAR_ANSWER}. Its speaker is only probable."
 
 
 _GREETING = re.compile(

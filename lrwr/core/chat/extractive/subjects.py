@@ -195,7 +195,7 @@ class Subject:
             frozenset(others) - FORMS_OF_ADDRESS,
             is_narrator,
             frozenset(nouns),
-            frozenset(owner) - FORMS_OF_ADDRESS,
+            frozenset(owner),
         )
 
     def owns(self, text: str, sentences: Sequence[Span], place: Span) -> bool:
@@ -221,7 +221,8 @@ class Subject:
         """Return whether this person is the first one named just after `place`, as in
         "killed Nell", or else `owns` what stands there.
         """
-        reach = Span(place.end, min(len(text), place.end + OBJECT_DISTANCE))
+        clause = re.split(r"[;.,:]", text[place.end : place.end + OBJECT_DISTANCE])[0]
+        reach = Span(place.end, place.end + len(clause))
         first = next(self._iter_mentions(text, reach), None)
         if first is not None and first.who in (_Who.ASKED, _Who.OTHER):
             return first.who is _Who.ASKED
@@ -293,9 +294,26 @@ class Subject:
                 at = Span(span.start + start, span.start + end)
                 yield _Mention(at, who, is_male)
 
+    def _may_own(self, match: re.Match[str], sentence: str, *, has_owner: bool) -> bool:
+        """Return whether a relative, as in "his brother", may be that of the owner, who
+        is named before it; "your brother" never is, as its speaker is not known.
+        """
+        if not self.owner:
+            return True
+        possessive = match.group().split()[0].lower()
+        if possessive in ("my", "our"):
+            return has_owner or self._names_owner(sentence)
+        titles = self.owner & FORMS_OF_ADDRESS
+        gender = {"his": _FEMALE, "her": _MALE}.get(possessive)
+        is_other = gender is None or not titles.isdisjoint(gender)
+        return not is_other and (
+            has_owner or self._names_owner(sentence[: match.end()])
+        )
+
     def _names_owner(self, text: str) -> bool:
         words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
-        return not self.owner or not self.owner.isdisjoint(words)
+        owner = self.owner - FORMS_OF_ADDRESS
+        return not owner or not owner.isdisjoint(words)
 
     def _classify(self, match: re.Match[str]) -> _Who | None:
         """Return whom a match of `_MENTION` means; None for a word that is no name."""
