@@ -339,7 +339,7 @@ class _ExtractiveAnswer:
         answer_lines: set[AnswerLine] = set()
         facts: list[list[AnswerLine]] = []
         for part in self.parts:
-            kin = self._select_kin(part)
+            kin = _select_kin(part, self.result)
             lines = [
                 line
                 for line in (
@@ -357,17 +357,6 @@ class _ExtractiveAnswer:
         counts = collect_count_items(self.question.text, self.result.ranked_chunks)
         facts[0][:0] = [(count,) for count in counts]
         return facts
-
-    def _select_kin(self, part: QuestionPart) -> list[AnswerLine] | None:
-        """Return the relatives that `part` asks for, one a line; None if it asks for
-        anything else, or for relatives of nobody known.
-        """
-        asked = find_kin_asked(part.text)
-        if asked is None or not part.people:
-            return None
-        genders = {p.name: p.gender for p in self.result.character_profiles}
-        relations = select_kin(asked, part.people, self.result.relations, genders)
-        return [(build_relation_item(relation),) for relation in relations]
 
     def _count_passages(self, facts: Sequence[Sequence[AnswerLine]]) -> int:
         """Return how many passages to quote: fewer, or none, if facts answer."""
@@ -422,6 +411,18 @@ class _ExtractiveAnswer:
             phrases=self.result.missing_phrases,
         )
         return map(self.writer.say, not_found_text)
+
+
+def _select_kin(part: QuestionPart, result: RetrievalResult) -> list[AnswerLine] | None:
+    """Return the relatives that `part` asks for, one a line; None if it asks for
+    anything else, or for relatives of nobody known.
+    """
+    asked = find_kin_asked(part.text)
+    if asked is None or not part.people:
+        return None
+    genders = {p.name: p.gender for p in result.character_profiles}
+    relations = select_kin(asked, part.people, result.relations, genders)
+    return [(build_relation_item(relation),) for relation in relations]
 
 
 def _build_typed_question(
