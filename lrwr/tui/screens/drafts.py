@@ -11,7 +11,12 @@ from textual.binding import BindingType
 
 from lrwr.app.drafts import SceneState, SceneStatus
 from lrwr.app.post_files import StoredPost
-from lrwr.app.presenters.drafts import describe_state, render_card, render_checked_scene
+from lrwr.app.presenters.drafts import (
+    describe_finding_counts,
+    describe_state,
+    render_card,
+    render_checked_scene,
+)
 from lrwr.app.presenters.post_drafts import describe_post
 from lrwr.app.presenters.posts import render_checked_draft
 from lrwr.app.presenters.text import (
@@ -127,24 +132,32 @@ class DraftsScreen(MasterDetailScreen[None]):
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_accept(self) -> None:
-        """Ask for the file, and make the latest draft of the scene that file."""
+        """Check the latest draft of the scene, ask for a file, and make it that file."""
         if (status := self._status(self.key)) is None:
             return
         if not status.proposals:
             self.set_note(f"There is no draft of {status.card.id} yet.")
             return
+        run = self.room.room.service_thread.run
+        self.set_note("Checking…")
+        checked = await self.run_guarded(
+            run(lambda w: check_scene_draft(w, status.card.id))
+        )
+        note = "A file of yours is never changed. Press u to undo it."
+        if checked is not None:
+            self.set_note("")
+            if checked.needs_author:
+                note = f"It has {describe_finding_counts(checked)}. {note}"
         line = TextInputScreen(
             f"Accept the draft of “{status.card.title}” as which new file?",
             value=self._suggest_file(status),
-            note="A file of yours is never changed. Press u to undo it.",
+            note=note,
         )
         file = await self.app.push_screen_wait(line)
         if not file:
             return
         entry = await self.run_guarded(
-            self.room.room.service_thread.run(
-                lambda w: accept_draft(w, status.card.id, file)
-            )
+            run(lambda w: accept_draft(w, status.card.id, file))
         )
         if entry is not None:
             self._report(f"{entry.file} created. Ctrl+L, then r, reads it.")
