@@ -21,6 +21,7 @@ from lrwr.core.bible.kin_terms import (
     read_kin_term,
 )
 from lrwr.core.bible.profiles import SourcedFact, normalize_attribute
+from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import Fact, RelationCue
 
 
@@ -253,6 +254,7 @@ _RULES: Mapping[tuple[str, int, str, int], tuple[str, int]] = {
     ("parent", SENIOR, "parent", SENIOR): ("grandparent", SENIOR),
     ("parent", SENIOR, "parent", JUNIOR): ("sibling", EQUAL),
     ("parent", SENIOR, "spouse", EQUAL): ("parent", SENIOR),
+    ("parent", JUNIOR, "parent", SENIOR): ("spouse", EQUAL),
     ("sibling", EQUAL, "sibling", EQUAL): ("sibling", EQUAL),
     ("sibling", EQUAL, "parent", SENIOR): ("parent", SENIOR),
     ("sibling", EQUAL, "spouse", EQUAL): ("siblinginlaw", EQUAL),
@@ -333,10 +335,14 @@ def _conclude_all(
         for link in links
         if link.term.base == "parent"
     }
+    couples = [link for link in links if link.term.base == "spouse"]
+    partners = {name for link in couples for name in (link.senior, link.junior)}
     for pair, conclusions in by_pair.items():
         if pair in pairs or len(conclusions) > 1:
             continue
         ((source, target, base, side), sources), *_ = conclusions.items()
+        if base == "spouse" and not partners.isdisjoint(pair):
+            continue
         if base == "parent" and (source, people.gender(target)) in parents:
             continue
         kind = choose_noun(base, side, people.gender(target))
@@ -477,5 +483,17 @@ def _conclude(
         return None
     if base == "parent" and bases[0] == "sibling" and people.may_be_wife(end, start):
         return None
+    if base == "spouse" and not _may_be_parents(start, end, people):
+        return None
     source, target = (start, end) if side == SENIOR else sorted((start, end))
     return source, target, base, side
+
+
+def _may_be_parents(first: str, second: str, people: KinDirectory) -> bool:
+    """Return whether two parents of one child are a man and a woman of his name."""
+    pair = people.gender(first), people.gender(second)
+    if pair == (Gender.FEMALE, Gender.MALE):
+        first, second = second, first
+    elif pair != (Gender.MALE, Gender.FEMALE):
+        return False
+    return people.is_married(second) and people.shares_surname(first, second)

@@ -21,6 +21,8 @@ NAME_TITLES = FEMALE_TITLE_WORDS | MALE_TITLE_WORDS | {
     "Dr", "Doctor", "Captain", "Capt", "Colonel", "Col", "Major", "General", "Master",
     "Mister", "Messrs", "Rev", "Reverend", "Professor", "Inspector", "Young", "Judge",
 }  # fmt: skip
+_HEADS = NAME_TITLES - FEMALE_TITLE_WORDS - {"Master", "Young"}
+"""Titles by which the head of a family may be known: "General Vale"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,11 +405,8 @@ def _read_person(character: Character, wives: Collection[str]) -> NamedPerson:
     for titles, names in _list_own_names(character):
         is_wife = bool(titles) and titles[0] in MARRIED_TITLES
         # "Sir Hob" has a given name.
-        is_first = (
-            len(names) == 1
-            and names[0] not in wives
-            and is_called_by_given_name(character, names[0])
-        )
+        is_lone = len(names) == 1 and names[0] not in wives
+        is_first = is_lone and is_called_by_given_name(character, names[0])
         if len(names) > 1 or (titles and titles[0] != "Sir" and not is_first):
             surnames.add(names[-1])
             born |= set() if is_wife else {names[-1]}
@@ -421,7 +420,8 @@ def _read_person(character: Character, wives: Collection[str]) -> NamedPerson:
         if titles and len(names) == 1:
             flags["titled"] |= not is_first
             flags["maiden"] |= titles[0] in _MAIDEN_TITLES
-            flags["head"] |= titles[0] in MALE_TITLE_WORDS
+            is_man = character.gender is Gender.MALE and titles[0] in _HEADS
+            flags["head"] |= is_man or titles[0] in MALE_TITLE_WORDS
     flags["has_given"] |= not bare_names <= surnames
     return NamedPerson(
         character.name, character.gender, frozenset(surnames), frozenset(born), **flags

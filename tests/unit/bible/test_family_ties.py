@@ -185,3 +185,12 @@ def test_a_betrothed_with_the_married_name_is_a_wife() -> None:
     family.states("Nell", "betrothed", "Mr. Vale")
     family.states("Nell", "sister", "Hob Tallow")
     assert ("Nell", "wife", "Mr. Vale") in family.shown()
+
+
+def test_the_mr_and_mrs_who_are_parents_of_one_child_are_a_couple() -> None:
+    family = Family("Nell Tallow", "Mr. Tallow", "Mrs. Tallow", "Mrs. Gannet")
+    family.states("Mr. Tallow", "father", "Nell Tallow")
+    family.states("Mrs. Tallow", "mother", "Nell Tallow")
+    assert ("Mrs. Tallow", "wife", "Mr. Tallow") in family.shown()
+    family.states("Mrs. Gannet", "wife", "Mr. Tallow")
+    assert ("Mrs. Tallow", "wife", "Mr. Tallow") not in family.shown()

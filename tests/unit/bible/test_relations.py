@@ -240,6 +240,15 @@ def test_mr_and_mrs_of_a_surname_are_a_couple_if_he_is_its_only_man() -> None:
     assert family.shown() == [("Mrs. Vale", "wife", "Mr. Vale")]
 
 
+def test_a_general_is_the_father_of_his_name() -> None:
+    family = Family("Miss Vale")
+    family.stories.name("General Vale", gender=Gender.MALE)
+    family.stories.name("Hob", "Captain Hob Vale", gender=Gender.MALE)
+    for _ in range(4):
+        family.hints("unnamed", "", "father", "Miss Vale")
+    assert family.shown() == [("General Vale", "father", "Miss Vale")]
+
+
 def test_after_mrs_a_given_name_is_a_surname() -> None:
     family = Family()
     family.stories.name("Mr. Ellis", "Ellis", gender=Gender.MALE)

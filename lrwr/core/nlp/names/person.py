@@ -105,11 +105,17 @@ class PersonCluster:
         gender, sure = resolve_gender_votes(male, female)
         if (
             gender is Gender.UNKNOWN
-            and male >= female
+            and male * _UNDECIDED >= female
             and not DEFAULT_MALE_TITLES.isdisjoint(self.titles)
         ):
             return Gender.MALE, False
         return gender, sure
+
+
+_UNDECIDED = 2
+"""Ratio of votes for a woman up to which a rank decides for a man: the pronouns in a
+sentence with a general and his daughter may be hers.
+"""
 
 
 def vote_title_gender(titles: Counter[str]) -> Gender:
