@@ -116,7 +116,9 @@ def _count_pairs(
     supported, contradicted = Verdict.SUPPORTED.value, Verdict.CONTRADICTED.value
     told_apart = refuted = 0
     for pair in dict.fromkeys(row["pair"] for row in rows):
-        claims = {row["label"]: verdicts[row["id"]] for row in rows if row["pair"] == pair}
+        claims = {
+            row["label"]: verdicts[row["id"]] for row in rows if row["pair"] == pair
+        }
         is_true_found = all(v == supported for v in claims[True])
         told_apart += is_true_found and any(v != supported for v in claims[False])
         refuted += is_true_found and contradicted in claims[False]
@@ -124,7 +126,9 @@ def _count_pairs(
         "pairs": len(rows) // 2,
         "right": told_apart,
         "right_and_contradicted": refuted,
-        "verdicts": [[r["id"], r["label"], verdicts[r["id"]], r["claim"]] for r in rows],
+        "verdicts": [
+            [r["id"], r["label"], verdicts[r["id"]], r["claim"]] for r in rows
+        ],
     }
 
 

@@ -15,7 +15,7 @@ from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX, parse_layout
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import fold_words
-from lrwr.core.bible.name_lookup import list_cast_forms
+from lrwr.core.bible.name_lookup import list_cast_forms, list_narrators
 from lrwr.core.evidence.attribute_check import (
     list_known_attributes,
     list_known_relations,
@@ -169,6 +169,7 @@ async def load_checked_story(workspace: Workspace, as_of: str = "") -> CheckedSt
         list_known_attributes(story_data),
         list_known_relations(story_data),
         list_known_quotations(story_data),
+        list_narrators(story_data),
         await asyncio.to_thread(_collect_stems, parts),
     )
 

@@ -166,6 +166,25 @@ def test_a_name_that_the_story_has_only_later_is_later(read_sample: Terminal) ->
     assert "later" not in results(check(read_sample, "--json", draft=draft)).values()
 
 
+def test_absent_words_are_those_that_the_text_up_to_the_horizon_lacks(
+    read_sample: Terminal,
+) -> None:
+    draft = "PurpleFrog counts the cans with a parrot."
+    assert "Nowhere in your text: “parrot”." in check(read_sample, draft=draft).out
+    shown = check(read_sample, "--as-of", "ch3", draft=draft).out
+    assert "Nowhere in your text up to chapter 3: “parrot”." in shown
+
+
+def test_a_quotation_of_another_probable_speaker_is_not_called_quoted(
+    read_sample: Terminal,
+) -> None:
+    draft = "“All the way, please,” says OchraMags. “All the way, please,” she says."
+    done = check(read_sample, "--json", draft=draft)
+    assert list(results(done).values()) == ["closest passage", "quoted"]
+    assert done.json["sentences"][0]["probable_speaker"]
+    assert "seems to say this." in check(read_sample, draft=draft).out
+
+
 def test_a_short_claim_is_compared_and_a_greeting_is_not(
     read_sample: Terminal,
 ) -> None:

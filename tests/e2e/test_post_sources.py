@@ -1,7 +1,8 @@
 """Which passages `lrwr post new` chooses from the sample, without a language model."""
 
+from lrwr.core.model.errors import ExitCode
 from tests.e2e.test_post_new import NEWSLETTER, draft
-from tests.fakes.terminal import Terminal
+from tests.fakes.terminal import Terminal, check_refusal
 
 
 def test_words_that_the_text_lacks_are_a_doubt_about_the_sources(
@@ -29,3 +30,7 @@ def test_the_folder_is_marked_and_is_no_manuscript(read_sample: Terminal) -> Non
     assert "posts/: a folder that lrwr created" in done.out + done.err
     listed = read_sample.run("search", "What is missing", "--exact", "--json")
     assert listed.json["passages"] == []
+
+
+def test_without_a_library_it_is_refused(empty: Terminal) -> None:
+    check_refusal(draft(empty, *NEWSLETTER), ExitCode.NOT_FOUND)

@@ -4,7 +4,8 @@
     server.answering(writer.answer)
 
 Its facts are quotations of its sources, its sentences say its facts. `sentences` are
-added to each draft, `revised` is what a flagged sentence becomes.
+added to each draft, `revised` is what a flagged sentence becomes. So many facts, the
+last ones, are `unused`.
 """
 
 import json
@@ -37,6 +38,7 @@ class PostWriter:
     sentences: tuple[dict[str, object], ...] = ()
     revised: str = ""
     quotes: tuple[str, ...] = ()
+    unused: int = 0
     asked: list[Asked] = field(default_factory=list)
 
     def answer(self, asked: Asked) -> str:
@@ -84,6 +86,7 @@ class PostWriter:
             {"text": fact if fact[-1] in ".!?”" else f"{fact}.", "facts": [int(n)]}
             for n, fact in zip(numbers, facts, strict=True)
         ]
+        rows = rows[: len(rows) - self.unused]
         rows += self.sentences
         found = re.search(r"^variants: (\d)", asked.texts[0], re.M)
         count = int(found[1]) if found else 1

@@ -23,7 +23,7 @@ from lrwr.core.evidence.results import (
     ClosestPassage,
     StatementResult,
 )
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.ports.stores import DocumentText
 
 SHOWN = 2
@@ -64,7 +64,7 @@ def render_checked_draft(
         yield styled_line(f"“{shorten_excerpt(checked.statement.text)}”", indent=4)
         for difference in checked.differences:
             yield styled_line(describe_difference(difference), indent=6)
-        if note := describe_note(checked):
+        if note := describe_note(checked, draft.horizon):
             yield styled_line(StyledText(note, "faint"), indent=6)
         for page in checked.pages:
             yield styled_line(
@@ -114,14 +114,15 @@ def describe_kind(checked: CheckedStatement) -> str:
     return checked.result.value
 
 
-def describe_note(checked: CheckedStatement) -> str:
+def describe_note(checked: CheckedStatement, horizon: Horizon | None) -> str:
     """Return what an author may look at in a statement, in a sentence; empty for nothing:
-    words that the story has nowhere, and who seems to say its quotation.
+    words that the story up to `horizon` has nowhere, and who seems to say its quotation.
     """
     sentences = []
     if checked.absent_words and checked.result is StatementResult.CLOSEST:
         words = ", ".join(f"“{sanitize_line(word)}”" for word in checked.absent_words)
-        sentences.append(f"Nowhere in your text: {words}.")
+        until = f" up to chapter {horizon.chapter}" if horizon is not None else ""
+        sentences.append(f"Nowhere in your text{until}: {words}.")
     judgement = checked.judgement
     is_open = judgement is None or judgement.verdict is Verdict.ABSENT
     if checked.closer_chapter is not None and is_open:

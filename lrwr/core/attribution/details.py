@@ -53,8 +53,17 @@ _CHAPTER = re.compile(
     re.I,
 )
 
+_AFFIRMING = (
+    r"(?!(?:not only|not least|no (?:less|fewer|more) than|no (?:doubt|sooner|wonder)"
+    r"|no(?:thing|ne) (?:less than|short of|other than)"
+    r"|without (?:an? |any |the (?:least |slightest )?)?(?:moment['’]s )?"
+    r"(?:delay|doubt|exception|fail|hesitati(?:on|ng)|question))\b)"
+)
+"""What does not follow a negation: the whole says the contrary, as "without fail"."""
+
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|nobody|nothing|none|nowhere|neither|nor|without|cannot"
+    rf"\b{_AFFIRMING}"
+    r"(?:not|never|no|nobody|nothing|none|nowhere|neither|nor|without|cannot"
     r"|hardly|scarcely|barely|\w+n['’]t|nowt|(?:can|did|din|is|was|shan|win|won)na)\b",
     re.IGNORECASE,
 )

@@ -326,7 +326,9 @@ def _decide(
     is_mixed = bool(statement.quotations)
     has_claim = not is_mixed or _claims_beyond_quotations(statement, story)
     if source is not None or not has_claim:
-        return replace(checked, result=StatementResult.QUOTED)
+        is_quoted = source is not None or not checked.probable_speaker
+        result = StatementResult.QUOTED if is_quoted else StatementResult.CLOSEST
+        return replace(checked, result=result)
     differences = _find_differences(
         [c.compared for c in visible if not is_mixed or c.compared.is_near]
     )

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import product
 
 from lrwr.core.attribution.concrete_words import find_changed_words, is_colour
 from lrwr.core.attribution.details import (
@@ -21,6 +22,7 @@ from lrwr.core.attribution.names import (
     find_missing_names,
     fold_words,
     is_name_word,
+    strip_names,
 )
 from lrwr.core.model.text import (
     STOP_WORDS,
@@ -48,13 +50,13 @@ WINDOW_SENTENCES = 2
 WIDER_COST = 1.5
 """Words that a second sentence must add for it to belong to the closest part."""
 
+MIN_SWAPPED_STEMS = 3
+MIN_SWAPPED_SHARE = 0.75
+"""Content words besides names that a statement and a sentence must share, and their share
+of the statement, for two names in one place to be swapped."""
+
 COMPARED_WINDOWS = 4
 """Windows of a passage that are compared word by word, those with most words in common."""
-
-_NEGATIONS = (
-    "not never no nobody nothing none nowhere neither nor without cannot hardly scarcely"
-    " barely"
-)
 
 
 class DetailKind(StrEnum):
@@ -267,7 +269,7 @@ def _compare_words(
         if max(len(_fold(stated)), len(_fold(there))) > MAX_CHANGED_WORDS:
             continue
         own, theirs = find_numbers(stated), find_numbers(there)
-        if are_hedged([n for n, _ in own], [n for n, _ in theirs], statement, found):
+        if _may_agree(own, theirs, statement, found):
             continue
         if own and theirs and [n for n, _ in own] != [n for n, _ in theirs]:
             yield DetailDifference(
@@ -275,7 +277,7 @@ def _compare_words(
                 ", ".join(words for _, words in own),
                 ", ".join(words for _, words in theirs),
             )
-        elif _is_negated(stated) != _is_negated(there):
+        elif has_negation(stated) != has_negation(there):
             yield DetailDifference(DetailKind.NEGATION, stated, there)
         elif _are_different_names(*change.names, cast):
             yield DetailDifference(DetailKind.NAME, *change.names)
@@ -286,8 +288,22 @@ def _compare_words(
     yield from (DetailDifference(DetailKind.WORD, word, "") for word in changed)
 
 
-def _is_negated(words: str) -> bool:
-    return has_negation(words) or not set(_NEGATIONS.split()).isdisjoint(_fold(words))
+def _may_agree(
+    own: Sequence[tuple[int, str]],
+    theirs: Sequence[tuple[int, str]],
+    statement: str,
+    found: str,
+) -> bool:
+    """Return whether the numbers of two texts can be the same, or count other things."""
+    values, others = [n for n, _ in own], [n for n, _ in theirs]
+    is_other = _opens_list(own, statement) != _opens_list(theirs, found)
+    return is_other or are_hedged(values, others, statement, found)
+
+
+def _opens_list(numbers: Sequence[tuple[int, str]], text: str) -> bool:
+    """Return whether one of `numbers` counts what is listed after it: "four: a girl …"."""
+    words = "|".join(re.escape(words) for _, words in numbers)
+    return bool(words) and re.search(rf"\b(?:{words})\s*[:—–]", text) is not None
 
 
 def _are_different_names(
@@ -337,6 +353,8 @@ def _compare_details(
     there = [name for name in find_missing_names(found, statement, cast) if name.forms]
     for name, other in zip(missing, there, strict=False):
         yield DetailDifference(DetailKind.NAME, name.text, other.text)
+    if not missing:
+        yield from _find_swapped_names(statement, sentences, cast)
     negation = find_missing_negation(statement, sentences)
     if negation:
         yield DetailDifference(DetailKind.NEGATION, negation[0], "")
@@ -349,6 +367,32 @@ def _compare_details(
         for word in changed
         if not is_colour(word)
     )
+
+
+def _find_swapped_names(
+    statement: str, sentences: Sequence[str], cast: Sequence[Collection[str]]
+) -> Iterator[DetailDifference]:
+    """Yield the names in a statement in whose place a sentence with most of its other
+    words has another name: the same content word follows both.
+    """
+    stems = stem_words(strip_names(statement, cast))
+    for sentence in sentences:
+        shared = stems & stem_words(strip_names(sentence, cast))
+        if len(shared) < max(MIN_SWAPPED_STEMS, MIN_SWAPPED_SHARE * len(stems)):
+            continue
+        missing = find_missing_names(statement, sentence, cast)
+        there = find_missing_names(sentence, statement, cast)
+        for name, other in product(missing, there):
+            following = _find_word_after(statement, name.text)
+            is_same = following & _find_word_after(sentence, other.text)
+            if name.forms and other.forms and is_same:
+                yield DetailDifference(DetailKind.NAME, name.text, other.text)
+
+
+def _find_word_after(text: str, name: str) -> frozenset[str]:
+    """Return the stem of the word after a name; empty for a function word."""
+    _, _, rest = text.partition(name)
+    return stem_words(" ".join(WORD_PATTERN.findall(rest)[:1]))
 
 
 def list_counted(text: str) -> list[tuple[int, str, str]]:

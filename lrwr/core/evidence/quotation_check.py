@@ -125,7 +125,7 @@ def find_other_speaker(
     """
     named = _find_stated_speaker(statement, story)
     for quotation in statement.quotations if named else ():
-        tag = _find_other_tag(quotation, texts, story.cast, named)
+        tag = _find_other_tag(quotation, texts, story, named)
         tag = tag or _find_known_speaker(quotation, story, named, is_sure=True)
         if tag:
             stated = strip_speaker_tag(statement).strip(" .,")
@@ -184,7 +184,7 @@ def _find_known_speaker(
 def _find_other_tag(
     quotation: AnswerQuotation,
     texts: Sequence[str],
-    cast: Sequence[Collection[str]],
+    story: CheckedStory,
     named: Collection[tuple[str, ...]],
 ) -> str:
     """Return whom the text names right after each place of a quotation; empty if that is
@@ -202,12 +202,24 @@ def _find_other_tag(
         tag: speaker
         for tag in tags
         if any(map(is_saying, tag.split()))
-        for speaker in list_named_characters(tag, cast)[:1]
+        for speaker in _list_tagged(tag, story)[:1]
     }
     if not tags or len(speakers) < len({*tags}):
         return ""
     is_other = all(speaker.isdisjoint(named) for speaker in speakers.values())
     return tags[0].strip(" .,") if is_other else ""
+
+
+def _list_tagged(
+    tag: str, story: CheckedStory
+) -> tuple[frozenset[tuple[str, ...]], ...]:
+    """Return the characters whom the words after a quotation name: "I" is the narrator, if
+    the story has only one.
+    """
+    named = list_named_characters(tag, story.cast)
+    if named or len(story.narrators) != 1 or not re.search(r"\bI\b", tag):
+        return named
+    return (frozenset(map(fold_words, story.narrators[0])),)
 
 
 def compare_with_texts(

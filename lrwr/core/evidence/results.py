@@ -182,7 +182,8 @@ class CheckedStory:
     `cast` has for each character all forms of its name, `known_cast` those of the
     characters and forms that occur up to the horizon. `words` are all words of the story
     up to the horizon, folded; empty without one. `attributes` are those of characters
-    up to the horizon, so are `relations` and `quotations`. `stems` are those of all words
+    up to the horizon, so are `relations` and `quotations`. `narrators` are those of
+    `known_cast` who tell the story. `stems` are those of all words
     of the story up to the horizon, and of the notes without one.
     """
 
@@ -195,6 +196,7 @@ class CheckedStory:
     attributes: tuple[KnownAttribute, ...] = ()
     relations: tuple[KnownRelation, ...] = ()
     quotations: tuple[KnownQuotation, ...] = ()
+    narrators: tuple[tuple[str, ...], ...] = ()
     stems: frozenset[str] = frozenset()
 
 

@@ -66,6 +66,7 @@ from lrwr.core.ports.stores import PassageStore
 MAX_CANDIDATES = 50
 """Passages of the author from which the sources are chosen."""
 
+_ALL_USED = " It has every fact that was found."
 _TOO_SHORT = " Add to it, or use a wider brief or a later `--as-of`."
 
 SPARE_PASSAGES = 6
@@ -341,11 +342,20 @@ async def _write(state: PostState, dependencies: PostDependencies) -> PostState:
     drafts = await write(messages)
     low, _ = KIND_RULES[request.kind].words
     shortest = min(draft.words for draft in drafts)
-    if shortest < low:
+    if shortest < low and not _uses_all_facts(drafts, pack):
         dependencies.emit(f"Writing again: {shortest:,} words, {low:,} are needed")
         longer = await write(build_longer_messages(messages, drafts, low))
         drafts = max(drafts, longer, key=lambda d: min(draft.words for draft in d))
     return {"drafts": tuple(drafts[: request.variants])}
+
+
+def _uses_all_facts(drafts: Sequence[PostDraft], pack: EvidencePack) -> bool:
+    """Return whether each of `drafts` rests on all facts, so that none can be longer."""
+    numbers = {fact.number for fact in pack.facts}
+    return all(
+        numbers <= {number for s in draft.sentences for number in s.facts}
+        for draft in drafts
+    )
 
 
 async def _check(state: PostState, dependencies: PostDependencies) -> PostState:
@@ -397,7 +407,7 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
             "No sentence of the draft rests on the evidence, so nothing was written",
             hint="Use a more precise brief, or `--outline`.",
         )
-    remarks += _describe_lengths(state["request"], posts)
+    remarks += _describe_lengths(state["request"], posts, pack)
     total = replace(
         check,
         flagged=again.flagged,
@@ -421,7 +431,7 @@ def _fit(
 
 
 def _describe_lengths(
-    request: WritingRequest, posts: Sequence[CheckedPost]
+    request: WritingRequest, posts: Sequence[CheckedPost], pack: EvidencePack
 ) -> list[str]:
     """Return a sentence for each draft that is shorter or longer than its kind, or has
     more parts than asked for.
@@ -431,9 +441,10 @@ def _describe_lengths(
     for post in posts:
         words = post.draft.words
         if words < low or (words > high and not rules.is_thread):
+            used = _ALL_USED if _uses_all_facts([post.draft], pack) else ""
             sentences.append(
                 f"It has {words:,} words; {rules.name_with_article} has {low:,} to"
-                f" {high:,}.{_TOO_SHORT if words < low else ''}"
+                f" {high:,}.{used + _TOO_SHORT if words < low else ''}"
             )
         count = len(post.draft.parts)
         if request.parts and count > request.parts:

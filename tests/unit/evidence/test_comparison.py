@@ -94,6 +94,64 @@ def test_a_hedged_number_that_fits_the_text_is_no_difference(statement: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (
+            "It was nothing less than a miracle that the bell rang at all.",
+            "It was a miracle that the bell rang at all.",
+        ),
+        (
+            "Without hesitation Nell climbed the ladder to the lamp room.",
+            "Nell climbed the ladder to the lamp room.",
+        ),
+        (
+            "Nell climbed the ladder to the lamp room without a moment’s hesitation.",
+            "At once Nell climbed the ladder to the lamp room.",
+        ),
+        (
+            "Jack has four: girls of six and eight, and two boys.",
+            "“How many has Jack?” “Four. Two girls of six and eight, and two boys.”",
+        ),
+    ],
+)
+def test_words_that_affirm_or_count_a_list_are_no_differences(
+    statement: str, text: str
+) -> None:
+    compared = compare_with_text(statement, text, find_sentence_spans, CAST)
+    assert compared is not None
+    assert compared.differences == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "text", "expected"),
+    [
+        (
+            "Without oil Nell climbed the ladder to the lamp room.",
+            "With oil Nell climbed the ladder to the lamp room.",
+            ("negation", "Without", "With"),
+        ),
+        (
+            "Nothing less would bring the mule across the marsh.",
+            "Less would bring the mule across the marsh.",
+            ("negation", "Nothing", ""),
+        ),
+        (
+            "Before supper, up in that old room, Jack lit a lamp.",
+            "Nell lit the lamp in the old room before anybody had supper. Jack slept.",
+            ("name", "Jack", "Nell"),
+        ),
+    ],
+)
+def test_other_negations_and_swapped_names_are_found(
+    statement: str, text: str, expected: tuple[str, str, str]
+) -> None:
+    compared = compare_with_text(statement, text, find_sentence_spans, CAST)
+    assert compared is not None
+    (one,) = compared.differences
+    assert (one.kind.value, one.stated, one.found) == expected
+
+
+@pytest.mark.parametrize(
     ("statement", "stated"),
     [
         ("Nell carried more than fifteen cans of oil up the ladder.", "fifteen"),

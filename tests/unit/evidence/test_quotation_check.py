@@ -1,5 +1,7 @@
 """The quotations of a statement: which must be verbatim, and what the text has instead."""
 
+from dataclasses import replace
+
 import pytest
 
 from lrwr.core.attribution.quotations import find_quotation
@@ -102,6 +104,20 @@ def test_another_speaker_than_that_of_the_text_is_a_difference(
     for text in (TEXT, single):
         difference = find_other_speaker(statement, [text], STORY)
         assert (difference.found if difference else None) == found
+
+
+@pytest.mark.parametrize(
+    ("narrators", "found"),
+    [((CAST[0],), "I shouted"), ((CAST[2],), None), ((), None), (CAST[:2], None)],
+)
+def test_the_only_narrator_is_who_says_i(
+    narrators: tuple[tuple[str, ...], ...], found: str | None
+) -> None:
+    (statement,) = read("“The mule is in the boat,” says Jack.")
+    text = "“The mule is in the boat,” I shouted, and ran."
+    story = replace(STORY, narrators=narrators)
+    difference = find_other_speaker(statement, [text], story)
+    assert (difference.found if difference else None) == found
 
 
 def test_the_speaker_is_found_whichever_apostrophes_the_text_has() -> None:
