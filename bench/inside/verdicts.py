@@ -91,8 +91,8 @@ async def judge_pairs(
     for half in (rows[::2], rows[1::2]):
         drafts = []
         for row in half:
-            draft = DocumentText(row["claim"], LineIndex.of(row["claim"]))
-            drafts.append(await check_draft(workspace, draft, story))
+            text = DocumentText(row["claim"], LineIndex.of(row["claim"]))
+            drafts.append(await check_draft(workspace, text, story))
         statements = tuple(chain.from_iterable(d.statements for d in drafts))
         judged = await judge_draft(
             judge,
