@@ -57,21 +57,23 @@ async def judge_attribution(
     """Return the verdicts about claims with human labels, each with its own evidence."""
     claims = {EvidenceClaim(r["claim"], tuple(r["evidence"])): r for r in rows}
     session = await judge.judge(list(claims))
-    found: dict[EvidenceClaim, str] = {}
+    verdicts: dict[EvidenceClaim, str] = {}
     for claim, raw in session.judged:
         verified = verify_judgement(claim, raw)
-        found[claim] = verified.verdict if verified else f"dropped: {raw.verdict}"
+        verdicts[claim] = verified.verdict if verified else f"dropped: {raw.verdict}"
     outcomes = [
-        (bool(row["supported"]), found.get(claim) == Verdict.SUPPORTED)
+        (bool(row["supported"]), verdicts.get(claim) == Verdict.SUPPORTED)
         for claim, row in claims.items()
     ]
     return {
         "claims": len(claims),
         "unjudged": session.unjudged,
-        "dropped": [c.statement for c, v in found.items() if v.startswith("dropped")],
+        "dropped": [
+            c.statement for c, v in verdicts.items() if v.startswith("dropped")
+        ],
         "macro_f1": measure_f1(outcomes),
         "wrong": [
-            [claim.statement, row["supported"], found.get(claim, "unjudged")]
+            [claim.statement, row["supported"], verdicts.get(claim, "unjudged")]
             for (claim, row), (gold, said) in zip(claims.items(), outcomes, strict=True)
             if gold is not said
         ],
