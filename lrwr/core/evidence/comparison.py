@@ -292,12 +292,12 @@ def _may_agree(
     own: Sequence[tuple[int, str]],
     theirs: Sequence[tuple[int, str]],
     statement: str,
-    found: str,
+    source: str,
 ) -> bool:
     """Return whether the numbers of two texts can be the same, or count other things."""
     values, others = [n for n, _ in own], [n for n, _ in theirs]
-    is_other = _opens_list(own, statement) != _opens_list(theirs, found)
-    return is_other or are_hedged(values, others, statement, found)
+    is_other = _opens_list(own, statement) != _opens_list(theirs, source)
+    return is_other or are_hedged(values, others, statement, source)
 
 
 def _opens_list(numbers: Sequence[tuple[int, str]], text: str) -> bool:
