@@ -187,6 +187,7 @@ def test_somebody_with_the_same_title_or_surname_is_somebody_else(
         ("How old is Mags?", "Mags was sixteen years of age.", ""),
         ("How old is Mags?", "At sixteen years old Mags sang.", "the age"),
         ("How old is Mags?", "Mags saw Nell, a girl of ten.", "the age"),
+        ("How old is Mags?", "Mags has sung since she was twelve.", "the age"),
         ("Who is Mags?", "Mags was an old bellringer.", ""),
         ("Who is Mags?", "They went to see the widow Mags.", ""),
         ("Who is Mags?", "Mags laughed.", "says who the person is"),
@@ -323,6 +324,21 @@ def test_relatives_are_found_from_both_sides(
     relations = [JACK, ANNIS, WIFE, MAGS]
     genders = {"Jack": Gender.MALE, "Nell": Gender.FEMALE}
     assert select_kin(asked, {person}, relations, genders) == expected
+
+
+def test_a_title_tells_that_a_brother_is_no_sister() -> None:
+    asked = find_kin_asked("Who is Nell's sister?")
+    assert asked is not None
+    brothers = [relation("Mr. Jack Pike", "brother", "Nell")]
+    genders = {"Mr. Jack Pike": Gender.UNKNOWN}
+    assert select_kin(asked, {"Nell"}, brothers, genders) == []
+
+
+def test_who_is_married_is_asked_as_for_a_spouse() -> None:
+    for question in ("Who marries Nell?", "Whom did Nell marry?"):
+        asked = find_kin_asked(question)
+        assert asked is not None
+        assert asked.base == "spouse"
 
 
 def test_the_father_is_no_answer_to_who_is_the_mother() -> None:

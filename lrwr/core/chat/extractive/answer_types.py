@@ -166,8 +166,8 @@ MARRIAGE_QUESTION = re.compile(
 )
 """Asks whom somebody marries, and no more."""
 MARRIAGE_PATTERN = re.compile(
-    r"(?i)\b(?:marr(?:y|ies|ied|ying|iage)|wedding|wedded|bride|bridegroom|wife|husband"
-    r"|engaged\s+to|engagement|Mr\.?\s+and\s+Mrs)\b"
+    r"(?i)\b(?:marri(?:es|ed)|(?:is|was|are|were)\s+to\s+marry|marriage\s+(?:of|with|to)"
+    r"|wedding|wedded|bride|bridegroom|wife|husband|engaged\s+to|Mr\.?\s+and\s+Mrs)\b"
 )
 
 

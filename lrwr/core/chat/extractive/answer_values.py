@@ -252,10 +252,10 @@ _DEATH = re.compile(
 
 
 _UNREAL = re.compile(
-    r"(?i)\b(?:would|should|might|may|could|shall|will|if|almost|ready\s+to|afraid\s+of"
+    r"(?i)\b(?:would|should|might|may|could|shall|will|if|let|when(?:ever)?|since|until|almost|ready\s+to|afraid\s+of"
     r"|fear\s+of|wish(?:es|ed)?|never|not)\b"
 )
-"""Words before a death that has not happened."""
+"""Words before a death or marriage that has not happened, or before a past age."""
 
 
 def _is_unreal(text: str, sentence: Span, at: int) -> bool:
@@ -291,6 +291,8 @@ def _is_said_of(
             and not _is_unreal(text, spans[place], at.start)
             for at in places
         )
+    if answer_type.name == "the age":
+        places = [at for at in places if not _is_unreal(text, spans[place], at.start)]
     return any(subject.owns(text, spans, at) for at in places)
 
 

@@ -154,7 +154,8 @@ def _is_event_beside_question(part: QuestionPart, item: ContextItem) -> bool:
     """
     is_scene = any(len(words.spans) > 1 for words in item.evidence)
     if not asks_when(part.text):
-        patterns = (_DESCRIPTION_QUESTION, _LOOK_QUESTION)
+        patterns = [_DESCRIPTION_QUESTION, _LOOK_QUESTION]
+        patterns += [_SAYING_QUESTION] if is_scene else []
         is_other = is_scene and not _SCENE_QUESTION.search(part.text)
         return is_other or any(pattern.search(part.text) for pattern in patterns)
     question, *_ = part.text.split("?")  # referents of its pronouns follow

@@ -16,6 +16,7 @@ from lrwr.core.chat.planning import lexicon
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import SentenceSplitter
+from lrwr.core.nlp.facts.clauses import FEMALE_TITLE_WORDS, MALE_TITLE_WORDS
 from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.people import infer_question_role
 
@@ -193,7 +194,8 @@ def select_kin(
         if (term := read_kin_term(relation.kind)) is not None
         and term.gender is not Gender.UNKNOWN
     }
-    genders = {**genders, **called}
+    stated = {name: g for name, g in genders.items() if g is not Gender.UNKNOWN}
+    genders = {**_tell_by_titles(relations), **stated, **called}
     certain: dict[tuple[str, str], CharacterRelation] = {}
     possible: list[CharacterRelation] = []
     for relation in relations:
@@ -207,6 +209,17 @@ def select_kin(
             turned = _turn_around(asked, relation, gender)
             certain.setdefault((turned.source, turned.target), turned)
     return list(certain.values()) or list(dict.fromkeys(possible))
+
+
+def _tell_by_titles(relations: Iterable[CharacterRelation]) -> dict[str, Gender]:
+    """Return the genders that the titles of names tell, as in "Mr. John Pike"."""
+    names = {name for r in relations for name in (r.source, r.target) if " " in name}
+    titles = {name: name.split()[0].rstrip(".") for name in names}
+    return {
+        name: Gender.MALE if title in MALE_TITLE_WORDS else Gender.FEMALE
+        for name, title in titles.items()
+        if title in MALE_TITLE_WORDS | FEMALE_TITLE_WORDS
+    }
 
 
 def _turn_around(

@@ -209,7 +209,9 @@ class Subject:
             return False
         mentions = list(self._iter_mentions(text, sentences[number]))
         before = [m for m in mentions if m.span.start < place.start]
-        after = [m for m in mentions if m.span.start >= place.start]
+        clause = re.split(r"[,;:]", text[place.start : sentences[number].end])[0]
+        reach = place.start + len(clause)
+        after = [m for m in mentions if place.start <= m.span.start < reach]
         nearest = next(iter(before[-1:] or after[:1]), None)
         if nearest is None or nearest.who is _Who.EARLIER:
             return self._is_named_before(text, sentences, number, nearest)
@@ -251,15 +253,15 @@ class Subject:
         number: int,
         pronoun: _Mention | None,
     ) -> bool:
-        """Return whether the last person named before `pronoun`, or else somebody in the
-        nearest sentence before that has a name, is the one asked about.
+        """Return whether the last person named before `pronoun`, or else the first or last
+        one in the nearest sentence before that has a name, is the one asked about.
         """
         end = pronoun.span.start if pronoun is not None else sentences[number].start
         if same := self._list_named(text, Span(sentences[number].start, end), pronoun):
             return same[-1] is _Who.ASKED
         for sentence in reversed(sentences[max(0, number - SENTENCES_BEFORE) : number]):
             if named := self._list_named(text, sentence, pronoun):
-                return _Who.ASKED in named
+                return _Who.ASKED in (named[0], named[-1])
         return False
 
     def _list_named(
