@@ -236,9 +236,7 @@ class Subject:
         return any(m.who in others for m in self._iter_mentions(text, sentence))
 
     def is_named_in(self, text: str) -> bool:
-        """Return whether `text` has a name of this person, which no title or first name
-        makes that of another.
-        """
+        """Return whether `text` has a name that is this person's and no other's."""
         whole = Span(0, len(text))
         owners = (m["of"] for m in _MENTION.finditer(text) if m["of"])
         return _Who.ASKED in self._list_named(text, whole) or any(
