@@ -189,6 +189,9 @@ class KinDirectory:
             for other in self._by_surname[surname]
             if other.name != name and test(person, other)
         }
+        if len(matches) > 1 and kind == "brother":
+            # Of a General and a Captain Vale, the first is rather her father.
+            matches = {m for m in matches if not _is_parent(self._people[m])}
         return matches.pop() if len(matches) == 1 else ""
 
     def shares_surname(self, name: str, other: str) -> bool:

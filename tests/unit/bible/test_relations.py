@@ -247,6 +247,9 @@ def test_a_general_is_the_father_of_his_name() -> None:
     for _ in range(4):
         family.hints("unnamed", "", "father", "Miss Vale")
     assert family.shown() == [("General Vale", "father", "Miss Vale")]
+    for _ in range(4):
+        family.hints("unnamed", "", "brother", "Miss Vale")
+    assert ("Hob", "brother", "Miss Vale") in family.shown()
 
 
 def test_after_mrs_a_given_name_is_a_surname() -> None:
