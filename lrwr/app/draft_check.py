@@ -82,7 +82,8 @@ class CheckedScene:
     """The result of checking a draft.
 
     `contradictions` are those that involve the draft or appear with it, without intended
-    ones. `chapter` is its number in story order, None if it was read as a note.
+    ones. `chapter` is its number in story order, None if it was read as a note;
+    `moves_chapters` says that later chapters are numbered one higher than without it.
     `reviewed_by` is the language model that compared the draft with beats, brief and
     `reviewed_passages` passages. `before` are the documents of the story before it.
     """
@@ -91,6 +92,7 @@ class CheckedScene:
     contradictions: tuple[Contradiction, ...]
     report: DraftReport
     chapter: int | None = None
+    moves_chapters: bool = False
     reviewed_by: str = ""
     reviewed_passages: int = 0
     before: frozenset[DocumentId] = frozenset()
@@ -262,7 +264,14 @@ async def check_scene(
     ]
     chapter = knowledge.order.chapter_number(document, 0)
     report = _drop_repeated(report, shown, DocumentId(subject.name))
-    return CheckedScene(subject.name, tuple(shown), report, chapter, before=before)
+    return CheckedScene(
+        subject.name,
+        tuple(shown),
+        report,
+        chapter,
+        document not in order.outlines and knowledge.order.story[-1] != document,
+        before=before,
+    )
 
 
 async def _read_known_text(workspace: Workspace, subject: DraftSubject) -> str:
@@ -475,24 +484,8 @@ def _drop_known(
 def list_issues(checked: CheckedScene) -> list[DraftIssue]:
     """Return the contradictions and findings of a check, as a model gets them."""
     contradictions = (
-        _describe_contradiction(contradiction, checked.name)
+        DraftIssue.of_contradiction(contradiction, checked.name)
         for contradiction in checked.contradictions
     )
     findings = checked.report.findings
     return [*contradictions, *(DraftIssue.of(f, checked.name) for f in findings)]
-
-
-def _describe_contradiction(contradiction: Contradiction, name: str) -> DraftIssue:
-    sides = (contradiction.canon, contradiction.found)
-    own = [e for side in sides for e in side.evidence if e.document == name]
-    others = [e for side in sides for e in side.evidence if e.document != name]
-    values = " or ".join(_name_value(side) for side in sides)
-    return DraftIssue(
-        f"contradiction: {contradiction.about}, {contradiction.attribute}: {values}?",
-        own[0].text if own else "",
-        tuple(f"In chapter {e.chapter}: “{e.text}”" for e in others[:3]),
-    )
-
-
-def _name_value(side: ContradictionSide) -> str:
-    return f"“{side.value}”"

@@ -155,7 +155,8 @@ def render_checked_scene(
     chapter = (
         "as a note" if checked.chapter is None else f"as chapter {checked.chapter}"
     )
-    yield styled_line(StyledText(f"{checked.name}, {chapter}", "strong"))
+    moves = "; later chapters are numbered one higher" if checked.moves_chapters else ""
+    yield styled_line(StyledText(f"{checked.name}, {chapter}{moves}", "strong"))
     yield styled_line()
     yield from render_contradictions(checked.contradictions)
     for finding in checked.report.findings:

@@ -16,6 +16,7 @@ from lrwr.core.bible.values import (
     format_evidence_location,
     format_relation,
 )
+from lrwr.core.continuity.statements import find_enclosing_sentence
 from lrwr.core.drafting.counts import CountComparison, CountedThing, compare_counts
 from lrwr.core.drafting.findings import (
     DraftContext,
@@ -108,11 +109,12 @@ def _describe_later_name(
 ) -> DraftFinding:
     also = f", a name of {character}," if own.alias != character else ""
     chapter = _name_chapter(context, later.document, later.span)
+    sentence = find_enclosing_sentence(context.text, own.span)
     return DraftFinding(
         FindingKind.LATER,
         f"{own.alias}{also} is in the story only from {chapter} on",
         context.lines_of(own.span),
-        context.text[own.span.start : own.span.end],
+        context.text[sentence.start : sentence.end],
         context.locate(later.document, later.span),
     )
 

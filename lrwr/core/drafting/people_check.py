@@ -165,6 +165,7 @@ MAX_NEW_NAMES = 12
 
 _TRADE = "occupation"
 _OCCUPATION = re.compile(OCCUPATIONS)
+_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 _ARTICLES = frozenset(("the", "a", "an"))
 KIN_WORDS = (
     "father", "mother", "brother", "sister", "son", "daughter", "husband", "wife", "uncle",
@@ -343,7 +344,7 @@ def _describe_other(
 ) -> DraftFinding:
     """Return the finding that a word for somebody differs from that at `other`."""
     text = context.knowledge.texts[document].text
-    quote = " ".join(text[other.start : other.end].split())
+    quote = " ".join(_LINK.sub(r"\1", text[other.start : other.end]).split())
     span = Span(*match.span())
     return DraftFinding(
         FindingKind.DETAIL,

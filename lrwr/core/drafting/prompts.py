@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import cache
 from string import Template
 
+from lrwr.core.bible.values import TextEvidence
+from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.drafting.brief import Brief, render_brief
 from lrwr.core.drafting.brief_items import BriefItem, BriefSection
 from lrwr.core.drafting.findings import DraftFinding
@@ -53,10 +55,27 @@ class DraftIssue:
             finding.is_remark,
         )
 
+    @classmethod
+    def of_contradiction(cls, contradiction: Contradiction, draft: str) -> "DraftIssue":
+        """Return the issue of a contradiction that involves the file `draft`."""
+        sides = (contradiction.canon, contradiction.found)
+        own = [e for side in sides for e in side.evidence if e.document == draft]
+        others = [e for side in sides for e in side.evidence if e.document != draft]
+        values = " or ".join(f"“{side.value}”" for side in sides)
+        return cls(
+            f"contradiction: {contradiction.about}, {contradiction.attribute}: {values}?",
+            own[0].text if own else "",
+            tuple(f"In {_name_source(e)}: “{e.text}”" for e in others[:3]),
+        )
+
     def describe(self) -> str:
         """Return the issue with its quotations, on several lines."""
         quoted = [f"In the draft: “{self.quote}”"] if self.quote else []
         return "\n".join([self.text, *quoted, *self.others])
+
+
+def _name_source(evidence: TextEvidence) -> str:
+    return "a note" if evidence.chapter is None else f"chapter {evidence.chapter}"
 
 
 @dataclass(frozen=True, slots=True)
