@@ -249,28 +249,24 @@ async def check_scene(
         knowledge = await copy.bible().knowledge()
         contradictions = await find_known_contradictions(copy, CheckScope(knowledge))
         context = await asyncio.to_thread(build, knowledge, document, subject.card)
-        before = frozenset(context.texts_before)
-        claims = DraftClaimFinder(copy, before, document)
+        claims = DraftClaimFinder(copy, frozenset(context.texts_before), document)
         details = await claims.find_differences(
             knowledge.texts[document], knowledge.order, context.bible
         )
-    report = await asyncio.to_thread(inspect_draft, context)
-    report = add_findings(report, details)
+    report = add_findings(await asyncio.to_thread(inspect_draft, context), details)
     shown = [
         _rename_document(contradiction, document, DocumentId(subject.name))
         for contradiction in contradictions
         if not contradiction.intended
         and (contradiction.id not in earlier or _involves(contradiction, document))
     ]
-    chapter = knowledge.order.chapter_number(document, 0)
-    report = _drop_repeated(report, shown, DocumentId(subject.name))
     return CheckedScene(
         subject.name,
         tuple(shown),
-        report,
-        chapter,
-        document not in order.outlines and knowledge.order.story[-1] != document,
-        before=before,
+        _drop_repeated(report, shown, DocumentId(subject.name)),
+        chapter=knowledge.order.chapter_number(document, 0),
+        moves_chapters=document not in (*order.outlines, knowledge.order.story[-1]),
+        before=frozenset(context.texts_before),
     )
 
 

@@ -251,8 +251,7 @@ def render_board(board: Board) -> str:
 
 
 def _render_card(card: SceneCard) -> Iterable[str]:
-    title = " ".join(card.title.split())
-    yield f"#### {title} ^{card.id}"
+    yield f"#### {_render_words(card.title)} ^{card.id}"
     fields = {
         "pov": card.pov,
         "people": ", ".join(card.people),
@@ -262,16 +261,21 @@ def _render_card(card: SceneCard) -> Iterable[str]:
     }
     for name, value in fields.items():
         if value:
-            yield f"- {name}: {' '.join(value.split())}"
+            yield f"- {name}: {_render_words(value)}"
     if card.summary:
         yield from ("", _protect(card.summary))
     for beat in card.beats:
-        yield from ("", f"##### {' '.join(beat.split())}")
+        yield from ("", f"##### {_render_words(beat)}")
+
+
+def _render_words(text: str) -> str:
+    """Return a text on one line, without the marks that start and end comments."""
+    return re.sub(r"<!(?=--)|%(?=%)", r"\g<0> ", " ".join(text.split()))
 
 
 def _protect(summary: str) -> str:
     """Return a summary that Markdown does not read as a heading, list or fence."""
-    text = " ".join(summary.split()).replace("<!--", "<! --").replace("%%", "% %")
+    text = _render_words(summary)
     return f"\\{text}" if _MARKUP.match(text) else text
 
 

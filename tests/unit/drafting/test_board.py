@@ -120,6 +120,11 @@ def test_a_file_may_have_lines(text: str, place: ScenePlace | None) -> None:
     assert parse_scene_place(str(place or "")) == place
 
 
+def test_marks_of_comments_in_titles_hide_no_scene() -> None:
+    cards = [SceneCard(id="", title=title) for title in ("%%%", "<!-- Fog", "%% -->")]
+    assert len(parse_board(render_board(Board(tuple(cards)))).cards) == 3
+
+
 WORDS = st.lists(
     st.text("abcXYZ'’-#*^<!%:“”é", min_size=1, max_size=8), max_size=5
 ).map(" ".join)
