@@ -59,6 +59,7 @@ def test_a_search_as_json_has_the_documented_keys(marsh: Terminal) -> None:
     assert set(ran.json) == {
         "question",
         "as_of",
+        "chapters",
         "passages",
         "total",
         "total_matches",
