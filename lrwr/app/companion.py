@@ -3,7 +3,7 @@ outlast a stopped process.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -13,10 +13,18 @@ from lrwr.app.books import BookRecord, open_bookshelf
 from lrwr.app.container import Workspace
 from lrwr.app.reading_tools import ReadingTools, open_reading_tools
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.attribution.answer_sentences import states_silence
-from lrwr.core.attribution.citations import strip_answer_citation_marks
+from lrwr.core.attribution.answer_sentences import (
+    iter_answer_sentences,
+    states_silence,
+)
+from lrwr.core.attribution.citations import (
+    drop_unknown_numbers,
+    split_unfinished_mark,
+    strip_answer_citation_marks,
+)
 from lrwr.core.attribution.claims import CheckedAnswer, check_citations
 from lrwr.core.attribution.details import stem_words
+from lrwr.core.attribution.names import find_missing_names
 from lrwr.core.attribution.sources import StoryContext
 from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import AvatarAnswer, TurnEventEmitter
@@ -37,6 +45,7 @@ from lrwr.core.model.turns import (
 from lrwr.core.ports.models import ChatMessage
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.reading.annotations import find_quote
+from lrwr.core.reading.bounded_book import BoundedBook
 from lrwr.core.reading.steps import (
     ReadingPassage,
     ReadingQuestion,
@@ -164,7 +173,6 @@ class ReadingCompanion:
         graph = reading_graph.compile_reading_graph(
             avatar.chat, avatar.context_tokens, reading_graph.create_checkpointer()
         )
-        has_cited = False
 
         async def run_tool(call: ToolCall) -> ToolResult:
             own_words = f"{asked_question.text} {asked_question.passage}"
@@ -174,19 +182,15 @@ class ReadingCompanion:
             self.unfinished.save(asked_question, self.position, steps)
             return result
 
-        def write(piece: str) -> None:
-            nonlocal has_cited
-            if not has_cited:
-                has_cited = True
-                for citation in self._list_citations(steps):
-                    emit(PassageCited(citation))
-            emit(AnswerToken(piece, AnswerSpeaker.AVATAR))
-
+        answer = _AnswerStream(emit, lambda: self._list_citations(steps))
         start = reading_graph.build_reading_state(asked_question, steps)
         try:
-            text = await reading_graph.run_reading_graph(graph, start, run_tool, write)
+            text = await reading_graph.run_reading_graph(
+                graph, start, run_tool, answer.write
+            )
         except ServiceUnavailable as error:
             raise _keep_steps(error, len(steps)) from error
+        answer.finish()
         self.unfinished.delete(asked_question, self.position)
         return self._check_answer(text, question, steps, avatar.model)
 
@@ -273,27 +277,81 @@ class ReadingCompanion:
         model: str,
     ) -> AvatarAnswer:
         chapter = question.horizon.chapter if question.horizon else None
+        outline = self.record.outline
+        # No finding may depend on what comes after the position.
+        book = BoundedBook(outline, self.record.chapters, self.text.text, self.position)
+        read_text = DocumentText(book.text, self.text.lines)
+        shown = [self.tools.place, *filter(None, (s.result.text for s in steps))]
         checked: CheckedAnswer = check_citations(
             text,
             self._list_citations(steps),
             find_sentence_spans,
             question=question.text,
-            decided=[self.tools.place, *filter(None, (s.result.text for s in steps))],
+            decided=shown,
             story=StoryContext(
                 question.cast,
-                texts={self.record.document: self.text},
+                texts={self.record.document: read_text},
                 chapters=frozenset(() if chapter is None else (chapter,)),
                 narrators=question.narrators,
             ),
         )
+        source = "\n".join((read_text.text, outline.title, *outline.authors, *shown))
+        unread = _describe_unread_names(checked, source, question.cast)
         return AvatarAnswer(
             checked.text,
             checked.citations,
             findings=checked.findings,
-            remarks=tuple(moved.remark for moved in checked.moved),
+            remarks=(*checked.remarks, *unread),
             model=model,
             is_silent=states_silence(checked.text, find_sentence_spans),
         )
+
+
+class _AnswerStream:
+    """Emits the pieces of an answer, the citations first, without numbers that do not
+    exist: as the answer will be stored. `list_citations` returns those that exist.
+    """
+
+    def __init__(
+        self, emit: TurnEventEmitter, list_citations: Callable[[], Sequence[Citation]]
+    ) -> None:
+        self._emit, self._list_citations = emit, list_citations
+        self._numbers: frozenset[int] | None = None
+        self._unfinished_mark = ""
+
+    def write(self, piece: str) -> None:
+        if self._numbers is None:
+            citations = self._list_citations()
+            self._numbers = frozenset(citation.number for citation in citations)
+            for citation in citations:
+                self._emit(PassageCited(citation))
+        text, self._unfinished_mark = split_unfinished_mark(
+            self._unfinished_mark + piece
+        )
+        self._emit_text(drop_unknown_numbers(text, self._numbers))
+
+    def finish(self) -> None:
+        self._emit_text(self._unfinished_mark)
+
+    def _emit_text(self, text: str) -> None:
+        if text:
+            self._emit(AnswerToken(text, AnswerSpeaker.AVATAR))
+
+
+def _describe_unread_names(
+    checked: CheckedAnswer, read_text: str, cast: Sequence[Collection[str]]
+) -> tuple[str, ...]:
+    """Return a remark on the names in the statements of an answer that `read_text` lacks,
+    without those of its findings; empty if there are none.
+    """
+    statements = "\n".join(
+        sentence.claim
+        for sentence in iter_answer_sentences(checked.text, find_sentence_spans)
+    )
+    reported = {word for finding in checked.findings for word in finding.words}
+    missing = find_missing_names(statements, read_text, cast)
+    names = [name.text for name in missing if name.text not in reported]
+    return (f"Not in what you have read: {', '.join(names)}.",) if names else ()
 
 
 def _import_graph() -> ModuleType:

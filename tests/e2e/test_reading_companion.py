@@ -167,11 +167,54 @@ def test_a_passage_is_read_with_its_surroundings_before_the_first_step(
     )
 
 
-def test_a_name_from_after_the_position_is_reported(
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "{} will take her lamps.",
+        "The text so far mentions neither {} nor a thief.",
+        "A thief, {}, counted the lamps.",
+    ],
+)
+@pytest.mark.parametrize("question", ["Is it {}?", "Who took the lamps?"])
+def test_a_name_from_after_the_position_is_treated_as_an_invented_one(
+    reader: Terminal, server: ModelServer, question: str, answer: str
+) -> None:
+    """Nobody learns from a remark which names come later."""
+    outputs = []
+    for name in ("Hob Tarn", "Ada Pike"):
+        server.will(step("answer"), Say(answer.format(name)))
+        ran = run(
+            reader, "ask", "--book", "lanterns", question.format(name), "--json"
+        ).json
+        notes = ran["remarks"] + [f["message"] for f in ran["findings"]]
+        outputs.append("\n".join(notes).replace(name, "NAME"))
+    assert outputs[0] == outputs[1]
+    assert ("NAME" in outputs[0]) == ("neither" not in answer)
+
+
+def test_a_chapter_after_the_last_is_not_told_from_one_after_the_position(
     reader: Terminal, server: ModelServer
 ) -> None:
-    server.will(step("answer"), Say("Hob Tarn will take her lamps."))
-    assert "First mentioned later in the story: Hob Tarn" in run(reader, *ASK).out
+    for number in (2, 9):
+        server.will(step("answer"), Say("The text so far does not say it."))
+        question = f"What happens in chapter {number}?"
+        answer = run(reader, "ask", "--book", "lanterns", question, "--json").json
+        assert answer["remarks"] == []
+
+
+def test_what_is_stated_without_a_citation_or_with_none_that_exists_is_reported(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(
+        step("current_page"),
+        step("answer"),
+        Say("The lamps that Nell counts are stolen goods. She weds a sailor [99]."),
+    )
+    ran = run(reader, *ASK)
+    assert "Without a supporting citation: “The lamps that Nell" in ran.out
+    assert "Without a supporting citation: “She weds a sailor" in ran.out
+    assert "There is no passage [99]: the number was removed." in ran.out
+    assert "weds a sailor.\n" in ran.out
 
 
 def test_a_conversation_continues_and_its_first_answer_is_in_the_prompt(

@@ -41,7 +41,7 @@ _SHOWN = (
 _GIVES = r"(?:gives?|mentions?|names?|says?|sees?|shows?|states?|tells?)\b"
 _ASKED = r"\b(?:names?|how|what|when|where|whether|which|who|whom|whose|why)\b"
 _ABSTENTION = re.compile(
-    rf"{_SOURCE}[^.!?]*\b(?:silent|leaves?|unknown|few|nothing|nobody|nowhere|no)\b"
+    rf"{_SOURCE}[^.!?]*\b(?:silent|leaves?|unknown|few|nothing|nobody|nowhere|no|neither)\b"
     rf"|{_SOURCE}[^.!?]*\b(?:not|never)\b(?:\W+\w+){{0,2}}?\W+{_TELLING}"
     rf"|{_NOTHING}[^.!?]*{_SOURCE}|n['’]t (?:say|tell|know|mention)"
     rf"|\b(?:is|are|was|were|been) (?:not|never) (?:\w+ ){{0,2}}?{_SHOWN}"
@@ -77,7 +77,7 @@ _TELLS = (
 )
 _SILENCE = re.compile(
     rf"\b{_SOURCE}\b[^.!?]{{0,40}}?\b(?:silent|(?:does|do|did|has|have)(?: not|n['’]t)"
-    rf"|never|nowhere)\b"
+    rf"|never|nowhere|{_TELLS} neither)\b"
     rf"|\b(?:nothing|nowhere|none|no {_SOURCE})\b[^.!?]{{0,40}}?\b(?:{_SOURCE}|{_TELLS})\b"
     r"|\b(?:is|are|was|were|been) (?:not|never) (?:yet )?(?:said|told|stated|mentioned|defined|named|given"
     r"|specified|revealed|explained|described|settled|decided)\b",

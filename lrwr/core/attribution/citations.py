@@ -1,7 +1,7 @@
 """Numbers citations, finds cited words in the current text, and reads citation marks."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lrwr.core.bible.values import TextEvidence
@@ -24,6 +24,9 @@ ANY_MARK = re.compile(rf"{CITATION_MARK.pattern}|{WEB_MARK.pattern}")
 
 _MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + CITATION_MARK.pattern)
 _ANY_MARK_AND_SPACE = re.compile(rf"[^\S\n]*(?:{ANY_MARK.pattern})")
+
+
+_UNFINISHED_MARK = re.compile(r"(?<![^\S\n])[^\S\n]*(?:\[[\d\s,;–-]{0,80})?\Z")
 
 
 class CitationNumbering:
@@ -201,6 +204,40 @@ def drop_unknown_numbers(answer: str, numbers_of_citations: frozenset[int]) -> s
     while before != answer:  # removing a mark may create another one: "[[9]8]"
         before, answer = answer, _MARK_AND_SPACE.sub(keep_known_numbers, answer)
     return answer
+
+
+def split_unfinished_mark(text: str) -> tuple[str, str]:
+    """Return a part of a streamed answer without the beginning of a citation mark at its
+    end, and that beginning.
+    """
+    start = _UNFINISHED_MARK.search(text)
+    end = start.start() if start else len(text)
+    return text[:end], text[end:]
+
+
+def list_unknown_numbers(
+    answer: str, numbers_of_citations: frozenset[int]
+) -> tuple[int, ...]:
+    """Return the single citation numbers of `answer` that are not in
+    `numbers_of_citations`, each once, in its order.
+    """
+    numbers = (
+        int(part)
+        for mark in CITATION_MARK.finditer(answer)
+        for part in re.split(r"\s*[,;]\s*", mark[1])
+        if part.isdecimal()
+    )
+    return tuple(dict.fromkeys(n for n in numbers if n not in numbers_of_citations))
+
+
+def format_unknown_numbers(numbers: Sequence[int]) -> tuple[str, ...]:
+    """Return the remark on citation numbers that do not exist; empty without any."""
+    if not numbers:
+        return ()
+    marks = ", ".join(f"[{number}]" for number in numbers)
+    if len(numbers) == 1:
+        return (f"There is no passage {marks}: the number was removed.",)
+    return (f"There are no passages {marks}: the numbers were removed.",)
 
 
 def parse_numbers(mark_text: str) -> list[int]:

@@ -11,7 +11,12 @@ from lrwr.core.attribution.answer_sentences import (
     iter_answer_sentences,
     states_nothing,
 )
-from lrwr.core.attribution.citations import ANY_MARK, drop_unknown_numbers
+from lrwr.core.attribution.citations import (
+    ANY_MARK,
+    drop_unknown_numbers,
+    format_unknown_numbers,
+    list_unknown_numbers,
+)
 from lrwr.core.attribution.concrete_words import (
     find_changed_words,
     group_equivalents,
@@ -101,13 +106,20 @@ class CitationFinding:
 class CheckedAnswer:
     """An answer with corrected citation numbers, the citations that it uses in the order
     of their numbers, and the findings, in text order. `moved` are the quotations that
-    got another number.
+    got another number, `unknown` the citation numbers that do not exist.
     """
 
     text: str
     citations: tuple[Citation, ...]
     findings: tuple[CitationFinding, ...]
     moved: tuple[MovedQuotation, ...] = field(default=(), compare=False)
+    unknown: tuple[int, ...] = field(default=(), compare=False)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences that say which citation numbers were changed or removed."""
+        moved = (quotation.remark for quotation in self.moved)
+        return (*moved, *format_unknown_numbers(self.unknown))
 
 
 def check_citations(
@@ -141,9 +153,9 @@ def check_citations(
     """
     by_number = {citation.number: citation for citation in citations}
     pages = {page.number: page for page in web}
-    text = drop_unknown_numbers(
-        normalize_web_marks(answer, frozenset(pages)), frozenset(by_number)
-    )
+    marked = normalize_web_marks(answer, frozenset(pages))
+    text = drop_unknown_numbers(marked, frozenset(by_number))
+    unknown = list_unknown_numbers(marked, frozenset(by_number))
     every = AnswerSources(
         tuple(citations),
         sentences,
@@ -167,7 +179,7 @@ def check_citations(
         ),
     ]
     ordered = sorted(findings, key=lambda finding: finding.span)
-    return CheckedAnswer(text, cited, tuple(ordered), moved)
+    return CheckedAnswer(text, cited, tuple(ordered), moved, unknown)
 
 
 def _check_sentences(
@@ -379,8 +391,12 @@ def _is_supported(
         return True
     texts = [c.text for c in sources.cited if c.number in sentence.numbers]
     texts = texts or [c.text for c in sources.cited]
-    if not stems or source.supports(_add_equivalents(sentence.claim, stems)):
-        return bool(sources.cited or sources.decided or sentence.is_abstention)
+    words = _add_equivalents(sentence.claim, stems)
+    if not sources.cited:  # the words of the question alone support nothing
+        is_decided = bool(stems) and sources.decisions.supports(words)
+        return is_decided or sentence.is_abstention
+    if not stems or source.supports(words):
+        return True
     shared = len(stems & stem_words(source.text))
     is_summary = len(stems) >= MIN_SUMMARY_WORDS and shared >= MIN_SUMMARY_SHARE * len(
         stems

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import PurePosixPath
@@ -143,6 +143,11 @@ class AnswerSources:
     notes: Mapping[int, str]
     decided: tuple[str, ...]
     story: StoryContext
+
+    @cached_property
+    def decisions(self) -> CitedSource:
+        """The source of what rests on the user's decisions alone."""
+        return replace(self, cited=(), question="").select(())
 
     def select(self, numbers: Collection[int]) -> CitedSource:
         """Return the source of a sentence with these numbers; without any, all."""

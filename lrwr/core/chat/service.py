@@ -233,7 +233,8 @@ class AvatarSessionService:
         self, pending: _PendingTurn, turn_recorder: TurnRecorder
     ) -> str:
         turn, horizon = turn_recorder.result, pending.question.horizon
-        if horizon is None or turn is None or not turn.output.model:
+        # A reader must not learn from a remark which names come later.
+        if self._companion or not horizon or turn is None or not turn.output.model:
             return ""
         whole = await self._bible.names()
         known = collect_bible_names(pending.bible)
@@ -328,6 +329,7 @@ class AvatarSessionService:
             text, state, horizon, turns, order, self._bible, self._freshness
         )
         remark = describe_question_chapters(text, order, horizon, limit)
+        remark = "" if self._companion and limit else remark
         return _PendingTurn(question, bible, order, before, turns, remark)
 
     async def _warn_about_changed_passages(

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.citations import (
     CITATION_MARK,
+    drop_unknown_numbers,
+    split_unfinished_mark,
     strip_answer_citation_marks,
 )
 from lrwr.core.attribution.claims import CheckedAnswer, check_citations
@@ -47,6 +49,49 @@ def doubts_of(checked: CheckedAnswer) -> list[str]:
 )
 def test_a_number_that_stands_for_nothing_is_taken_out(answer: str, kept: str) -> None:
     assert check_citations(answer, BOTH, find_sentence_spans).text == kept
+
+
+@pytest.mark.parametrize(
+    ("answer", "remarks"),
+    [
+        ("The lamp burns [1].", ()),
+        ("It burns [7].", ("There is no passage [7]: the number was removed.",)),
+        (
+            "It burns [1, 7][8].",
+            ("There are no passages [7], [8]: the numbers were removed.",),
+        ),
+    ],
+)
+def test_a_number_that_is_taken_out_is_named(
+    answer: str, remarks: tuple[str, ...]
+) -> None:
+    assert check_citations(answer, BOTH, find_sentence_spans).remarks == remarks
+
+
+def test_the_words_of_the_question_alone_support_nothing() -> None:
+    question = "Who keeps the stolen lamp in the cellar?"
+    answer = "Nell keeps the stolen lamp in the cellar."
+    for decided in ((), ("The quay is long.",)):
+        checked = check_citations(
+            answer, (), find_sentence_spans, question=question, decided=decided
+        )
+        assert doubts_of(checked) == [answer]
+    settled = ("Nell keeps the stolen lamp in the cellar.",)
+    checked = check_citations(
+        answer, (), find_sentence_spans, question=question, decided=settled
+    )
+    assert doubts_of(checked) == []
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_a_streamed_answer_is_divided_outside_of_its_marks(size: int) -> None:
+    answer = "The lamp [sic] burns [99], and [1, 2] on [9]. [7"
+    ready, rest = "", ""
+    numbers = frozenset({1, 2})
+    for at in range(0, len(answer), size):
+        part, rest = split_unfinished_mark(rest + answer[at : at + size])
+        ready += drop_unknown_numbers(part, numbers)
+    assert ready + rest == drop_unknown_numbers(answer, numbers)
 
 
 def test_what_is_cited_comes_back_in_order_and_nothing_else() -> None:

@@ -321,7 +321,7 @@ class ModelAvatar:
             checked.text,
             checked.citations,
             findings=checked.findings,
-            remarks=tuple(moved.remark for moved in checked.moved),
+            remarks=checked.remarks,
             model=self.model,
             is_silent=is_silent,
         )
