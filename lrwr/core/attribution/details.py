@@ -42,6 +42,10 @@ _SCALES: Mapping[str, int] = MappingProxyType(
 )
 _NUMBER_TOKEN = re.compile(r"\d+(?:[.,]\d{3})*|[^\W\d_]+")
 _DIGIT_ORDINAL = frozenset({"st", "nd", "rd", "th"})
+_TENS_AFTER = re.compile(
+    rf"[-‑ ](?:{'|'.join((_TENS + ' ' + _TENTHS).split())})\b", re.I
+)
+_RANGE_START = re.compile(r"\b(?:between|from)\W+$", re.I)
 _UNCOUNTED = frozenset({"zero", "one", "zeroth", "first", "second"})
 """Words that are mostly no number: "one of them", "at first", "a second later"."""
 
@@ -213,10 +217,21 @@ def _continues_number(
     if word in _SCALES:
         return last in _VALUES
     if word == "and":
-        return last in _SCALES
+        return last in _SCALES or _opens_reversed(run, token, text)
     if last in _SCALES or last == "and":
         return word in _VALUES
     return _VALUES.get(last, 0) >= 20 and 0 < _VALUES.get(word, 0) < 10
+
+
+def _opens_reversed(
+    run: Sequence[re.Match[str]], token: re.Match[str], text: str
+) -> bool:
+    """Return whether a unit and "and" begin a number such as "five-and-twenty"; not in
+    "between five and twenty".
+    """
+    is_unit = len(run) == 1 and 0 < _VALUES.get(run[0][0].lower(), 0) < 10
+    is_range = _RANGE_START.search(text[: run[0].start()])
+    return is_unit and not is_range and bool(_TENS_AFTER.match(text, token.end()))
 
 
 def _read_run(run: Sequence[re.Match[str]]) -> list[tuple[int, Span]]:

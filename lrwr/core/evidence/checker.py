@@ -29,6 +29,7 @@ from lrwr.core.evidence.later_check import (
     find_later,
     find_other_chapter,
     list_absent_words,
+    list_telling_stems,
 )
 from lrwr.core.evidence.quotation_check import (
     find_other_speaker,
@@ -49,7 +50,11 @@ from lrwr.core.evidence.statement_search import (
     list_subject_forms,
     resolve_subject,
 )
-from lrwr.core.evidence.statements import DraftStatement, split_clauses
+from lrwr.core.evidence.statements import (
+    MIN_CLAUSE_STEMS,
+    DraftStatement,
+    split_clauses,
+)
 from lrwr.core.model.chunks import ChunkKind, Passage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.ports.stores import PassageStore
@@ -164,7 +169,8 @@ class DraftChecker:
         """
         passages = [candidate.passage for candidate in candidates]
         for clause in split_clauses(statement.own_text):
-            if len(stem_words(clause)) < MIN_LATER_WORDS:
+            telling = len(list_telling_stems(clause, story.cast))
+            if telling < MIN_CLAUSE_STEMS or len(stem_words(clause)) < MIN_LATER_WORDS:
                 continue
             part = replace(statement, text=clause, quotations=())
             later = find_later(

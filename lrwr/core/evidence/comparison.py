@@ -12,7 +12,6 @@ from lrwr.core.attribution.details import (
     are_hedged,
     find_missing_negation,
     find_number_places,
-    find_numbers,
     has_negation,
     loses_negation,
     stem_words,
@@ -187,12 +186,26 @@ def _measure_order(statement: str, found: str) -> float:
 class _Change:
     """Words that differ between a statement and the text that it repeats.
 
-    `names` are those of both sides extended to whole names.
+    `names` are those of both sides, `numbers` the numbers of both sides with their words,
+    extended to whole names and numbers.
     """
 
     stated: str
     found: str
     names: tuple[str, str]
+    numbers: tuple[list[tuple[int, str]], list[tuple[int, str]]]
+
+    @property
+    def compared_numbers(
+        self,
+    ) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+        """The numbers of both sides; none if only one side has words and they are no
+        part of a number.
+        """
+        words = self.stated or self.found
+        numbers = self.numbers[0 if self.stated else 1]
+        is_divided = any(number not in words for _, number in numbers)
+        return self.numbers if is_divided or (self.stated and self.found) else ([], [])
 
 
 def _iter_changes(
@@ -221,11 +234,34 @@ def _iter_changes(
                     _cut_name(statement, own, Span(start, end), known),
                     _cut_name(found, other, Span(from_, to), known),
                 ),
+                (
+                    _cut_numbers(statement, own, Span(start, end)),
+                    _cut_numbers(found, other, Span(from_, to)),
+                ),
             )
 
 
 def _cut(text: str, words: Sequence[re.Match[str]]) -> str:
     return text[words[0].start() : words[-1].end()] if words else ""
+
+
+def _cut_numbers(
+    text: str, words: Sequence[re.Match[str]], part: Span
+) -> list[tuple[int, str]]:
+    """Return the numbers in the `part` of `words`, and one that it divides: "five-and" is
+    a part of "five-and-twenty". An empty part has the number of the word before or after
+    it.
+    """
+    numbers = find_number_places(text)
+    inside = (
+        words[part.start : part.end] or words[max(0, part.start - 1) : part.end + 1]
+    )
+    start, end = (inside[0].start(), inside[-1].end()) if inside else (0, 0)
+    return [
+        (value, text[span.start : span.end])
+        for value, span in numbers
+        if span.start < end and start < span.end
+    ]
 
 
 def _cut_name(
@@ -268,7 +304,7 @@ def _compare_words(
         stated, there = change.stated, change.found
         if max(len(_fold(stated)), len(_fold(there))) > MAX_CHANGED_WORDS:
             continue
-        own, theirs = find_numbers(stated), find_numbers(there)
+        own, theirs = change.compared_numbers
         if _may_agree(own, theirs, statement, found):
             continue
         if own and theirs and [n for n, _ in own] != [n for n, _ in theirs]:
@@ -358,7 +394,7 @@ def _compare_details(
     negation = find_missing_negation(statement, sentences)
     if negation:
         yield DetailDifference(DetailKind.NEGATION, negation[0], "")
-    elif loses_negation(statement, sentences):
+    elif loses_negation(strip_names(statement, cast), sentences):
         yield DetailDifference(DetailKind.NEGATION, "", "not")
     changed = find_changed_words(statement, sentences, around)
     # `find_attribute_differences` compares colours.

@@ -22,7 +22,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from lrwr.core.ports.stores import AnalysisStore
 
-PROMPT_REVISION = "4"
+PROMPT_REVISION = "5"
 """Version of prompt and schema; part of the cache key of verdicts."""
 
 STATEMENTS_PER_CALL = 6
@@ -48,8 +48,11 @@ statement: it shows whom "she" or "it" means, and is not to be judged. For each 
 statement decide:
 supported: the passages say all of it, in any words, or it follows from them;
 contradicted: a passage says something that cannot be true together with it;
-absent: neither. Also choose absent where only a part is said, where the passages might \
-be about somebody or something else, or where you are not sure.
+absent: neither. Also choose absent where a person, thing, act, number, place or time in \
+the statement is not said, where the passages are about somebody or something else, or \
+where you are not sure. What only frames, values or sums up (“it is essential that”, “at \
+last”) need not be said. A “this” or “it” that nothing explains means what the passages \
+are about.
 Judge what is meant, not the choice of words. Two passages together may say it. What a \
 character says shows that it was said, and counts for what it tells of unless something \
 speaks against it; where the narration tells it too, the narration decides. What is only \

@@ -3,7 +3,7 @@ chapter, or nowhere.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from lrwr.core.attribution.details import find_chapter_numbers, stem_words
 from lrwr.core.attribution.names import (
@@ -18,6 +18,7 @@ from lrwr.core.evidence.comparison import DetailDifference, DetailKind
 from lrwr.core.evidence.results import CheckedStory, ComparedPassage
 from lrwr.core.evidence.statements import DraftStatement
 from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
+from lrwr.core.nlp.names.lexicon import NAME_TITLES
 
 MIN_LATER_WORDS = 4
 MIN_LATER_SHARE = 0.75
@@ -86,6 +87,14 @@ def find_later(
         return naming
     telling = (c for c in later if _is_told_later(statement, story, c, visible))
     return min(telling, key=lambda c: c.chapter, default=None)
+
+
+def list_telling_stems(text: str, cast: Sequence[Collection[str]]) -> frozenset[str]:
+    """Return the stems of the content words of `text` that are no names or titles."""
+    words = WORD_PATTERN.findall(strip_names(text, cast))
+    return stem_words(
+        " ".join(w for w in words if normalize_word(w) not in NAME_TITLES)
+    )
 
 
 def find_closer_chapter(

@@ -76,7 +76,8 @@ You write {a_name} about a novel, for its author to revise. Readers: {audience}.
 Length: {length}.
 Use only the numbered facts and the brief. Every sentence that says something about the \
 story or the world names the numbers of the facts it rests on, a question about what \
-happened too; a greeting or an invitation names none, and promises and praises nothing. Do not invent names, numbers, quotations or events, and do \
+happened too; a greeting, an invitation, or what only the brief says names none, and \
+promises and praises nothing. Do not invent names, numbers, quotations or events, and do \
 not go beyond a fact. Quote only words that stand in a quotation, between “ and ”, \
 letter by letter. No superlatives, no praise of the book, no placeholders, no numbers \
 in brackets: the numbers go into `facts`.

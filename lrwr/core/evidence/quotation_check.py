@@ -33,6 +33,14 @@ _CHAPTER = re.compile(r"\b(?:in |of )?chapter [\w-]+", re.IGNORECASE)
 
 _CLAUSE_END = re.compile(r"[,;:!?—–]|(?<!\bMr)(?<!\bMrs)(?<!\bDr)\.")
 
+_WORDS_OF = re.compile(
+    r"(?:was|were) (?:[a-z]+ ){0,3}(?:words?|cry|answer|reply|question|remark)\b"
+    r".*\b(?:from|of|by) ",
+    re.IGNORECASE,
+)
+"""How a text may name the speaker: "were the last words of Nell"."""
+
+_LONG_TAG_WORDS = 12
 _TAG_WORDS = 3
 """Words between a quotation and its verb of saying, at most: "says the old keeper"."""
 
@@ -192,7 +200,7 @@ def _find_other_tag(
     """
     words = r"\W+".join(re.findall(r"\w+", quotation.text))
     tags = [
-        " ".join(_CLAUSE_END.split(match[1])[0].split()[: _TAG_WORDS + 1])
+        _cut_tag(_CLAUSE_END.split(match[1])[0])
         for text in texts
         for match in re.finditer(
             rf"(?i:{words})[,.!?…—–]*[”\"’']\s+([^“”‘\"\n]+)", text
@@ -201,13 +209,20 @@ def _find_other_tag(
     speakers = {
         tag: speaker
         for tag in tags
-        if any(map(is_saying, tag.split()))
+        if any(map(is_saying, tag.split())) or _WORDS_OF.match(tag)
         for speaker in _list_tagged(tag, story)[:1]
     }
     if not tags or len(speakers) < len({*tags}):
         return ""
     is_other = all(speaker.isdisjoint(named) for speaker in speakers.values())
     return tags[0].strip(" .,") if is_other else ""
+
+
+def _cut_tag(clause: str) -> str:
+    """Return the words after a quotation that may say who speaks."""
+    words = clause.split()
+    most = _LONG_TAG_WORDS if _WORDS_OF.match(clause) else _TAG_WORDS + 1
+    return " ".join(words[:most])
 
 
 def _list_tagged(

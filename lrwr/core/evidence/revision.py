@@ -60,6 +60,22 @@ _STATEMENT_BEFORE_QUESTION = re.compile(
     r"(?P<statement>[^?]+?)(?:[:;–—]\s|\s?—\s?)[^?]*\?\W*"
 )
 
+_ADDRESS = re.compile(
+    r"\W*(?:dear|hello|hi) (?:[A-Z][\w.’'-]*|[a-z]+)(?: [A-Z][\w.’'-]*){0,3}[,.:!]?\s*\Z"
+    r"|\W*(?:(?:many )?thanks|thank you)(?: (?:so|very) much)?"
+    r"(?: for (?:(?:you|your|the|time|and|consideration|considering|attention|interest"
+    r"|reading|this|letter|it|patience)\b ?)+)?[.,!]?\s*\Z"
+    r"|\W*(?:yours?(?: (?:sincerely|faithfully|truly|ever))?|sincerely|(?:kind|best|warm)"
+    r" (?:regards|wishes))[.,!]?\s*\Z",
+    re.IGNORECASE,
+)
+"""The address or the end of a letter, which say nothing: "Dear Ms. Bell," "Best wishes,"."""
+
+_BOOK_STEMS = stem_words(
+    "book complete fiction length long manuscript novel story word"
+)
+"""What a sentence about the book as a book may say besides the words of the brief."""
+
 _PROMISE = re.compile(
     r"\b(?:nothing|everything|no one|nobody|everyone) (?:will|is|may|can)\b[^.?!]*"
     r"|(?:life|lives|world) will (?:never|change)\b[^.?!]*|chang\w+ (?:everything|forever)"
@@ -202,6 +218,8 @@ async def _check_by_rules(
     if later is not None:
         return f"the story tells it only in chapter {later.chapter}"
     if not sentence.facts:
+        if _ADDRESS.match(text) or _repeats_brief(text, parts.brief):
+            return ""
         has_claim = any(r.result is not StatementResult.NOTHING for r in results)
         has_claim = has_claim or _claims_before_question(text)
         return _NO_FACT if has_claim else _describe_framing(text, pack, parts)
@@ -215,6 +233,12 @@ async def _check_by_rules(
         if parts.judge is not None and all(map(_lacks_negation_only, differing)):
             progress.doubts[sentence], reason = reason, ""
     return reason
+
+
+def _repeats_brief(text: str, brief: str) -> bool:
+    """Return whether a sentence says no more than the author's brief, in its words."""
+    said = stem_words(text) - _BOOK_STEMS
+    return bool(said) and said <= stem_words(brief) and not _PROMISE.search(text)
 
 
 def _find_praise(text: str, source: str) -> str:

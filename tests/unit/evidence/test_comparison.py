@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.attribution.details import find_numbers
 from lrwr.core.evidence.comparison import DetailKind, compare_with_text
 
 CAST = (
@@ -109,6 +110,10 @@ def test_a_hedged_number_that_fits_the_text_is_no_difference(statement: str) -> 
             "At once Nell climbed the ladder to the lamp room.",
         ),
         (
+            "It was three miles from Thole to the mill.",
+            "It was two or three miles from Thole to the mill.",
+        ),
+        (
             "Jack has four: girls of six and eight, and two boys.",
             "“How many has Jack?” “Four. Two girls of six and eight, and two boys.”",
         ),
@@ -140,6 +145,16 @@ def test_words_that_affirm_or_count_a_list_are_no_differences(
             "Nell lit the lamp in the old room before anybody had supper. Jack slept.",
             ("name", "Jack", "Nell"),
         ),
+        (
+            "It was only twenty miles from Thole to the mill.",
+            "It was only five-and-twenty miles from Thole to the mill.",
+            ("number", "twenty", "five-and-twenty"),
+        ),
+        (
+            "It was only twenty-two miles from Thole to the mill.",
+            "It was only twenty miles from Thole to the mill.",
+            ("number", "twenty-two", "twenty"),
+        ),
     ],
 )
 def test_other_negations_and_swapped_names_are_found(
@@ -165,6 +180,40 @@ def test_a_hedged_number_that_cannot_be_is_a_difference(
     statement: str, stated: str
 ) -> None:
     assert differences(statement)[0] == ("number", stated, "fourteen")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("She is seven-and-twenty.", [27]),
+        ("He was five and twenty years old.", [25]),
+        ("It was his five-and-twentieth year.", [25]),
+        ("There are between five and twenty mules.", [5, 20]),
+        ("There are three and then twenty mules.", [3, 20]),
+        ("Three hundred and six mules, and six and eight cats.", [306, 6, 8]),
+    ],
+)
+def test_numbers_with_the_unit_first_are_read(text: str, values: list[int]) -> None:
+    assert [value for value, _ in find_numbers(text)] == values
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (
+            "Jack is Nell’s elder brother.",
+            "Though the elder of Nell’s family, Jack had not the patience of his brother.",
+        ),
+        (
+            "Jack will become engaged to Miss Bell.",
+            "Not even Jack seemed engaged in what Miss Bell had said to Mr. Bell.",
+        ),
+    ],
+)
+def test_names_alone_do_not_make_a_sentence_deny_it(statement: str, text: str) -> None:
+    compared = compare_with_text(statement, text, find_sentence_spans, CAST)
+    assert compared is not None
+    assert compared.differences == ()
 
 
 def test_the_same_hedge_before_another_number_is_a_difference() -> None:

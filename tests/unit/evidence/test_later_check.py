@@ -3,9 +3,14 @@
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import strip_names
 from lrwr.core.evidence.comparison import compare_with_text
-from lrwr.core.evidence.later_check import find_closer_chapter, find_later
+from lrwr.core.evidence.later_check import (
+    find_closer_chapter,
+    find_later,
+    list_telling_stems,
+)
 from lrwr.core.evidence.results import CheckedStory, ComparedPassage
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Passage
@@ -61,6 +66,10 @@ def test_a_few_words_about_somebody_else_do_not_tell_it() -> None:
     statement = "Nell begins to grow fond of the ferryman’s sister."
     assert find_chapter(statement, (9, f"Hob left. {text}")) == 9
     assert find_chapter(statement, (9, text.replace("He", "Hob"))) is None
+
+
+def test_names_and_titles_tell_nothing() -> None:
+    assert list_telling_stems("Mrs. Lusk, Nell’s rower", CAST) == stem_words("rower")
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,31 @@ def test_the_only_narrator_is_who_says_i(
     assert (difference.found if difference else None) == found
 
 
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        (
+            "were the first words that came, at a run, from Mr. Lusk.",
+            None,
+        ),
+        (
+            "were the first words that came from Mr. Lusk.",
+            "were the first words that came from Mr. Lusk",
+        ),
+        ("was the only answer of Jack.", None),
+        ("were lights on the boat of Mr. Lusk.", None),
+    ],
+)
+def test_the_speaker_may_be_named_after_words_about_the_words(
+    after: str, found: str | None
+) -> None:
+    (statement,) = read("“Is nobody here to row?” said Jack.")
+    difference = find_other_speaker(
+        statement, [f"“Is nobody here to row?” {after}"], STORY
+    )
+    assert (difference.found if difference else None) == found
+
+
 def test_the_speaker_is_found_whichever_apostrophes_the_text_has() -> None:
     (statement,) = read("“I'd thought the mule was a ghost,” remarked Jack.")
     text = "‘Good heavens!—I’d thought the mule was a ghost,’ remarked Nell, while mending nets."

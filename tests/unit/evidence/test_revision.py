@@ -57,13 +57,16 @@ class NegationChecker:
 
 
 class QuietChecker:
-    """Finds nothing to check."""
+    """Finds that each statement has one `result`: nothing to check."""
+
+    def __init__(self, result: StatementResult = StatementResult.NOTHING) -> None:
+        self._result = result
 
     async def check(
         self, statement: DraftStatement, *_: object, **__: object
     ) -> CheckedStatement:
-        """Return the statement as one that states nothing."""
-        return CheckedStatement(statement, StatementResult.NOTHING)
+        """Return the statement with the result."""
+        return CheckedStatement(statement, self._result)
 
 
 class SteadyJudge:
@@ -117,6 +120,33 @@ async def test_what_a_question_states_before_it_asks_needs_a_fact(
 ) -> None:
     parts = SentenceCheckParts(
         cast("DraftChecker", QuietChecker()), STORY, find_sentence_spans
+    )
+    check = await check_draft_sentences([DraftSentence(text)], PACK, parts)
+    assert bool(check.flagged) == is_flagged
+
+
+@pytest.mark.parametrize(
+    ("text", "is_flagged"),
+    [
+        ("Dear Ms. Bell,", False),
+        ("Thank you for your time and consideration.", False),
+        ("Best wishes,", False),
+        ("My novel is complete at 83,000 words.", False),
+        ("Then Nell meets the mule again.", False),
+        ("My novel is complete at 93,000 words.", True),
+        ("Dear Ms. Bell, Nell has drowned a mule.", True),
+        ("Thank you for drowning the mule.", True),
+        ("Then Nell sells the mule again.", True),
+    ],
+)
+async def test_an_address_and_the_words_of_the_brief_need_no_fact(
+    text: str, *, is_flagged: bool
+) -> None:
+    parts = SentenceCheckParts(
+        cast("DraftChecker", QuietChecker(StatementResult.OUTSIDE)),
+        STORY,
+        find_sentence_spans,
+        brief="Nell meets a mule again (The manuscript has 83,000 words.)",
     )
     check = await check_draft_sentences([DraftSentence(text)], PACK, parts)
     assert bool(check.flagged) == is_flagged
