@@ -71,9 +71,7 @@ _ADDRESS = re.compile(
 )
 """The address or the end of a letter, which say nothing: "Dear Ms. Bell," "Best wishes,"."""
 
-_BOOK_STEMS = stem_words(
-    "book complete fiction length long manuscript novel story word"
-)
+_BOOK_WORDS = "book complete fiction length long manuscript novel story word"
 """What a sentence about the book as a book may say besides the words of the brief."""
 
 _PROMISE = re.compile(
@@ -237,8 +235,8 @@ async def _check_by_rules(
 
 def _repeats_brief(text: str, brief: str) -> bool:
     """Return whether a sentence says no more than the author's brief, in its words."""
-    said = stem_words(text) - _BOOK_STEMS
-    return bool(said) and said <= stem_words(brief) and not _PROMISE.search(text)
+    stems = stem_words(text) - stem_words(_BOOK_WORDS)
+    return bool(stems) and stems <= stem_words(brief) and not _PROMISE.search(text)
 
 
 def _find_praise(text: str, source: str) -> str:
