@@ -1,6 +1,6 @@
 """Drafts texts about the story: builds what the steps need, and stores the result."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 
@@ -39,12 +39,18 @@ from lrwr.core.evidence.steps import (
     run_post_steps,
 )
 from lrwr.core.evidence.web_queries import BookWords, build_queries
-from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.chunks import ChunkKind, Passage
+from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import ChatMessage
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest
+from lrwr.core.retrieval.story import (
+    build_passage,
+    build_search_scope,
+    is_within_scope,
+)
 from lrwr.core.settings.chat_models import ModelRole
 from lrwr.pipeline.analysis import ModelBudget
 
@@ -250,14 +256,15 @@ async def _build_dependencies(
     story = await load_checked_story(workspace, order.as_of)
     bible = await workspace.bible().read(story.horizon)
     notes = resolve_notes(order.notes, story.order)
-    documents = {moment.evidence.document for moment in bible.timeline} | {*notes}
+    moment_documents = {moment.evidence.document for moment in bible.timeline}
     material = StoryMaterial(
         story.order,
         story.pipeline,
         story.horizon,
         bible.timeline,
-        await workspace.passages.texts(documents),
+        await workspace.passages.texts(moment_documents | {*notes}),
         notes,
+        await _load_passages(workspace, story, moment_documents),
     )
     rules = KIND_RULES[order.writing.kind]
     candidates = CandidateFinder(workspace.finder(), material, rules)
@@ -278,6 +285,24 @@ async def _build_dependencies(
     if order.writing.kind is PostKind.QUERY_LETTER:
         order = replace(order, writing=_add_length(order.writing, story))
     return dependencies, order
+
+
+async def _load_passages(
+    workspace: Workspace, story: CheckedStory, documents: Collection[DocumentId]
+) -> dict[DocumentId, list[Passage]]:
+    """Return the passages of `documents` up to the horizon, without author's comments."""
+    scope = build_search_scope(
+        story.order, types=(), horizon=story.horizon, kinds=[ChunkKind.PROSE]
+    )
+    return {
+        document: [
+            build_passage(chunk, story.order, 0.0)
+            for chunk in await workspace.passages.chunks_of(document, story.pipeline)
+            if chunk.kind is ChunkKind.PROSE
+            and is_within_scope(document, chunk.span, scope)
+        ]
+        for document in sorted(documents)
+    }
 
 
 def _add_length(writing: WritingRequest, story: CheckedStory) -> WritingRequest:

@@ -34,3 +34,30 @@ def test_the_folder_is_marked_and_is_no_manuscript(read_sample: Terminal) -> Non
 
 def test_without_a_library_it_is_refused(empty: Terminal) -> None:
     check_refusal(draft(empty, *NEWSLETTER), ExitCode.NOT_FOUND)
+
+
+def test_no_passage_is_a_source_twice_and_a_moment_comes_with_its_passage(
+    read_sample: Terminal,
+) -> None:
+    for kind in ("newsletter", "essay", "blurb", "query-letter", "synopsis"):
+        horizon = ("--whole",) if kind in ("newsletter", "essay", "blurb") else ()
+        rows = draft(read_sample, "--kind", kind, *horizon, "--dry-run", "--json").json
+        texts = [source["text"] for source in rows["sources"]]
+        for text in texts:
+            assert [other for other in texts if text in other] == [text]
+            assert len(text.split()) > 25
+
+
+def test_the_passage_that_a_search_finds_first_is_a_source_of_every_kind(
+    read_sample: Terminal,
+) -> None:
+    brief = "Hob rings the bell of the tides"
+    listed = read_sample.run("search", brief, "--json").json["passages"]
+    for kind in ("query-letter", "synopsis"):
+        rows = draft(read_sample, "--kind", kind, "--dry-run", "--json", brief=brief)
+        texts = [source["text"] for source in rows.json["sources"]]
+        assert listed[0]["text"] in texts
+
+
+def test_drafts_are_not_listed_without_a_library(empty: Terminal) -> None:
+    check_refusal(empty.run("post", "list"), ExitCode.NOT_FOUND)

@@ -51,6 +51,8 @@ def post_list_command(
 async def _list(settings: Settings, output: Output) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
         posts = load_posts(workspace, output.warn)
+        if not posts:
+            await workspace.require_text()
         if output.as_json:
             output.json([post_as_json(post) for post in posts])
         elif posts:

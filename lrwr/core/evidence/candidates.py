@@ -1,7 +1,7 @@
 """Finds passages, moments of the story and named notes that a text may rest on."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.bible.values import TextEvidence, TimelineMoment
@@ -10,8 +10,10 @@ from lrwr.core.evidence.sources import (
     EvidenceSource,
     build_own_source,
     fuse_rankings,
+    merge_overlapping,
 )
 from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.text import Span
@@ -32,9 +34,6 @@ MAX_MOMENTS = 10
 MIN_MOMENT_WORDS = 2
 """Moments of the timeline taken for a brief, and words that each shares with it."""
 
-MOMENT_SHARE = 0.7
-"""Share of the sources of a kind that covers the story which are moments of it."""
-
 MAX_WINDOW_CHARS = 1_200
 """Characters of a passage of a named note, in whole paragraphs where possible."""
 
@@ -44,7 +43,8 @@ class StoryMaterial:
     """What drafts of one library may use up to `horizon`.
 
     `moments` are those of the timeline up to the horizon, in story order. `texts` are
-    the texts of their documents and of `notes`, which the author named.
+    the texts of their documents and of `notes`, which the author named; `passages` are
+    the passages of their documents up to the horizon.
     """
 
     order: StoryOrder
@@ -53,6 +53,7 @@ class StoryMaterial:
     moments: Sequence[TimelineMoment]
     texts: Mapping[DocumentId, DocumentText]
     notes: Sequence[DocumentId] = ()
+    passages: Mapping[DocumentId, Sequence[Passage]] = field(default_factory=dict)
 
 
 class CandidateFinder:
@@ -66,8 +67,9 @@ class CandidateFinder:
     async def find(self, searches: Sequence[str]) -> list[EvidenceSource]:
         """Return sources for `searches`, the brief first; best first.
 
-        For a kind that covers the story, moments from all of it come first; in one for
-        readers, only those that share words with the brief.
+        The passages that fit the brief best come first. For a kind that covers the
+        story, moments from all of it follow; in one for readers, only those that share
+        words with the brief. No text occurs twice.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -78,14 +80,17 @@ class CandidateFinder:
         rankings += [await self._search(other, OTHER_PASSAGES) for other in others]
         rankings.append(self._match_moments(brief))
         fused = fuse_rankings([r for r in rankings if r], LEADING_PASSAGES)
-        if not self._rules.covers_story:
+        fused = merge_overlapping(fused)
+        rules = self._rules
+        if not rules.covers_story:
             return fused
-        count = round(MOMENT_SHARE * self._rules.sources)
+        count = max(rules.moments, rules.sources - len(fused))
         moments = list(self._material.moments)
-        if self._rules.needs_horizon:  # the text need not tell the whole story
+        if rules.needs_horizon:  # the text need not tell the whole story
             moments = list_fitting_moments(moments, brief)
         spread = self._build_moment_sources(spread_moments(moments, count, brief))
-        return list(_chain(spread, fused))
+        leading, rest = fused[:LEADING_PASSAGES], fused[LEADING_PASSAGES:]
+        return merge_overlapping(_grade([*leading, *spread, *rest]))
 
     async def _search(self, question: str, limit: int) -> list[EvidenceSource]:
         material = self._material
@@ -120,8 +125,12 @@ class CandidateFinder:
         span = Span(evidence.spans[0].start, evidence.spans[-1].end)
         if len(span) > MAX_WINDOW_CHARS:
             span = evidence.spans[0]
+        text = document.text[span.start : span.end]
+        for passage in self._material.passages.get(evidence.document, ()):
+            if passage.chunk.span.holds(span):
+                return replace(build_own_source(passage), focus=text)
         return EvidenceSource(
-            document.text[span.start : span.end],
+            text,
             evidence.document,
             span,
             document.lines.lines_of(span),
@@ -187,16 +196,10 @@ def _has_known_words(question: str, unknown: Sequence[str]) -> bool:
     return bool(stem_words(question) - missing)
 
 
-def _chain(
-    first: Sequence[EvidenceSource], second: Sequence[EvidenceSource]
-) -> Iterator[EvidenceSource]:
-    """Yield the items of both, one after the other, each text once, with falling
-    scores.
-    """
-    sources = {source.text: source for source in reversed((*first, *second))}
-    ranked = list(reversed(sources.values()))
-    for place, source in enumerate(ranked):
-        yield replace(source, score=1.0 - place / (len(ranked) + 1))
+def _grade(sources: Sequence[EvidenceSource]) -> list[EvidenceSource]:
+    """Return `sources` with falling scores."""
+    size = len(sources) + 1
+    return [replace(s, score=1.0 - place / size) for place, s in enumerate(sources)]
 
 
 def _iter_windows(note: DocumentId, document: DocumentText) -> Iterator[EvidenceSource]:

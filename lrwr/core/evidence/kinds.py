@@ -64,8 +64,7 @@ class PostKindRules:
     story, so that the author must choose a point. `questions` are what it answers, in
     the order of its parts, `search` the words that find passages for them. `gaps` are
     needed whatever the brief. It rests on at most `sources` sources and `facts` facts.
-    `covers_story` takes moments of the whole story as
-    evidence.
+    So many of its sources, `moments`, are moments of the whole story.
     """
 
     name: str
@@ -76,10 +75,15 @@ class PostKindRules:
     questions: tuple[str, ...]
     gaps: tuple[PostGap, ...] = ()
     is_thread: bool = False
-    covers_story: bool = False
+    moments: int = 0
     sources: int = 8
     facts: int = 14
     advice: str = ""
+
+    @property
+    def covers_story(self) -> bool:
+        """Whether it tells the story in its order, not only what fits the brief."""
+        return self.moments > 0
 
     @property
     def name_with_article(self) -> str:
@@ -158,7 +162,7 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
             "What stands in the way?",
             "What is at stake?",
         ),
-        covers_story=True,
+        moments=2,
         advice="Present tense. End on a question of the story, not on its answer.",
     ),
     PostKind.QUERY_LETTER: PostKindRules(
@@ -174,7 +178,7 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
             "Which books stand beside it, and who writes?",
         ),
         (_COMPARABLE, _BIOGRAPHY),
-        covers_story=True,
+        moments=2,
         advice="A letter to an agent. Present tense for the story. No praise of the book.",
     ),
     PostKind.SYNOPSIS: PostKindRules(
@@ -189,8 +193,8 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
             "How does it come to a head?",
             "How does it end?",
         ),
-        covers_story=True,
-        sources=14,
+        moments=10,
+        sources=16,
         facts=24,
         advice="The whole plot with its end, in order, present tense, third person.",
     ),

@@ -120,7 +120,7 @@ def build_pack_by_rules(
     """
     facts: list[EvidenceFact] = []
     for source in sources:
-        sentence = _find_best_sentence(brief, source.text, split)
+        sentence = _find_best_sentence(brief, source, split)
         quote = cut_quote(sentence, source.text, brief)
         if quote:
             line = _strip_unpaired_marks(" ".join(sentence.split()))
@@ -147,13 +147,19 @@ def _strip_unpaired_marks(sentence: str) -> str:
     return sentence.removesuffix("’") if is_unpaired else sentence
 
 
-def _find_best_sentence(brief: str, text: str, split: SentenceSplitter) -> str:
-    stems = stem_words(brief)
+def _find_best_sentence(
+    brief: str, source: EvidenceSource, split: SentenceSplitter
+) -> str:
+    """Return a sentence of `source` for which it was chosen, or the one that has most
+    words of `brief`.
+    """
+    stems, text = stem_words(brief), source.text
     sentences = [text[span.start : span.end].strip() for span in split(text)]
     plain = [_MARKUP.sub("", s) for s in sentences if not s.startswith("#")]
     long = [s for s in plain if len(s.split()) >= MIN_QUOTE_WORDS]
     long = [s for s in long if _SENTENCE_START.match(s)] or long
-    return max(long, key=lambda s: len(stems & stem_words(s)), default="")
+    chosen = [s for s in long if s in source.focus] or long
+    return max(chosen, key=lambda s: len(stems & stem_words(s)), default="")
 
 
 def cut_quote(quote: str, text: str, statement: str = "") -> str:

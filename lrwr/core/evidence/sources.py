@@ -51,7 +51,8 @@ class EvidenceSource:
     Of the author: `text` are the words at `span` of `document`, verbatim, on `lines`;
     `chapter` is None in a note. Of the web: `url` is canonical, `author` the site,
     `published` its date as the service gives it, empty if unknown. `score` ranks the
-    sources of one draft.
+    sources of one draft. `focus` are words of `text` for which the source was chosen;
+    empty for none.
     """
 
     text: str
@@ -64,6 +65,7 @@ class EvidenceSource:
     author: str = ""
     published: str = ""
     score: float = 0.0
+    focus: str = ""
 
     @property
     def is_own(self) -> bool:
@@ -142,6 +144,33 @@ def fuse_rankings(
     best = {replace(source, score=0.0) for source in first}
     fused = sorted(scores, key=lambda source: (source not in best, -scores[source]))
     return [replace(source, score=scores[source]) for source in fused]
+
+
+def merge_overlapping(sources: Sequence[EvidenceSource]) -> list[EvidenceSource]:
+    """Return `sources` with one for all that share half of the shorter text: the longest,
+    at the place of the first.
+    """
+    merged: list[EvidenceSource] = []
+    for source in sources:
+        at = next((n for n, m in enumerate(merged) if _overlaps(m, source)), None)
+        if at is None:
+            merged.append(source)
+            continue
+        first = merged[at]
+        longer = max(first, source, key=lambda s: len(s.span))
+        merged[at] = replace(
+            longer, score=first.score, focus=first.focus or source.focus
+        )
+    # a longer text may overlap another one
+    return merged if len(merged) == len(sources) else merge_overlapping(merged)
+
+
+def _overlaps(first: EvidenceSource, other: EvidenceSource) -> bool:
+    if not (first.is_own and other.is_own) or first.document != other.document:
+        return False
+    start = max(first.span.start, other.span.start)
+    common = min(first.span.end, other.span.end) - start
+    return common > 0 and 2 * common >= min(len(first.span), len(other.span))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from lrwr.core.evidence.sources import (
     choose_sources,
     drop_duplicates,
     fuse_rankings,
+    merge_overlapping,
     rank_sources,
 )
 from lrwr.core.model.documents import DocumentId
@@ -115,6 +116,26 @@ def test_what_several_searches_find_comes_first() -> None:
         "A one.",
         "C three.",
     ]
+
+
+def test_a_passage_inside_another_one_is_no_source_of_its_own() -> None:
+    whole = "The fog came in. Nell lit the lantern. The mule slept."
+    sentence = replace(own("Nell lit the lantern.", 17), focus="Nell lit the lantern.")
+    other = own("Hob slept on the stage.", 200)
+    tail = own("The mule slept. Nobody saw it leave the yard, or so they said.", 39)
+    merged = merge_overlapping([sentence, other, own(whole)])
+    assert [source.text for source in merged] == [whole, other.text]
+    assert merged[0].focus == sentence.text
+    assert merge_overlapping([own(whole), tail]) == [own(whole), tail]
+    elsewhere = replace(own(whole), document="2.md")
+    assert merge_overlapping([own(whole), elsewhere]) == [own(whole), elsewhere]
+
+
+def test_a_fact_is_the_sentence_for_which_its_passage_was_chosen() -> None:
+    text = "Nell lit the lantern at dusk. Then the brown mule fell into the water."
+    sources = [replace(own(text), focus="Then the brown mule fell into the water.")]
+    pack = build_pack_by_rules("How the lantern is lit", sources, find_sentence_spans)
+    assert pack.facts[0].quote == "Then the brown mule fell into the water."
 
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 14))
