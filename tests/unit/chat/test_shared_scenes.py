@@ -129,8 +129,26 @@ async def test_the_first_scene_is_one_whose_narration_names_both() -> None:
         stories.appears(ONE, "Nell went home.", name, AppearanceRole.PRESENT, 1)
         stories.appears(TWO, "Mags came in", name, AppearanceRole.PRESENT, 1)
     said = await answered(stories, "Have Nell and Mags met?")
-    assert said.text.startswith("First scene with Mags and Nell, chapter 2")
+    first, before, *_ = said.text.split("\n\n")
+    assert first.startswith("First scene that names Mags and Nell together, chapter 2")
     assert said.citations[0].text == "Nell sat down. Mags came in with the lamp."
+    assert before.startswith("Probably in a scene together before, chapter 1")
+    listed = await answered(stories, "List all scenes with Nell and Mags")
+    assert "\n\nChapter 1: " in listed.text
+
+
+async def test_a_scene_that_names_people_apart_is_shown_with_a_place_for_each() -> None:
+    text = (
+        "# One\n\nNell sat down. It rained. The clock struck. Nell rose.\n\n"
+        "The lamp went out. It was late. Mags came in. Nobody spoke.\n"
+    )
+    stories = Stories(Book({ONE: text}))
+    for name, words in (("Nell", "Nell sat down."), ("Mags", "Mags came in.")):
+        stories.name(name)
+        stories.appears(ONE, words, name, AppearanceRole.PRESENT, 1)
+    said = await answered(stories, "List all scenes with Nell and Mags")
+    assert "\n\nChapter 1: “Nell rose.” [1] “Mags came in.” [2]" in said.text
+    assert [c.text for c in said.citations] == ["Nell rose.", "Mags came in."]
 
 
 async def test_a_child_of_the_same_given_name_is_not_the_one_with_the_title() -> None:

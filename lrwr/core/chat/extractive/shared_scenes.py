@@ -1,7 +1,7 @@
 """Answers whether characters meet, and which scenes have them, from who is present."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import StrEnum
 from itertools import islice, pairwise, product
 
@@ -263,14 +263,14 @@ class SharedScenesWriter:
         yield writer.say(f"{NO_SCENE} with {self._names}{self._so_far}.")
         for forms, scene in product(self._shared.people, self._shared.apart):
             if forms[0] in scene.present:
-                item = self._build_item(scene, (forms,), f"{forms[0]} first")
-                yield from writer.facts((item,))
+                lead = f"{forms[0]} first"
+                yield from writer.facts(self._build_items(scene, (forms,), lead))
 
     def _list(self, writer: AnswerWriter) -> AnswerPieces:
         scenes = self._shared.scenes
         yield writer.say(f"Scenes with {self._names}{self._so_far}: {len(scenes)}")
         for scene in scenes[:MAX_LISTED_SCENES]:
-            yield from writer.facts((self._build_item(scene, self._shared.people),))
+            yield from writer.facts(self._build_items(scene, self._shared.people))
         if len(scenes) > MAX_LISTED_SCENES:
             more = len(scenes) - MAX_LISTED_SCENES
             yield writer.say(f"{more} more; `lrwr timeline` lists all scenes.")
@@ -287,64 +287,103 @@ class SharedScenesWriter:
         yield writer.say(f"{number} in no scene {after}; their last scenes:")
         last_scenes = zip(people, self._shared.scenes, strict=True)
         for forms, scene in islice(last_scenes, MAX_LISTED_SCENES):
-            yield from writer.facts((self._build_item(scene, (forms,), forms[0]),))
+            yield from writer.facts(self._build_items(scene, (forms,), forms[0]))
         if (more := len(people) - MAX_LISTED_SCENES) > 0:
             yield writer.say(
                 f"{more} more; `lrwr characters --absent-since ch{chapter}` lists all."
             )
 
     def _tell_meeting(self, writer: AnswerWriter) -> AnswerPieces:
+        """Yield the first scene that names everybody together and, if the list of scenes
+        begins before it, that scene.
+        """
         people = self._own_forms
-        witnesses = (self._find_witness(s, people) for s in self._shared.scenes)
-        evidence = next((e for e, is_named in witnesses if is_named), None)
-        lead = f"First scene with {self._names}"
-        if evidence is None:  # present in the scene, but named far apart
+        first, *_ = scenes = self._shared.scenes
+        named = next((s for s in scenes if self._names_together(s, people)), None)
+        if named is None:  # present in the scene, but named far apart
             yield writer.say(f"{NO_SCENE} that names {self._names} together.")
             if self._may_be_others:
                 return
-            evidence, _ = self._find_witness(self._shared.scenes[0], people)
             lead = f"Probably the first scene with {self._names}"
-        yield from writer.facts((_build_line(evidence, lead),))
+            yield from writer.facts(self._build_items(first, people, lead))
+        elif named is first or self._may_be_others:
+            lead = f"First scene with {self._names}"
+            yield from writer.facts(self._build_items(named, people, lead))
+        else:
+            lead = f"First scene that names {self._names} together"
+            yield from writer.facts(self._build_items(named, people, lead))
+            lead = "Probably in a scene together before"
+            yield from writer.facts(self._build_items(first, people, lead))
         if (quote := self._shared.exchange) and not self._may_be_others:
             lead = f"First certain words of {quote.speaker} to {quote.addressee}"
             item = _build_line(quote.evidence, lead)
             yield from writer.facts((item,))
 
-    def _build_item(
+    def _build_items(
         self, scene: SceneSummary, people: Sequence[Sequence[str]], lead: str = ""
-    ) -> ContextItem:
-        """Return a scene as a line: `lead`, chapter and scene, and the sentences that
-        name all of `people`, else its first key sentence.
+    ) -> tuple[ContextItem, ...]:
+        """Return a scene as the items of a line: `lead`, chapter and scene, and where
+        the narration names `people`, else its first key sentence.
         """
-        evidence, _ = self._find_witness(scene, people)
-        return _build_line(evidence, lead)
+        places, text = self._find_places(scene, people)
+        if not places and scene.key_sentences:
+            key, start = scene.key_sentences[0].spans[0], scene.span.start
+            places = (Span(key.start - start, key.end - start),)
+        if not places:
+            sentences = (s for s in self._sentences(text) if text[s.start] != "#")
+            places = (next(iter(sentences), Span(0, 0)),)
+        return tuple(_build_line(_build_evidence(scene, p, text), lead) for p in places)
 
-    def _find_witness(
+    def _names_together(
         self, scene: SceneSummary, people: Sequence[Sequence[str]]
-    ) -> tuple[TextEvidence, bool]:
-        """Return the first sentences in which the narration names all of `people`, and
-        true; else the scene's first key sentence, and false.
+    ) -> bool:
+        places, _ = self._find_places(scene, people)
+        return len(places) == 1
+
+    def _find_places(
+        self, scene: SceneSummary, people: Sequence[Sequence[str]]
+    ) -> tuple[tuple[Span, ...], str]:
+        """Return where the narration of `scene` names all of `people`, and its text.
+
+        That is one place for names in the same or in consecutive sentences. Else it is
+        a sentence for each name, those that stand closest together. There is no place
+        if the narration does not name somebody.
         """
         document = self._texts.get(scene.document)
-        start, end = scene.span.start, scene.span.end
-        text = document.text[start:end] if document else ""
-        patterns = [_compile_forms(forms) for forms in people]
+        text = document.text[scene.span.start : scene.span.end] if document else ""
         narration = _mask_speech(text)
         spans = [s for s in self._sentences(text) if text[s.start] != "#"]
+        patterns = [_compile_forms(forms) for forms in people]
         names = [
             {n for n, p in enumerate(patterns) if p.search(narration, s.start, s.end)}
             for s in spans
         ]
-        for size in range(1, MAX_WITNESS_SENTENCES + 1):
-            for n in range(len(spans) - size + 1):
-                if len(set().union(*names[n : n + size])) == len(patterns):
-                    span = Span(spans[n].start, spans[n + size - 1].end)
-                    return _build_evidence(scene, span, text), True
-        place = spans[0] if spans else Span(0, 0)
-        if scene.key_sentences:
-            key = scene.key_sentences[0].spans[0]
-            place = Span(key.start - start, key.end - start)
-        return _build_evidence(scene, place, text), False
+        window = _find_shortest_window(names, len(patterns))
+        if window is None:
+            return (), text
+        if len(window) <= MAX_WITNESS_SENTENCES:
+            return (Span(spans[window[0]].start, spans[window[-1]].end),), text
+        shown_people: set[int] = set()
+        chosen = []
+        for at in window:
+            if not names[at] <= shown_people:
+                shown_people |= names[at]
+                chosen.append(spans[at])
+        return tuple(chosen), text
+
+
+def _find_shortest_window(names: Sequence[Set[int]], count: int) -> range | None:
+    """Return the first of the shortest ranges of `names` that have all numbers below
+    `count` together; None if there is none.
+    """
+    last: dict[int, int] = {}
+    best: range | None = None
+    for at, present in enumerate(names):
+        last |= dict.fromkeys(present, at)
+        if len(last) == count:
+            window = range(min(last.values()), at + 1)
+            best = window if best is None or len(window) < len(best) else best
+    return best
 
 
 _TITLES = frozenset(TITLE_WORDS.split())
