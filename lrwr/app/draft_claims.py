@@ -16,7 +16,11 @@ from math import log
 from typing import TypeAlias
 
 from lrwr.app.container import Workspace
-from lrwr.app.posts import create_draft_checker, load_checked_story
+from lrwr.app.posts import (
+    create_draft_checker,
+    load_checked_story,
+    split_passage,
+)
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import fold_words, list_named_characters
@@ -160,7 +164,7 @@ class DraftClaimFinder:
             return find_attribute_differences(
                 claim.statement.own_text,
                 [passage.passage.chunk.text for passage in passages],
-                find_sentence_spans,
+                split_passage,
                 story,
                 claim.subject,
             )

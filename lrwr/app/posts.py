@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -59,6 +60,7 @@ from lrwr.core.model.errors import (
     StoreProblem,
     UnreadableDocument,
 )
+from lrwr.core.model.text import Span
 from lrwr.core.ports.sources import WebPage
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import find_changed_files
@@ -178,6 +180,12 @@ def _collect_stems(texts: Sequence[str]) -> frozenset[str]:
     return frozenset().union(*map(stem_words, texts))
 
 
+@lru_cache(maxsize=2_000)
+def split_passage(text: str) -> list[Span]:
+    """Return the spans of the sentences of a passage; many statements share it."""
+    return find_sentence_spans(text)
+
+
 def create_draft_checker(
     workspace: Workspace, *, by_words_only: bool = False
 ) -> DraftChecker:
@@ -187,7 +195,7 @@ def create_draft_checker(
         workspace.retrieval.local_reranker,
         dense=not by_words_only,
     )
-    return DraftChecker(search, workspace.passages, find_sentence_spans)
+    return DraftChecker(search, workspace.passages, split_passage)
 
 
 async def check_draft(

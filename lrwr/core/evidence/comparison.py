@@ -1,6 +1,7 @@
 """Compares a statement with a passage: how close it is, and which details differ."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -124,20 +125,15 @@ def compare_with_text(
     """
     stems = stem_words(statement)
     sentences = [s for s in split(text) if not text.startswith("#", s.start)]
-    windows = sorted(
-        (
-            (cost - len(stems & stem_words(text[span.start : span.end])), span)
-            for cost, span in _iter_windows(sentences)
-        )
-    )
+    shared = [stems & stem_words(text[s.start : s.end]) for s in sentences]
+    windows = sorted(_iter_windows(sentences, shared))
     compared = [
         Comparison(
             span,
-            len(stems & stem_words(found)) / len(stems) if stems else 0.0,
-            _measure_order(statement, found),
+            count / len(stems) if stems else 0.0,
+            _measure_order(statement, text[span.start : span.end]),
         )
-        for _, span in windows[:COMPARED_WINDOWS]
-        if (found := text[span.start : span.end])
+        for _, span, count in windows[:COMPARED_WINDOWS]
     ]
     if not compared:
         return None
@@ -157,14 +153,19 @@ def compare_with_text(
     return Comparison(best.span, best.share, best.near, differences)
 
 
-def _iter_windows(sentences: Sequence[Span]) -> Iterator[tuple[float, Span]]:
-    """Yield the spans of neighbouring sentences, each with the number of words that it
-    must share more than a single sentence.
+def _iter_windows(
+    sentences: Sequence[Span], shared: Sequence[frozenset[str]]
+) -> Iterator[tuple[float, Span, int]]:
+    """Yield the spans of neighbouring sentences, each after its cost and with the number
+    of words that it shares with a statement; `shared` has those of each sentence.
+
+    The cost is lower the more words are shared, and higher for more sentences.
     """
     for size in range(1, WINDOW_SENTENCES + 1):
         for at in range(len(sentences) - size + 1):
             span = Span(sentences[at].start, sentences[at + size - 1].end)
-            yield (size - 1) * WIDER_COST, span
+            count = len(frozenset().union(*shared[at : at + size]))
+            yield (size - 1) * WIDER_COST - count, span, count
 
 
 def _fold(text: str) -> list[str]:
@@ -173,12 +174,14 @@ def _fold(text: str) -> list[str]:
 
 def _measure_order(statement: str, found: str) -> float:
     """Return the share of the words of a statement that stand in `found` in the same
-    order; 0.0 if there are too few of them.
+    order; 0.0 if there are too few of them, or too few in any order to be near.
     """
-    words = _fold(statement)
-    if len(words) < MIN_NEAR_WORDS:
+    words, others = _fold(statement), _fold(found)
+    # Counting is much faster than matching, and most passages are not near.
+    common = (Counter(words) & Counter(others)).total()
+    if len(words) < MIN_NEAR_WORDS or common < MIN_NEAR_SHARE * len(words):
         return 0.0
-    matcher = SequenceMatcher(None, words, _fold(found), autojunk=False)
+    matcher = SequenceMatcher(None, words, others, autojunk=False)
     return sum(block.size for block in matcher.get_matching_blocks()) / len(words)
 
 
