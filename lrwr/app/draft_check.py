@@ -99,8 +99,9 @@ class CheckedScene:
 
     @property
     def needs_author(self) -> bool:
-        """Whether there is anything that the author should look at."""
-        return bool(self.contradictions or self.report.findings)
+        """Whether there is anything that the author should decide."""
+        findings = self.report.findings
+        return bool(self.contradictions) or any(f.needs_author for f in findings)
 
 
 async def find_draft_subject(

@@ -237,6 +237,16 @@ def test_a_draft_without_findings_is_accepted_without_a_question(
     assert "becomes chapter" not in done.err
 
 
+def test_new_names_are_listed_and_need_no_confirmation(desk: Terminal) -> None:
+    propose(desk, 3, "# The Tide Bell\n\nNell rang it for Mrs Garrity.\n")
+    checked = desk.run("draft", "check", "bell")
+    assert (checked.code, "0 findings." in checked.out) == (0, True)
+    done = desk.run("draft", "accept", "bell", "--to", TARGET)
+    assert done.code == 0
+    assert "new name: not in the story" in done.err
+    assert "[y/N]" not in done.err
+
+
 def test_the_accepted_file_has_the_findings_of_its_draft(early: Terminal) -> None:
     def find(name: str) -> list[str]:
         checked = early.run("draft", "check", name, "--json").json

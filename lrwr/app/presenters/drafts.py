@@ -172,28 +172,28 @@ def render_checked_scene(
     if checked.report.voice is not None:
         yield styled_line(describe_voice(checked.report.voice))
     yield styled_line(describe_compared(checked))
-    total = len(checked.contradictions) + len(checked.report.findings)
-    yield styled_line(f"{format_count(total, 'finding')}.")
+    yield styled_line(f"{describe_finding_counts(checked)}.")
 
 
 def describe_finding_counts(checked: CheckedScene) -> str:
-    """Return how many findings of each kind a draft has, such as "2 findings: number,
-    card".
+    """Return how many findings of each kind a draft has, such as "2 findings (1 number,
+    1 card)". Lists of new names are not counted.
     """
-    counts = Counter(finding.kind.value for finding in checked.report.findings)
+    findings = (f for f in checked.report.findings if f.needs_author)
+    counts = Counter(finding.kind.value for finding in findings)
     contradictions = len(checked.contradictions)
     total = format_count(contradictions + counts.total(), "finding")
     kinds = [f"{count} {kind}" for kind, count in counts.items()]
     if contradictions:
         kinds.insert(0, format_count(contradictions, "contradiction"))
-    return f"{total} ({', '.join(kinds)})"
+    return f"{total} ({', '.join(kinds)})" if kinds else total
 
 
 def _render_finding(finding: DraftFinding, name: str) -> Iterator[StyledLine]:
     first = f":{finding.lines.first}" if finding.lines else ""
     yield styled_line(
         StyledText(f"{sanitize_line(name)}{first}", "place"),
-        StyledText(f"  {finding.kind}: ", "bad"),
+        StyledText(f"  {finding.kind}: ", "bad" if finding.needs_author else "faint"),
         sanitize_line(finding.text),
     )
     if finding.quote:

@@ -205,7 +205,12 @@ def _confirm_findings(checked: CheckedScene | None, output: Output) -> None:
     Raises:
         typer.Exit: The answer is not yes.
     """
-    if checked is None or not checked.needs_author:
+    if checked is None:
+        return
+    for finding in checked.report.findings:
+        if not finding.needs_author:
+            output.info(f"{finding.kind}: {finding.text}")
+    if not checked.needs_author:
         return
     findings = describe_finding_counts(checked)
     output.info(f"{checked.name} has {findings}; `lrwr draft check` shows them.")

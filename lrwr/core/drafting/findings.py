@@ -51,6 +51,11 @@ class DraftFinding:
     is_remark: bool = False
     words: str = ""
 
+    @property
+    def needs_author(self) -> bool:
+        """Whether it asks for a decision; a list of new names does not."""
+        return self.kind is not FindingKind.NAME
+
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
