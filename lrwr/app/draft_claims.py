@@ -59,6 +59,7 @@ NOTE_WEIGHT = 2.0
 """How much more a common word counts in what notes say of somebody than in a passage."""
 UNNAMED_LABEL = "description"
 """The label of what notes say in whole sentences."""
+_LIST_MARK = re.compile(r"[ \t]*[>|*+-][ \t]")
 PASSAGE_CHARS = 320
 """Length of a passage for a language model, in whole sentences."""
 
@@ -247,8 +248,12 @@ def _build_item(passage: ComparedPassage, texts: _Texts) -> BriefItem:
     closest = passage.compared.span
     start, end = chunk.span.start + closest.start, chunk.span.start + closest.end
     paragraph = find_enclosing_paragraph(text.text, Span(start, end))
+    line = text.text.rfind("\n", paragraph.start, start) + 1 or paragraph.start
     if len(paragraph) <= PASSAGE_CHARS:
         start, end = paragraph.start, paragraph.end
+    elif _LIST_MARK.match(text.text, line) and end - line <= PASSAGE_CHARS:
+        # A list says at its beginning what it lists: "Drowned: Ansel. Hob."
+        start = line
     span = Span(start, min(end, start + PASSAGE_CHARS))
     is_note = passage.passage.chapter is None
     section = BriefSection.NOTES if is_note else BriefSection.STORY

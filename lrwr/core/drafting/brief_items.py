@@ -20,6 +20,7 @@ from lrwr.core.bible.values import (
     format_evidence_location,
     format_relation,
 )
+from lrwr.core.continuity.statements import find_enclosing_sentence
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.folder import DraftFile
 from lrwr.core.drafting.related_passages import RelatedPassage, iter_paragraphs
@@ -33,6 +34,8 @@ CANON_PLACE = "lrwr.canon.toml"
 MAX_TAIL_CHARACTERS = 1_500
 """Characters of the end of the scene before."""
 MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS = 4, 3, 12
+MIN_LINE_WORDS = 4
+"""Words of a line that shows how somebody speaks, if they have any as long."""
 VOICE_WORDS = (40, 160)
 """Length of a passage that shows the writer's voice, in words."""
 
@@ -209,13 +212,15 @@ class _PersonItems:
             yield _from_text(self.section, text, 4, profile.first_seen)
 
     def _lines(self, profile: CharacterProfile) -> Iterator[BriefItem]:
-        """Yield their last lines; those that are only probably theirs if there is no
-        other.
+        """Yield their last lines of some length, or of any; those that are only probably
+        theirs if there is no other.
         """
         spoken = [q for q in self.material.bible.quotes if q.speaker == profile.name]
         sure = [q for q in spoken if q.evidence.certainty in SURE_CERTAINTIES]
         says = "says" if sure else "probably says"
-        for number, quote in enumerate(reversed((sure or spoken)[-MAX_QUOTES:])):
+        lines = sure or spoken
+        longer = [q for q in lines if len(q.evidence.text.split()) >= MIN_LINE_WORDS]
+        for number, quote in enumerate(reversed((longer or lines)[-MAX_QUOTES:])):
             text = f"{profile.name} {says}: {_quote(quote.evidence)}"
             yield _from_text(self.section, text, 6 + number, quote.evidence)
 
@@ -245,13 +250,14 @@ class _PersonItems:
 
 def _iter_last_scenes(material: BriefMaterial) -> Iterator[BriefItem]:
     """Yield the last scene of each person of the card, once for all who share it."""
-    people: dict[SceneSummary, list[str]] = {}
+    people: dict[SceneSummary, list[CharacterProfile]] = {}
     for profile in _find_profiles(material):
         scene = find_last_scene(profile, material.bible, material.view)
         if scene is not None:
-            people.setdefault(scene, []).append(profile.name)
-    for scene, names in people.items():
-        key = scene.key_sentences[0] if scene.key_sentences else None
+            people.setdefault(scene, []).append(profile)
+    for scene, profiles in people.items():
+        names = [profile.name for profile in profiles]
+        key = _find_telling_sentence(scene, profiles, material.view)
         quoted = f": {_quote(key)}" if key else ""
         who = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
         verb = "were" if len(names) > 1 else "was"
@@ -260,6 +266,28 @@ def _iter_last_scenes(material: BriefMaterial) -> Iterator[BriefItem]:
         place = f"{scene.document}:{scene.lines.first}-{scene.lines.last}"
         evidence = key or _tail_evidence(scene, material.view)
         yield BriefItem(BriefSection.PEOPLE, text, 1, place, evidence, cut="end")
+
+
+def _find_telling_sentence(
+    scene: SceneSummary, people: Sequence[CharacterProfile], view: HorizonView
+) -> TextEvidence | None:
+    """Return a key sentence of a scene that names one of `people`, else the last sentence
+    that does, else its first key sentence.
+    """
+    pattern = compile_forms_pattern([f.name for p in people for f in p.aliases])
+    key = next((k for k in scene.key_sentences if _names(pattern, k.text)), None)
+    if key is not None or pattern is None:
+        return key
+    text = view.texts[scene.document].text
+    *_, last = (None, *pattern.finditer(text, scene.span.start, scene.span.end))
+    if last is not None:
+        sentence = find_enclosing_sentence(text, Span(*last.span()))
+        return _evidence_of(sentence, scene.document, view)
+    return next(iter(scene.key_sentences), None)
+
+
+def _names(pattern: re.Pattern[str] | None, text: str) -> bool:
+    return pattern is None or pattern.search(text) is not None
 
 
 def _find_profiles(material: BriefMaterial) -> Iterator[CharacterProfile]:

@@ -140,7 +140,7 @@ def _ask_sheets(material: PlanMaterial) -> Iterator[PlanQuestion]:
             text = "Who is this, what do they want, and what stands in their way?"
             yield PlanQuestion(name, text, place, SHEET_FIELD)
         for gap in [g for person in people for g in person.open_gaps][:MAX_GAPS]:
-            text = f"The text leaves open: {gap.attribute}. What is true?"
+            text = f"The text leaves open: {gap.attribute.rstrip(' .')}. What is true?"
             yield PlanQuestion(name, text, place, SHEET_FIELD)
 
 

@@ -198,8 +198,8 @@ _DEFAULTS: Mapping[PromptName, str] = {
 You write a scene of a novel for its author, who decides about every word of it. The \
 brief has numbered entries: what the scene needs, and what the story says before it.
 - Tell what “The scene” plans, its beats in their order. Length: $length.
-- If the place is that of “The end of the scene before”, start where it stops; do not \
-repeat its words.
+- If the scene goes on at the place and time of “The end of the scene before”, start where \
+it stops. Do not repeat its words.
 """
     + _SCENE_RULES
     + """\

@@ -162,6 +162,23 @@ def test_people_who_share_their_last_scene_have_it_once(stories: Stories) -> Non
     )
 
 
+def test_the_last_scene_of_somebody_is_quoted_where_it_names_them(
+    stories: Stories,
+) -> None:
+    rows = brief_of(stories, "Nell")
+    (last,) = [row for row in rows if "last there" in row]
+    assert "Nell" in last.partition("scene 1: ")[2]
+
+
+def test_of_what_somebody_says_longer_lines_come_instead_of_short_ones(
+    stories: Stories,
+) -> None:
+    stories.says("2.md", "The clock in the hall", "Mrs. Gannet")
+    rows = brief_of(stories, "Mrs. Gannet")
+    says = [row for row in rows if row.startswith("Mrs. Gannet says")]
+    assert says == ["Mrs. Gannet says: “The clock in the hall”"]
+
+
 def guess_speaker(stories: Stories, words: str, speaker: str) -> None:
     stories.says("2.md", words, speaker)
     row = stories.said.pop()
