@@ -8,7 +8,10 @@ import pytest
 
 from lrwr.core.bible.name_lookup import list_cast_forms
 from lrwr.core.chat.context.lookups import BoundedLookupTools, add_chapter_passages
-from lrwr.core.chat.extractive.question_parts import find_speaker_names
+from lrwr.core.chat.extractive.question_parts import (
+    find_people_named,
+    find_speaker_names,
+)
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
@@ -184,3 +187,15 @@ def test_speakers_are_those_of_whom_it_is_asked_what_they_say() -> None:
     assert find_speaker_names("What do Nell and Mags say?", cast) == ["Nell", "Mags"]
     assert find_speaker_names("What does Nell's aunt say?", cast) == []
     assert find_speaker_names("What does Nell say?", ()) == []
+
+
+def test_people_are_found_by_their_longest_name_and_not_within_words() -> None:
+    cast = (("Nell Tallow", "Nell"), ("Tallow", "the reeve"), ("Mags",), ("Ell",))
+    assert find_people_named("Does Nell Tallow know the reeve?", cast) == [cast[0]]
+    assert find_people_named("Do Mags and Tallow know Nell?", cast) == [
+        cast[2],
+        cast[1],
+        cast[0],
+    ]
+    assert find_people_named("Who painted the Tallows?", cast) == []
+    assert find_people_named("Does she know Nell?", ()) == []

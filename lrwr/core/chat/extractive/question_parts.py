@@ -385,17 +385,27 @@ def find_profiles_in_text(
     )
 
 
+def build_name_pattern(names: Iterable[str], text: str) -> str | None:
+    """Return a pattern of those `names` that occur in `text`, a longer one first; None
+    if there are none.
+
+    It finds in `text` what a pattern of all names finds, and is not as large as a cast.
+    """
+    present = sorted({name for name in names if name in text}, key=len, reverse=True)
+    return "|".join(map(re.escape, present)) if present else None
+
+
 def find_people_named(text: str, cast: Iterable[Sequence[str]]) -> list[Sequence[str]]:
     """Return those of `cast`, the names of each character, whom `text` names, in its
     order. "Ada Pike" names Ada, not everybody called Pike.
     """
-    cast = list(cast)
-    names = {form for forms in cast for form in forms if form[:1].isupper()}
-    if not names:
+    named = [forms for forms in cast if any(form in text for form in forms)]
+    names = {form for forms in named for form in forms if form[:1].isupper()}
+    pattern = build_name_pattern(names, text)
+    if pattern is None:
         return []
-    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    matches = re.findall(rf"(?<!\w)(?:{longest_first})(?!\w)", text)
-    people = [forms for name in matches for forms in cast if name in forms]
+    matches = re.findall(rf"(?<!\w)(?:{pattern})(?!\w)", text)
+    people = [forms for name in matches for forms in named if name in forms]
     return list(dict.fromkeys(people))
 
 
@@ -403,10 +413,9 @@ def find_speaker_names(text: str, cast: Iterable[Sequence[str]]) -> list[str]:
     """Return the names, as `text` has them, of the characters of whom it asks what they
     say. Each item of `cast` has all names of a character. "Nell's aunt" is not Nell.
     """
-    forms = sorted({form for names in cast for form in names}, key=len, reverse=True)
-    if not forms:
+    names = build_name_pattern((form for forms in cast for form in forms), text)
+    if names is None:
         return []
-    names = "|".join(map(re.escape, forms))
     pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w|['’])")
     speakers = (
         match.group()

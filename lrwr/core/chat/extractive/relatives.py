@@ -11,7 +11,10 @@ from lrwr.core.bible.kin_terms import FAMILY, KinTerm, choose_noun, read_kin_ter
 from lrwr.core.bible.values import Bible, CharacterRelation
 from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
 from lrwr.core.chat.extractive.answer_types import MARRIAGE_QUESTION
-from lrwr.core.chat.extractive.question_parts import iter_profile_names
+from lrwr.core.chat.extractive.question_parts import (
+    build_name_pattern,
+    iter_profile_names,
+)
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.chunks import Passage
@@ -64,10 +67,14 @@ def find_relative(question: str, cast: Iterable[Sequence[str]]) -> Relative | No
     """Return the first relative of one of `cast`, the names of each character, whom
     `question` names; None without one, or if it asks who that is.
     """
-    owners = {form: tuple(names) for names in cast for form in names}
-    if not owners or find_kin_asked(question) or _NAME_ASKED.search(question):
+    if find_kin_asked(question) or _NAME_ASKED.search(question):
         return None
-    names = "|".join(map(re.escape, sorted(owners, key=len, reverse=True)))
+    owners = {
+        form: tuple(names) for names in cast for form in names if form in question
+    }
+    names = build_name_pattern(owners, question)
+    if names is None:
+        return None
     pattern = re.compile(
         rf"(?<!\w)(?P<owner>{names})(?:['’]s|(?<=s)['’])\s+(?:{_ORDER}\s+)?"
         r"(?P<noun>[a-z]+(?:-[a-z]+)*)(?!\w)"
@@ -85,7 +92,7 @@ def name_relative(question: str, bible: Bible) -> str:
     """Return `question` with the name of the relative in place of "Nell's aunt"; "" if
     there is none, or unless a certain relation of `bible` names just one such person.
     """
-    cast = [tuple(iter_profile_names(profile)) for profile in bible.characters]
+    cast = (tuple(iter_profile_names(profile)) for profile in bible.characters)
     relative = find_relative(question, cast)
     if relative is None:
         return ""
