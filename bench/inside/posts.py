@@ -1,9 +1,10 @@
-"""Measures `lrwr post check` without a language model.
+"""Measures `lrwr post check` without a language model, and how long a draft takes.
 
     python -m bench.inside.posts planted LIBRARY      # wrong details in its sentences
     python -m bench.inside.posts later LIBRARY DATA NOVEL   # sentences after a chapter
     python -m bench.inside.posts answers LIBRARY QUESTIONS  # passages for known answers
     python -m bench.inside.posts attribution DATA     # details in supported claims
+    python -m bench.inside.posts thread LIBRARY       # seconds of a thread with fakes
 
 LIBRARY is a folder that was ingested, DATA the shared data, NOVEL the name of a novel
 there, QUESTIONS a JSON Lines file with answers and their passages.
@@ -11,8 +12,10 @@ there, QUESTIONS a JSON Lines file with answers and their passages.
 
 import asyncio
 import json
+import os
 import random
 import re
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -35,6 +38,10 @@ from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.text import WORD_PATTERN, LineIndex
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.settings.loader import load_settings
+from tests.fakes.hosted_server import Asked, Turn
+from tests.fakes.model_server import KEY, MODEL, ModelServer
+from tests.fakes.post_writer import PostWriter
+from tests.fakes.web_server import WebServer, a_result
 
 SENTENCE_WORDS = (8, 40)
 """Words that a sentence must have at least and at most to be taken."""
@@ -47,6 +54,15 @@ FIRST = 5
 
 UNCHANGED = 75
 """Unchanged sentences checked beside them, for one novel."""
+
+CALL_SECONDS = 1.0
+"""How long each call of the fake language model and web search takes."""
+
+_UNSUPPORTED: dict[str, object] = {
+    "text": "Nell sells 41 mules to the king.",
+    "facts": [1],
+}
+"""A sentence of the fake model that is flagged and revised."""
 
 _AUXILIARY = re.compile(
     r"\b(was|were|had|could|would|should|is|are|did|will)\b(?! not)"
@@ -316,6 +332,59 @@ def measure_attribution(data: Path) -> dict[str, object]:
     return figures
 
 
+class _SlowWeb(WebServer):
+    """A web search that takes `CALL_SECONDS`."""
+
+    def answer(self, asked: Asked) -> Turn:
+        """Search after a while."""
+        time.sleep(CALL_SECONDS)
+        return super().answer(asked)
+
+
+def measure_thread(root: Path) -> dict[str, object]:
+    """Return what a checked thread about the sample takes with a language model and a web
+    search that take `CALL_SECONDS` a call: seconds by the clock, of them CPU, the calls
+    and the tokens sent.
+    """
+    writer = PostWriter(topics=("lamps",), sentences=(_UNSUPPORTED,))
+    words = ("post", "new", "How the lantern is lit", "--kind", "thread", "--as-of")
+    with ModelServer(wait=CALL_SECONDS) as server, _SlowWeb() as web:
+        server.answering(writer.answer)
+        web.finds(a_result("Lamps", "https://a.example/lamps", "A wick is trimmed."))
+        env = {
+            "LRWR_MODEL_USE": "openai",
+            "LRWR_MODEL_NAME": MODEL,
+            "LRWR_MODEL_BASE_URL": server.base_url,
+            "OPENAI_API_KEY": KEY,
+            "LRWR_WEB_USE": "tavily",
+            "LRWR_WEB_BASE_URL": web.base_url,
+            "TAVILY_API_KEY": web.key,
+        }
+        started, cpu = time.monotonic(), os.times()
+        done = subprocess.run(
+            [sys.executable, "-m", "lrwr", *words, "ch3", "--web", "--force", "--json"],
+            cwd=root,
+            env={**os.environ, **env},
+            capture_output=True,
+            check=False,
+        )
+        seconds, used = time.monotonic() - started, os.times()
+        return {
+            "exit_code": done.returncode,
+            "seconds": round(seconds, 1),
+            "cpu_seconds": round(
+                used.children_user
+                + used.children_system
+                - cpu.children_user
+                - cpu.children_system,
+                1,
+            ),
+            "calls": writer.shapes(),
+            "searches": len(web.queries),
+            "tokens": sum(len("".join(a.texts)) // 4 for a in writer.asked),
+        }
+
+
 def list_statements(text: str) -> list[DraftStatement]:
     """Return the sentences of `text` as those of a draft."""
     draft = DocumentText(text, LineIndex.of(text))
@@ -342,9 +411,9 @@ async def run(kind: str, root: Path, more: Sequence[str]) -> dict[str, object]:
 
 if __name__ == "__main__":
     command, first, *rest = sys.argv[1:]
-    result = (
-        measure_attribution(Path(first))
-        if command == "attribution"
-        else asyncio.run(run(command, Path(first).resolve(), rest))
-    )
+    if command in ("attribution", "thread"):
+        measure = measure_attribution if command == "attribution" else measure_thread
+        result = measure(Path(first))
+    else:
+        result = asyncio.run(run(command, Path(first).resolve(), rest))
     sys.stdout.write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
