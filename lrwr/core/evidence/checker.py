@@ -102,9 +102,6 @@ SAME_MARGIN = 0.1
 _COMPARED = frozenset((StatementResult.CLOSEST, StatementResult.OUTSIDE))
 """Results of statements whose colours, names and the like are compared, too."""
 
-_VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
-"""Results that a question can have, which claims nothing unless it is a quotation."""
-
 AROUND_CHARS = 1_500
 """Characters around a passage in which a person may be named whom it calls "she"."""
 
@@ -153,8 +150,7 @@ class DraftChecker:
         )
         if checked.result in _COMPARED or lacks_value:
             checked = self._compare_attributes(checked, story, candidates, subject)
-        is_question = statement.text.rstrip('”"’ ').endswith("?")
-        if is_question and checked.result not in _VERBATIM:
+        if checked.claims_nothing:
             return CheckedStatement(statement, StatementResult.NOTHING)
         return checked
 

@@ -50,6 +50,10 @@ _JUDGED = frozenset((StatementResult.CLOSEST, StatementResult.DETAILS_DIFFER))
 """Results that only a language model can say more about."""
 
 
+_VERBATIM = frozenset((StatementResult.QUOTED, StatementResult.LATER))
+_UNDECIDED = frozenset((StatementResult.CLOSEST, StatementResult.OUTSIDE))
+
+
 @dataclass(frozen=True, slots=True)
 class ClosestPassage:
     """A passage with the sentences in it, at `span` of its document, that are closest to
@@ -102,6 +106,16 @@ class CheckedStatement:
         return EvidenceClaim(
             self.statement.text, tuple(texts), self.names, before, places=places
         )
+
+    @property
+    def claims_nothing(self) -> bool:
+        """Whether it is a question that does not repeat the text, or an opinion that has no
+        other detail than it.
+        """
+        if self.statement.is_question:
+            return self.result not in _VERBATIM
+        is_open = self.result in _UNDECIDED and self.closer_chapter is None
+        return self.statement.is_opinion and is_open
 
     @property
     def needs_author(self) -> bool:

@@ -48,6 +48,12 @@ _SAYING = re.compile(
 )
 """A verb that may introduce or follow a quotation, in lower case."""
 
+_OPINION = re.compile(
+    r"\W*(?:(?:and|but|so|still|yet),? )?(?:I (?:\w+ly )?(?:adore|admire|enjoy|find|hate|like"
+    r"|love|prefer)\b|(?:for|to) me,? |to my mind\b|in my (?:opinion|view)\b)",
+    re.IGNORECASE,
+)
+
 _QUOTATION_END = re.compile(r"(?P<end>[.!?…][”\"’'])\s+(?=[A-Z“\"‘']|\Z)")
 _LINE_QUOTATION = re.compile(r"(?P<end>[.!?…][”\"’']?)[ \t]*\n\s*(?=[“\"‘'])")
 """Where a sentence ends: at a quotation with an end mark, and before a line that begins
@@ -101,6 +107,16 @@ class DraftStatement:
             pieces.append(self.text[at : quotation.span.start])
             at = quotation.span.end
         return " ".join(" ".join((*pieces, self.text[at:])).split())
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it ends with a question mark."""
+        return self.text.rstrip('”"’ ').endswith("?")
+
+    @property
+    def is_opinion(self) -> bool:
+        """Whether it begins as the author's liking or judgement does."""
+        return _OPINION.match(self.text) is not None
 
 
 def split_clauses(text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """The sentences of a draft, without their markup."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,24 @@ def read(text: str) -> list[DraftStatement]:
     return list(
         iter_statements(DocumentText(text, LineIndex.of(text)), find_sentence_spans)
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_opinion"),
+    [
+        ("I love Nell most when she is late.", True),
+        ("But to my mind the mule is wiser.", True),
+        ("For me, this is the best chapter.", True),
+        ("I think that Nell sells the mule.", False),
+        ("To mend nets is hard for me.", False),
+        ("For Meg it is too late.", False),
+    ],
+)
+def test_an_opinion_begins_with_a_liking_or_a_judgement(
+    text: str, *, is_opinion: bool
+) -> None:
+    (statement,) = read(text)
+    assert statement.is_opinion == is_opinion
 
 
 def test_sentences_stand_without_markup_with_their_lines() -> None:
