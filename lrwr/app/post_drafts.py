@@ -1,13 +1,17 @@
 """Drafts texts about the story: builds what the steps need, and stores the result."""
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from pathlib import PurePosixPath
 
 from lrwr.app.container import Workspace
 from lrwr.app.egress import create_chat_model, create_price_lookup
+from lrwr.app.judge_parts import create_judge_parts
 from lrwr.app.post_files import CachedWebSearch, PostEvidence, PostFiles, StoredPost
 from lrwr.app.posts import create_draft_checker, load_checked_story
+from lrwr.core.adapters.source.layout import HeadingKind, parse_heading
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.chat.history import MeteredChatModel, QuestionBudget
 from lrwr.core.evidence.candidates import (
@@ -42,17 +46,45 @@ from lrwr.core.evidence.web_queries import BookWords, build_queries
 from lrwr.core.model.chunks import ChunkKind, Passage
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.language_model import Usage
+from lrwr.core.model.language_model import (
+    Usage,
+    estimate_tokens,
+    flatten_reply_text,
+)
 from lrwr.core.ports.models import ChatMessage
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.story import (
+    StoryOrder,
     build_passage,
     build_search_scope,
     is_within_scope,
 )
 from lrwr.core.settings.chat_models import ModelRole
 from lrwr.pipeline.analysis import ModelBudget
+
+MAX_TITLE_PAGE = 800
+"""Characters of a title page at most: a longer text before chapter 1 is a prologue."""
+
+MAX_TITLE_CHARS = 120
+
+_WORDS_PER_SENTENCE = 18
+_TOKENS_PER_WORD = 2
+_GAP_TOKENS = 300
+_FACT_TOKENS = 60
+_VERDICT_TOKENS = 60
+_CHECK_TOKENS = 700
+"""Estimated lengths of drafts, replies and the instructions of a check, in tokens; a
+word of a draft is counted with its share of the JSON around it.
+"""
+
+_ABOUT_BOOK = re.compile(
+    r"\b\d[\d,.]*[ -](?:words?|pages?|chapters?)\b|\b(?:manuscript|novel|book|fiction"
+    r"|debut|title|genre|synopsis|blurb|query|newsletter|thread|essay|readers?|agents?"
+    r"|publishers?|author)s?\b",
+    re.IGNORECASE,
+)
+"""What a brief says about the book as a book and the text about it."""
 
 CLAIMS_PER_CALL = 15
 """Sentences of a draft that the checker judges in one call."""
@@ -104,6 +136,18 @@ class PostPlan:
     pack: EvidencePack
     prompts: tuple[tuple[str, Sequence[ChatMessage]], ...]
     doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PostEstimate:
+    """What the calls of one draft take if nothing is written again or revised.
+
+    `model` is the writer's name; `cost` is in US dollars, None if unknown.
+    """
+
+    model: str
+    usage: Usage
+    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +326,10 @@ async def _build_dependencies(
         CachedWebSearch(web, workspace.library, workspace.now) if web else None,
         emit,
     )
-    if order.writing.kind is PostKind.QUERY_LETTER:
-        order = replace(order, writing=_add_length(order.writing, story))
-    return dependencies, order
+    length = _count_words(story) if order.writing.kind is PostKind.QUERY_LETTER else 0
+    title = find_book_title(story.order)
+    writing = replace(order.writing, title=title, length=length)
+    return dependencies, replace(order, writing=writing)
 
 
 async def _load_passages(
@@ -305,14 +350,32 @@ async def _load_passages(
     }
 
 
-def _add_length(writing: WritingRequest, story: CheckedStory) -> WritingRequest:
-    """Return the request with the length of the manuscript, which agents ask for."""
+def _count_words(story: CheckedStory) -> int:
+    """Return the words of the manuscript, in thousands if it has any."""
     outlines = story.order.outlines.values()
     words = sum(o.words for o in outlines if o.type is DocumentType.SCENE)
-    rounded = round(words, -3) or words
-    return replace(
-        writing, brief=f"{writing.brief} (The manuscript has {rounded:,} words.)"
-    )
+    return round(words, -3) or words
+
+
+def find_book_title(order: StoryOrder) -> str:
+    """Return the title of the book: the heading of a title page before the first chapter,
+    or of a file with the whole story; empty if there is none.
+    """
+    if not order.story:
+        return ""
+    outline = order.outlines[order.story[0]]
+    first = outline.chapters[0] if outline.chapters else None
+    is_page = first is not None and first.opening and len(first.span) <= MAX_TITLE_PAGE
+    title = ""
+    if first is not None and is_page:
+        title = first.title or outline.title
+    elif len(order.story) == 1 and len(outline.chapters) > 1:
+        title = outline.title
+    is_file_name = title == PurePosixPath(outline.id).stem
+    is_chapter = title in [c.title for c in outline.chapters if not c.opening]
+    if is_file_name or is_chapter or parse_heading(title).kind is not HeadingKind.OTHER:
+        return ""
+    return flatten_reply_text(title)[:MAX_TITLE_CHARS]
 
 
 def _open_source_models(workspace: Workspace) -> SourceModels:
@@ -367,13 +430,48 @@ async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
     )
 
 
+def estimate_post(
+    workspace: Workspace, order: PostOrder, plan: PostPlan
+) -> PostEstimate | None:
+    """Return an estimate of what drafting takes, without a request; None for an outline.
+
+    Raises:
+        SettingsProblem: The configured language model has no key or no name.
+    """
+    roles = (ModelRole.WRITER, ModelRole.CHECKER)
+    parts = [create_judge_parts(workspace, role, may_ask=False) for role in roles]
+    writer, checker = (part.chat.name if part else "" for part in parts)
+    if not (order.uses_model and writer):
+        return None
+    rules = KIND_RULES[order.writing.kind]
+    words = sum(rules.words) // 2 * order.writing.variants
+    sentences = -(-words // _WORDS_PER_SENTENCE)
+    texts = [message.text for _, messages in plan.prompts for message in messages]
+    replies = words * _TOKENS_PER_WORD
+    if order.stored is None:
+        replies += _GAP_TOKENS + rules.facts * _FACT_TOKENS
+    writing = Usage(len(plan.prompts), sum(map(estimate_tokens, texts)), replies)
+    calls = -(-sentences // CLAIMS_PER_CALL)
+    sources = sum(estimate_tokens(source.text) for source in plan.sources)
+    checking = Usage(
+        calls,
+        calls * (sources + _CHECK_TOKENS) + words * _TOKENS_PER_WORD,
+        sentences * _VERDICT_TOKENS,
+    )
+    price = create_price_lookup(workspace.settings)
+    costs = (price(writing, writer), price(checking, checker))
+    cost = None if None in costs else sum(filter(None, costs))
+    return PostEstimate(writer, writing + checking, cost)
+
+
 async def _list_doubts(
     workspace: Workspace, order: PostOrder, story: CheckedStory
 ) -> tuple[str, ...]:
     """Return a sentence about words of the brief that the text does not have, if any:
-    then its sources may be about something else.
+    then its sources may be about something else. Words about the book as a book, such as
+    "my novel of 80,000 words", do not count.
     """
-    brief = order.writing.brief
+    brief = _ABOUT_BOOK.sub(" ", order.writing.brief)
     if order.stored is not None or not has_search_words(brief):
         return ()
     request = SearchRequest(brief, story.pipeline, 1, horizon=story.horizon)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import ndiff
 
-from lrwr.app.post_drafts import PostDrafting, PostPlan
+from lrwr.app.post_drafts import PostDrafting, PostEstimate, PostPlan
 from lrwr.app.post_files import PostEvidence, StoredPost
 from lrwr.app.posts import AnchoredPost
 from lrwr.app.presenters.text import (
@@ -15,6 +15,7 @@ from lrwr.app.presenters.text import (
     format_age,
     format_count,
     format_horizon,
+    format_tokens_and_price,
     sanitize_line,
     shorten_excerpt,
     styled_line,
@@ -28,6 +29,7 @@ from lrwr.core.evidence.pack import (
     mark_cut,
 )
 from lrwr.core.evidence.revision import SentenceRevision
+from lrwr.core.model.language_model import Usage
 
 SHOWN_DOCUMENTS = 5
 SHOWN_LINES = 6
@@ -219,8 +221,12 @@ def build_post_table(posts: Sequence[StoredPost], now: float) -> StyledTable:
     return StyledTable(headings, rows, ("words",))
 
 
-def render_post_plan(plan: PostPlan) -> Iterator[StyledLine]:
-    """Yield what drafting would use: sources, and what a web search would send."""
+def render_post_plan(
+    plan: PostPlan, estimate: PostEstimate | None
+) -> Iterator[StyledLine]:
+    """Yield what drafting would use: sources, what a web search would send, and what the
+    calls of a language model take; None for an outline.
+    """
     yield styled_line(StyledText("Your text:", "strong"))
     for source in plan.sources:
         yield styled_line(
@@ -234,6 +240,16 @@ def render_post_plan(plan: PostPlan) -> Iterator[StyledLine]:
         yield styled_line(StyledText(sanitize_line(doubt), "bad"))
     queries = ", ".join(f"“{query}”" for query in plan.queries)
     yield styled_line(f"With --web, lrwr would search for: {queries or 'nothing'}.")
+    if estimate is None:
+        yield styled_line("No language model would be asked: it would be an outline.")
+    else:
+        usage = estimate.usage
+        calls = format_count(usage.calls, "call")
+        tokens = format_tokens_and_price(usage, estimate.cost, about=True)
+        yield styled_line(
+            f"{sanitize_line(estimate.model)} would need {calls}: {tokens}. Up to three"
+            " more if the draft is too short or sentences are flagged."
+        )
     yield styled_line("Nothing was sent or written.")
 
 
@@ -320,8 +336,11 @@ def drafting_as_json(drafting: PostDrafting) -> dict[str, object]:
     }
 
 
-def plan_as_json(plan: PostPlan) -> dict[str, object]:
+def plan_as_json(
+    plan: PostPlan, estimate: PostEstimate | None = None
+) -> dict[str, object]:
     """Return what drafting would use as JSON."""
+    usage = estimate.usage if estimate else Usage()
     return {
         "sources": [
             {"place": format_source(source), "text": source.text}
@@ -329,4 +348,9 @@ def plan_as_json(plan: PostPlan) -> dict[str, object]:
         ],
         "queries": list(plan.queries),
         "doubts": list(plan.doubts),
+        "model": estimate.model if estimate else None,
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "usd": estimate.cost if estimate else None,
     }

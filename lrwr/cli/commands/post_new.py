@@ -8,7 +8,12 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace
-from lrwr.app.post_drafts import PostOrder, draft_post, plan_post
+from lrwr.app.post_drafts import (
+    PostOrder,
+    draft_post,
+    estimate_post,
+    plan_post,
+)
 from lrwr.app.post_files import (
     PostEvidence,
     check_post_name,
@@ -287,8 +292,11 @@ def _list_services(settings: Settings, order: PostOrder) -> Sequence[str]:
 
 async def _show_plan(workspace: Workspace, output: Output, draft: _Draft) -> None:
     plan = await plan_post(workspace, draft.order)
+    estimate = None
+    if not draft.shows_prompt:
+        estimate = estimate_post(workspace, draft.order, plan)
     if output.as_json:
-        value = plan_as_json(plan)
+        value = plan_as_json(plan, estimate)
         if draft.shows_prompt:
             value["prompts"] = [
                 {
@@ -300,7 +308,7 @@ async def _show_plan(workspace: Workspace, output: Output, draft: _Draft) -> Non
         output.json(value)
         return
     if not draft.shows_prompt:
-        output.show(render_post_plan(plan))
+        output.show(render_post_plan(plan, estimate))
         return
     for purpose, messages in plan.prompts:
         output.answer(StyledText(f"For {purpose}:", "strong"))

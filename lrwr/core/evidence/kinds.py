@@ -93,6 +93,9 @@ class PostKindRules:
 
 
 _BIOGRAPHY = PostGap(GapKind.AUTHOR, "who you are, and what you wrote before")
+TITLE_GAP = PostGap(GapKind.AUTHOR, "the title of the book")
+"""What a letter lacks if the manuscript has no title page."""
+
 _WHY = PostGap(GapKind.AUTHOR, "why you write about this")
 _PICTURE = PostGap(GapKind.PICTURE, "a picture that belongs to it")
 _COMPARABLE = PostGap(

@@ -18,6 +18,9 @@ MAX_QUOTE_WORDS = 20
 MIN_QUOTE_WORDS = 3
 MIN_FACTS = 5
 
+_CONTEXT_CHARS = 40
+"""Characters before and after a quotation by which its place is found without it."""
+
 _CLAUSE_ENDS = ".,;:!?…—–”"
 _SENTENCE_ENDS = ".!?…”"
 _SENTENCE_START = re.compile(r"\W*[A-Z0-9]")
@@ -242,7 +245,7 @@ def _anchor(
             continue
         lines = texts[name].lines.lines_of(span)
         moved = replace(fact, source=replace(source, document=name, lines=lines))
-        is_same = name == document and source.span.holds(span)
+        is_same = name == document and lines == source.lines
         return AnchoredFact(moved, QuoteState.CURRENT if is_same else QuoteState.MOVED)
     if document in texts:
         text = texts[document]
@@ -253,7 +256,33 @@ def _anchor(
             lines = text.lines.lines_of(near.span)
             changed = replace(fact, source=replace(source, lines=lines))
             return AnchoredFact(changed, QuoteState.CHANGED)
+        return _anchor_by_context(fact, text)
     return AnchoredFact(fact, QuoteState.GONE)
+
+
+def _anchor_by_context(fact: EvidenceFact, text: DocumentText) -> AnchoredFact:
+    """Return `fact` at the place between the words that stood before and after its
+    quotation: changed if there are other words between them now, else gone.
+    """
+    source = fact.source
+    quoted = _find_span(fact.quote, source.text, 0)
+    if quoted is None:
+        return AnchoredFact(fact, QuoteState.GONE)
+    before = source.text[: quoted.start][-_CONTEXT_CHARS:].strip()
+    after = source.text[quoted.end :][:_CONTEXT_CHARS].strip()
+    first = _find_span(before, text.text, source.span.start) if before else None
+    last = _find_span(after, text.text, source.span.start) if after else None
+    if first is None and last is None:
+        return AnchoredFact(fact, QuoteState.GONE)
+    start = first.end if first else last.start if last else 0
+    words = text.text[start : last.start].split() if first and last else []
+    longest = MAX_QUOTE_WORDS + len(fact.quote.split())
+    is_changed = MIN_QUOTE_WORDS <= len(words) <= longest
+    lead = len(text.text) - len(text.text[start:].lstrip()) if start else 0
+    place = Span(max(start, lead), max(start, lead) + 1)
+    lines = text.lines.lines_of(place)
+    present = replace(fact, source=replace(source, lines=lines))
+    return AnchoredFact(present, QuoteState.CHANGED if is_changed else QuoteState.GONE)
 
 
 def _find_span(quote: str, text: str, near: int) -> Span | None:

@@ -106,13 +106,32 @@ class GapAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class WritingRequest:
-    """What to write: `parts` 0 is as many as the kind has, `platform` None for none."""
+    """What to write: `parts` 0 is as many as the kind has, `platform` None for none.
+
+    `title` is that of the book, empty if unknown; `length` is the number of words of the
+    manuscript, 0 if the text does not need it.
+    """
 
     brief: str
     kind: PostKind
     platform: Platform | None = None
     variants: int = 1
     parts: int = 0
+    title: str = ""
+    length: int = 0
+
+    @property
+    def about_book(self) -> str:
+        """A line for what is known of the book as a book; empty for nothing."""
+        title = f"Title of the book: {self.title}" if self.title else ""
+        length = f"The manuscript has {self.length:,} words." if self.length else ""
+        return "\n".join(filter(None, (title, length)))
+
+    @property
+    def limit_of_parts(self) -> int:
+        """The number of parts asked for; 0 if a paragraph more or less is no matter."""
+        rules = KIND_RULES[self.kind]
+        return self.parts or (rules.parts if rules.is_thread else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +183,13 @@ def build_writing_messages(
         variants=_describe_variants(request.variants),
         parts=unit,
     )
-    return _build_messages(task, request.brief, _list_facts(pack.facts))
+    blocks = [*_list_book(request), *_list_facts(pack.facts)]
+    return _build_messages(task, request.brief, blocks)
+
+
+def _list_book(request: WritingRequest) -> list[tuple[str, str]]:
+    about = request.about_book
+    return [("brief, about the book", about)] if about else []
 
 
 def build_longer_messages(
@@ -210,7 +235,7 @@ def build_revision_messages(
     with its neighbours in `drafts`.
     """
     task = _REPAIR_TASK.format(a_name=KIND_RULES[request.kind].name_with_article)
-    blocks = _list_facts(pack.facts)
+    blocks = [*_list_book(request), *_list_facts(pack.facts)]
     for number, flag in enumerate(flagged, start=1):
         facts = ", ".join(map(str, flag.sentence.facts)) or "none"
         label = f"sentence {number}, facts {facts}"

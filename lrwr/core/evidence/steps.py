@@ -10,7 +10,13 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import DraftSentence, PostDraft, fit_parts, pack_parts
 from lrwr.core.evidence.judge import ClaimJudge
-from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap
+from lrwr.core.evidence.kinds import (
+    KIND_RULES,
+    TITLE_GAP,
+    GapKind,
+    PostAudience,
+    PostGap,
+)
 from lrwr.core.evidence.pack import (
     EvidencePack,
     anchor_facts,
@@ -213,7 +219,9 @@ async def _find_gaps(state: PostState, dependencies: PostDependencies) -> PostSt
     if "stored" in state:
         return {"gaps": state["stored"].gaps}
     rules = KIND_RULES[request.kind]
-    usual = rules.gaps
+    is_untitled = rules.audience is PostAudience.TRADE and not request.title
+    untitled = (TITLE_GAP,) if is_untitled else ()
+    usual = (*untitled, *rules.gaps)
     if writer is None:
         topic = PostGap(GapKind.BACKGROUND, _BACKGROUND, request.brief)
         return {"gaps": usual if rules.covers_story else (*usual, topic)}
@@ -232,7 +240,8 @@ async def _find_gaps(state: PostState, dependencies: PostDependencies) -> PostSt
         return {"gaps": usual, "remarks": (*state["remarks"], remark)}
     if analysis.searches:
         own = tuple(await dependencies.find([request.brief, *analysis.searches]))
-    return {"gaps": analysis.gaps or usual, "own": own[:MAX_CANDIDATES]}
+    gaps = (*untitled, *analysis.gaps) if analysis.gaps else usual
+    return {"gaps": gaps, "own": own[:MAX_CANDIDATES]}
 
 
 async def _search_web(state: PostState, dependencies: PostDependencies) -> PostState:
@@ -371,13 +380,14 @@ async def _check(state: PostState, dependencies: PostDependencies) -> PostState:
 def _build_check_parts(
     state: PostState, dependencies: PostDependencies
 ) -> SentenceCheckParts:
+    request = state["request"]
     return SentenceCheckParts(
         dependencies.checker,
         dependencies.story,
         dependencies.split,
-        state["request"].brief,
+        f"{request.brief}\n{request.about_book}",
         dependencies.judge,
-        state["request"].platform,
+        request.platform,
     )
 
 
@@ -425,7 +435,7 @@ def _fit(
     """
     assert request.platform is not None, "only posts have a limit"
     fitted = fit_parts(draft, request.platform, split)
-    if 0 < request.parts < len(fitted.parts):
+    if 0 < request.limit_of_parts < len(fitted.parts):
         fitted = pack_parts(fitted, request.platform)
     return fitted
 
@@ -447,8 +457,11 @@ def _describe_lengths(
                 f" {high:,}.{used + _TOO_SHORT if words < low else ''}"
             )
         count = len(post.draft.parts)
-        if request.parts and count > request.parts:
-            sentences.append(f"It has {count} parts; you asked for {request.parts}.")
+        most = request.limit_of_parts
+        if 0 < most < count:
+            phrase = "you asked for" if request.parts else "a thread has about"
+            unit = "posts" if rules.is_thread else "parts"
+            sentences.append(f"It has {count} {unit}; {phrase} {most}.")
     return sentences
 
 

@@ -227,6 +227,37 @@ def test_a_quotation_is_found_where_it_is_now(
     assert anchored.fact.source.lines.first == line
 
 
+@pytest.mark.parametrize(
+    ("now", "state", "line"),
+    [
+        ("The fog came. It was late. She slept.\n", QuoteState.CURRENT, 1),
+        ("New.\n\nThe fog came. It was late. She slept.\n", QuoteState.MOVED, 3),
+        ("New.\n\nThe fog came. Nobody knew why. She slept.\n", QuoteState.CHANGED, 3),
+        ("New.\n\nThe fog came. She slept.\n", QuoteState.GONE, 3),
+    ],
+)
+def test_a_short_quotation_is_found_by_the_words_around_it(
+    now: str, state: QuoteState, line: int
+) -> None:
+    was = "The fog came. It was late. She slept."
+    fact = EvidenceFact(1, "It is late.", "It was late.", own(was))
+    texts = {DocumentId("1.md"): DocumentText(now, LineIndex.of(now))}
+    (anchored,) = anchor_facts([fact], texts)
+    assert anchored.state is state
+    assert anchored.fact.source.lines.first == line
+
+
+def test_a_quotation_moves_with_lines_inside_its_passage() -> None:
+    was = "The fog came.\n\nThe brown mule slept in the yard."
+    now = f"A new line.\n\n{was}"
+    fact = EvidenceFact(1, "It sleeps.", "The brown mule slept", own(was))
+    texts = {DocumentId("1.md"): DocumentText(was, LineIndex.of(was))}
+    first = anchor_facts([fact], texts)[0].fact
+    texts = {DocumentId("1.md"): DocumentText(now, LineIndex.of(now))}
+    (anchored,) = anchor_facts([first], texts)
+    assert (anchored.state, anchored.fact.source.lines.first) == (QuoteState.MOVED, 5)
+
+
 async def test_a_model_that_compares_texts_counts_more() -> None:
     class Backwards:
         name = "backwards"
