@@ -88,3 +88,24 @@ def test_a_relative_whose_name_is_known_is_meant_by_it() -> None:
     assert [entity.name for entity in plan.entities] == ["Mags"]
     several = replace(known, relations=(_relation("Mags"), _relation("Corin Vale")))
     assert plan_by_rules(question, several).question == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "asked"),
+    [
+        ("Who is Nell's half-sister?", "sister", "half-sister"),
+        ("Who is Nell’s eldest brother?", "brother", "eldest brother"),
+        ("What is the name of Nell's younger aunt?", "aunt", "younger aunt"),
+        ("Who is Nell's eldest brother?", "cousin", ""),
+        ("Who is Nell's brother?", "half-brother", ""),
+    ],
+)
+async def test_relatives_of_whom_one_is_asked_for_are_shown_with_a_doubt(
+    question: str, kind: str, asked: str
+) -> None:
+    known = replace(_relation("Mags"), kind=kind)
+    result = replace(found(a_story(), "Nell Tallow"), relations=(known,))
+    said = await answer(a_story(), TurnQuestion(question), a_plan(), result)
+    doubt = f"{NO_CLEAR_ANSWER}. No relation says who the {asked} is. Known relatives:"
+    assert (doubt in said.text) is bool(asked)
+    assert (f"{kind}: Mags" in said.text) is bool(asked)

@@ -16,7 +16,6 @@ from lrwr.core.chat.context.conflicts import collect_count_items
 from lrwr.core.chat.context.items import (
     ContextItem,
     StoryFacet,
-    build_relation_item,
     collect_context_items,
     load_result_texts,
     map_intentions_to_facets,
@@ -45,10 +44,10 @@ from lrwr.core.chat.extractive.question_parts import (
 from lrwr.core.chat.extractive.relatives import (
     Relative,
     drop_owner_items,
-    find_kin_asked,
     find_relative,
     put_relative_first,
-    select_kin,
+    select_asked_kin,
+    select_near_kin,
 )
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART, ItemSelector
 from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
@@ -59,6 +58,7 @@ from lrwr.core.chat.extractive.spoken_lines import (
 )
 from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.writer import (
+    AnswerPieces,
     AnswerWriter,
     NotFoundLevel,
     classify_not_found,
@@ -73,6 +73,7 @@ from lrwr.core.chat.state import (
 )
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import (
+    NO_CLEAR_ANSWER,
     AnswerIntent,
     AnswerToken,
     GapFlag,
@@ -204,8 +205,10 @@ class _ExtractiveAnswer:
             facts[0].insert(0, (spoken,))
             if doubt := describe_uncertain_speaker(spoken):
                 yield self.writer.say(doubt)
-        for missing in self._iter_introduction(facets, facts):
-            yield missing
+        unknown_parts = () if any(facts) else self.parts
+        near = _write_near_kin(unknown_parts, self.result, self.writer)
+        for piece in chain(self._iter_introduction(facets, facts), near):
+            yield piece
         async with aclosing(self._write_facts_and_passages(facts)) as events:
             async for event in events:
                 yield event
@@ -339,7 +342,7 @@ class _ExtractiveAnswer:
         answer_lines: set[AnswerLine] = set()
         facts: list[list[AnswerLine]] = []
         for part in self.parts:
-            kin = _select_kin(part, self.result)
+            kin = select_asked_kin(part, self.result)
             lines = [
                 line
                 for line in (
@@ -413,16 +416,16 @@ class _ExtractiveAnswer:
         return map(self.writer.say, not_found_text)
 
 
-def _select_kin(part: QuestionPart, result: RetrievalResult) -> list[AnswerLine] | None:
-    """Return the relatives that `part` asks for, one a line; None if it asks for
-    anything else, or for relatives of nobody known.
+def _write_near_kin(
+    parts: Sequence[QuestionPart], result: RetrievalResult, writer: AnswerWriter
+) -> AnswerPieces:
+    """Yield all known brothers if the eldest is asked for, whom nothing tells from the
+    others.
     """
-    asked = find_kin_asked(part.text)
-    if asked is None or not part.people:
-        return None
-    genders = {p.name: p.gender for p in result.character_profiles}
-    relations = select_kin(asked, part.people, result.relations, genders)
-    return [(build_relation_item(relation),) for relation in relations]
+    for phrase, lines in select_near_kin(parts, result):
+        doubt = f"{NO_CLEAR_ANSWER}. No relation says who the {phrase} is."
+        yield writer.say(f"{doubt} Known relatives:")
+        yield from chain.from_iterable(map(writer.facts, lines))
 
 
 def _build_typed_question(

@@ -9,13 +9,20 @@ from dataclasses import dataclass, replace
 
 from lrwr.core.bible.kin_terms import FAMILY, KinTerm, choose_noun, read_kin_term
 from lrwr.core.bible.values import Bible, CharacterRelation
-from lrwr.core.chat.context.items import ContextItem, StoryFacet, is_sure
+from lrwr.core.chat.context.items import (
+    ContextItem,
+    StoryFacet,
+    build_relation_item,
+    is_sure,
+)
 from lrwr.core.chat.extractive.answer_types import MARRIAGE_QUESTION
 from lrwr.core.chat.extractive.question_parts import (
+    QuestionPart,
     build_name_pattern,
     iter_profile_names,
 )
 from lrwr.core.chat.planning import lexicon
+from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import SentenceSplitter
@@ -45,6 +52,16 @@ _NAME_ASKED = re.compile(r"\b(?:names?|called|named|related|relations?)\b", re.I
 
 _WHO_IS = re.compile(r"\W*(?:and\s+)?who(?:['’]s|\s+(?:is|was|are|were))\s+", re.I)
 """The beginning of a question for who a relative is, whatever follows."""
+
+_NEAR_KIN_QUESTION = re.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:who|what)(?:['’]s|\s+(?:is|was|are|were))\s+"
+    r"(?:the\s+names?\s+of\s+)?(?:.{1,40}?['’]s?|his|her|their)\s+(?P<phrase>"
+    r"(?:(?:elder|eldest|older|oldest|younger|youngest|twin|only)\s+(?P<noun>[\w-]+)"
+    r"|half-?\s?(?P<half>brother|sister)))\W*$",
+    re.IGNORECASE,
+)
+"""Asks for one of several relatives, or for a half-sister, whom the story may only call
+a sister."""
 
 _KINDS_OF_KIN = FAMILY | {"widowed", "guardian"}
 
@@ -179,6 +196,51 @@ def find_kin_asked(question: str) -> KinTerm | None:
     if term is None or not match["whose"]:
         return term
     return replace(term, side=-term.side, gender=Gender.UNKNOWN)
+
+
+def _find_near_kin_asked(question: str) -> tuple[str, KinTerm] | None:
+    """Return the relative that `question` asks for, such as "eldest brother", and the
+    wider relationship that may be known, "brother"; None if it asks for anything else.
+    """
+    match = _NEAR_KIN_QUESTION.match(question)
+    if match is None:
+        return None
+    term = read_kin_term((match["half"] or match["noun"]).lower())
+    return (match["phrase"], term) if term is not None else None
+
+
+def select_asked_kin(
+    part: QuestionPart, result: RetrievalResult
+) -> list[tuple[ContextItem, ...]] | None:
+    """Return the relatives that `part` asks for, one a line; None if it asks for
+    anything else, or for relatives of nobody known.
+    """
+    asked = find_kin_asked(part.text)
+    if asked is None or not part.people:
+        return None
+    return _list_kin(asked, part, result)
+
+
+def select_near_kin(
+    parts: Sequence[QuestionPart], result: RetrievalResult
+) -> list[tuple[str, list[tuple[ContextItem, ...]]]]:
+    """Return for each of `parts` the words for the relative it asks for, such as "eldest
+    brother", with the known brothers; left out are parts without any.
+    """
+    near = [
+        (kin[0], _list_kin(kin[1], part, result))
+        for part in parts
+        if part.people and (kin := _find_near_kin_asked(part.text))
+    ]
+    return [(phrase, lines) for phrase, lines in near if lines]
+
+
+def _list_kin(
+    term: KinTerm, part: QuestionPart, result: RetrievalResult
+) -> list[tuple[ContextItem, ...]]:
+    genders = {p.name: p.gender for p in result.character_profiles}
+    relations = select_kin(term, part.people, result.relations, genders)
+    return [(build_relation_item(relation),) for relation in relations]
 
 
 def select_kin(
