@@ -291,8 +291,12 @@ def plan_1000_words(desk: Terminal, writer: SceneWriter) -> None:
     text = text.replace("a stranger.\n", f"a stranger.\n{BEATS}", 1)
     board.write_text(text.replace("- pov: Nell\n- people: OchraMags\n",
         "- pov: Nell\n- people: OchraMags\n- words: 1000\n"))  # fmt: skip
-    rows = (f"Dyke {n} was number {n} of many, and wet in all {n}." for n in range(80))
-    writer.paragraphs = (*PROSE, *rows)
+    # Few long sentences: each one is searched in the library by two reviews.
+    clauses = [
+        f"dyke {n} was number {n} of many, and wet in all {n}" for n in range(80)
+    ]
+    rows = ("; ".join(clauses[at : at + 8]) for at in range(0, 80, 8))
+    writer.paragraphs = (*PROSE, *(f"There, {row}." for row in rows))
 
 
 def test_a_scene_of_1000_words_takes_few_calls_and_tokens(
