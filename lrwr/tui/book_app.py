@@ -64,6 +64,7 @@ class BookConversation(BookView):
     def __init__(self, room: RoomApp, record: BookRecord) -> None:
         super().__init__(room, record)
         self._thread: ThreadId | None = None
+        self._before_answer = ""
         self._questions: deque[PassageQuestion] = deque()
         self._is_answering = False
         self._has_asked_consent = False
@@ -97,10 +98,11 @@ class BookConversation(BookView):
         reading, thread = self._reading, self._thread
         if reading is None:
             return
-        self._answer += (
-            f"\n\n{question.text}\n" if self._answer else f"{question.text}\n"
-        )
+        self._before_answer = f"{self._answer}\n\n" if self._answer else ""
+        self._before_answer += f"{question.text}\n"
+        self._answer = self._before_answer
         self._show_details()
+        self._show_newest_answer()
         self._show_status("Looking for an answer …")
         try:
             await self._announce_services()
@@ -115,6 +117,12 @@ class BookConversation(BookView):
                     self._show_event(event)
         except Exception as error:  # noqa: BLE001 - a traceback tells a reader nothing
             self._show_error(error)
+
+    def _show_newest_answer(self) -> None:
+        """Bring the beginning of the newest answer into view, below earlier ones."""
+        question = self._before_answer.rstrip("\n").rpartition("\n")[2]
+        earlier = self._before_answer.removesuffix(f"{question}\n")
+        self.call_after_refresh(self._scroll_details_to, earlier)
 
     async def _announce_services(self) -> None:
         """Before the first question, ask for missing consents and name what is used."""
@@ -135,9 +143,14 @@ class BookConversation(BookView):
                 self._show_status("Answering …")
             case TurnDone():
                 self._thread = event.thread
-                self._answer += self._describe_end(event.turn)
+                # Not what was streamed: its citation numbers may have been corrected.
+                text = strip_links(event.turn.output.response_text)
+                end = self._describe_end(event.turn)
+                self._answer = f"{self._before_answer}{text}{end}"
                 self._show_details()
-                self._show_status("Escape closes the answer.")
+                self._show_newest_answer()
+                if self._reading is not None:
+                    self._show_status(self._describe_place(self._reading))
             case _:
                 pass
 
@@ -249,9 +262,26 @@ class BookScreen(BookConversation):
             return
         if self._reading.delete_annotation():
             await self._save(annotations=True)
-            self._show("Deleted.")
+            key = self._list_keys().get("undo", "")
+            self._show(f"Deleted. {key} restores it." if key else "Deleted.")
         else:
             self._show_status("There is no highlight or note here.")
+
+    async def action_undo(self) -> None:
+        """Restore the annotation that was deleted last on this screen."""
+        if self._reading is not None and self._reading.restore_annotation():
+            await self._save(annotations=True)
+            self._show("Restored.")
+        else:
+            self._show_status("Nothing was deleted here.")
+
+    def action_scroll_answer(self, by: int) -> None:
+        """Scroll what is shown below the text: down if `by` is positive, else up."""
+        details = self.query_one("#book-details")
+        if by > 0:
+            details.scroll_page_down(animate=False)
+        else:
+            details.scroll_page_up(animate=False)
 
     def action_find(self) -> None:
         """Ask for the words to find."""

@@ -121,6 +121,14 @@ _INABILITY = re.compile(
     r"|\b(?:hopeless|impossible|unable|powerless)\b",
     re.IGNORECASE,
 )
+_NEWS = "news word message tidings answer reply report letter telegram information"
+_NO_WORD = re.compile(
+    r"\b(?:not|never|nor)\b(?: even)? (?:a|one) (?:single )?"
+    r"(?:word|line|sign|trace|whisper|message|letter|answer|reply)\b",
+    re.IGNORECASE,
+)
+"""What "Not a word came" denies: news in any form."""
+
 _SCOPE = 4
 """Words after a negation that it can negate."""
 
@@ -270,6 +278,10 @@ def find_missing_negation(statement: str, source: Sequence[str]) -> tuple[str, .
         if not negated:
             before = _CLAUSE_END.split(statement[: negation.start()])[-1]
             negated = stem_words(" ".join(before.split()[-_SCOPE:]))
+        if not negated.isdisjoint(stem_words(_NEWS)) and any(
+            _NO_WORD.search(sentence) for sentence in source
+        ):
+            continue
         if _ABILITY.search(statement[: negation.end()]) and any(
             _INABILITY.search(sentence)
             and not stem_words(statement).isdisjoint(stem_words(sentence))

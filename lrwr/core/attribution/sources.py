@@ -1,7 +1,7 @@
 """What the sentences of an answer may rest on: the cited words and their chapters."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -12,7 +12,7 @@ from lrwr.core.attribution.details import find_numbers, stem_words
 from lrwr.core.attribution.names import contains_name, list_named_characters
 from lrwr.core.attribution.quotations import occurs_in
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import SentenceSplitter
+from lrwr.core.model.text import WORD_PATTERN, SentenceSplitter
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText
 
@@ -39,6 +39,9 @@ named whom they call "he", or who speaks or writes them."""
 RECENT_CHARACTERS = 4
 """Characters whom the narration names last before or in a passage: the passage may call
 them "he", or they may speak or write it. More would let names be swapped."""
+
+MIN_TOLD_WORDS = 5
+"""Words such as "I" and "my" in cited words from which on somebody tells a story."""
 
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
 _SPEECH = re.compile(r"[“\"][^“”\"]*(?:[”\"]|$)|(?<!\w)‘(?:[^‘’]|’\w)*(?:’|$)")
@@ -213,22 +216,42 @@ class AnswerSources:
     def _list_recent(self, citation: Citation) -> frozenset[tuple[str, ...]]:
         """Return the forms of the characters whom the narration names last before cited
         words, of who signs a letter that they may be in, and of who may be their "I".
+
+        Somebody who tells a story at length may be named in speech alone.
         """
         head, _, tail = self._chapter_around(citation)
         signature = _SIGNATURE.search(tail)
         signed = list_named_characters(
             signature[0] if signature else "", self.story.cast
         )
+        before = list(reversed(_PARAGRAPH_END.split(head)))
+        recent = self._list_last_named(
+            _SPEECH.sub(" ", paragraph) for paragraph in (citation.text, *before)
+        )
+        cited = _PARAGRAPH_END.split(citation.text)
+        # A turn without a tag may be the narrator's own.
+        if any(not WORD_PATTERN.search(_SPEECH.sub(" ", turn)) for turn in cited):
+            cited += [*before, *_PARAGRAPH_END.split(tail)]
+        narration = "\n".join(_SPEECH.sub(" ", paragraph) for paragraph in cited)
+        narrators = self._narrators if _FIRST_PERSON.search(narration) else ()
+        told: list[frozenset[tuple[str, ...]]] = []
+        if len(_FIRST_PERSON.findall(citation.text)) >= MIN_TOLD_WORDS:
+            told = self._list_last_named((citation.text, *before))
+        return frozenset().union(*narrators, *signed, *recent, *told)
+
+    def _list_last_named(
+        self, paragraphs: Iterable[str]
+    ) -> list[frozenset[tuple[str, ...]]]:
+        """Return the characters whom `paragraphs` name, the last ones first, up to
+        `RECENT_CHARACTERS`.
+        """
         recent: list[frozenset[tuple[str, ...]]] = []
-        for paragraph in (citation.text, *reversed(_PARAGRAPH_END.split(head))):
-            narration = _SPEECH.sub(" ", paragraph)
-            named = list_named_characters(narration, self.story.cast)
+        for paragraph in paragraphs:
+            named = list_named_characters(paragraph, self.story.cast)
             recent += [forms for forms in reversed(named) if forms not in recent]
             if len(recent) >= RECENT_CHARACTERS:
                 break
-        narration = _SPEECH.sub(" ", citation.text)
-        narrators = self._narrators if _FIRST_PERSON.search(narration) else ()
-        return frozenset().union(*narrators, *signed, *recent[:RECENT_CHARACTERS])
+        return recent[:RECENT_CHARACTERS]
 
     @cached_property
     def _narrators(self) -> tuple[frozenset[tuple[str, ...]], ...]:

@@ -367,6 +367,19 @@ BOOK_ACTIONS: tuple[Action, ...] = (
         "delete", is_priority=False,
     ),
     Action(
+        "book.undo", "u", "Undo", "Restore the highlight or note deleted last", "undo",
+        is_priority=False,
+    ),
+    Action(
+        "book.answer_down", "s,ctrl+down", "Scroll answer",
+        "Scroll the answer below the text", "scroll_answer(1)", is_priority=False,
+    ),
+    Action(
+        "book.answer_up", "S,ctrl+up", "Scroll answer back",
+        "Scroll the answer below the text back", "scroll_answer(-1)",
+        is_priority=False,
+    ),
+    Action(
         "book.ask", "a", "Ask", "Ask about the selection", "ask",
         is_shown_in_footer=True, is_priority=False,
     ),

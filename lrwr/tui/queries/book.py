@@ -53,7 +53,8 @@ class BookReading:
     `position` is how many paragraphs have been on the screen as a whole, and `loaded` how
     many the pane has: the rest of a page is seen after scrolling. `paragraph` is the
     index of the selected one, and `selected` the selected words: a paragraph or a
-    sentence in it. `placed` are the annotations in what is loaded.
+    sentence in it. `placed` are the annotations in what is loaded, and `deleted` those
+    that were deleted since it was opened, the latest last.
     """
 
     record: BookRecord
@@ -65,6 +66,7 @@ class BookReading:
     placed: list[PlacedAnnotation] = field(default_factory=list)
     pattern: re.Pattern[str] | None = None
     loaded: int = 0
+    deleted: list[Annotation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.loaded = self.position
@@ -240,6 +242,15 @@ class BookReading:
         if item is None:
             return False
         self.annotations.remove(item.annotation)
+        self.deleted.append(item.annotation)
+        self.place()
+        return True
+
+    def restore_annotation(self) -> bool:
+        """Restore the annotation that was deleted last; return whether there was one."""
+        if not self.deleted:
+            return False
+        self.annotations.append(self.deleted.pop())
         self.place()
         return True
 

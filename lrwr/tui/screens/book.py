@@ -11,6 +11,7 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -200,17 +201,35 @@ class BookView(Screen[None]):
         self._show_status(status or self._describe_place(reading))
 
     def _describe_place(self, reading: BookReading) -> str:
-        """Return the selected paragraph, and the keys that highlight."""
-        keys = {
-            active.binding.action: self.app.get_key_display(active.binding)
-            for active in reversed(self.active_bindings.values())
-        }
+        """Return the selected paragraph, and the keys that scroll an answer, else those
+        that highlight.
+        """
+        keys, place = self._list_keys(), f"Paragraph {reading.paragraph + 1:,}"
+        if self._answer:
+            down, up = keys.get("scroll_answer(1)"), keys.get("scroll_answer(-1)")
+            scroll = f"{down}, {up} scroll the answer" if down and up else ""
+            closing = f"{close} closes it" if (close := keys.get("close")) else ""
+            return "  ".join(filter(None, (place, scroll, closing)))
         colors = [
             f"{keys[action]} {color}"
             for color in HighlightColor
             if (action := f"highlight('{color}')") in keys
         ]
-        return "  ".join([f"Paragraph {reading.paragraph + 1:,}", "", *colors])
+        return "  ".join([place, "", *colors])
+
+    def _list_keys(self) -> dict[str, str]:
+        """Return the first key of each action that can be used, as it is displayed."""
+        return {
+            active.binding.action: self.app.get_key_display(active.binding)
+            for active in reversed(self.active_bindings.values())
+        }
+
+    def _scroll_details_to(self, before: str) -> None:
+        """Scroll what is shown below the text to what follows `before` there."""
+        width = self.query_one("#book-detail").size.width
+        height = Content(sanitize_text(before)).get_height({}, width) if before else 0
+        details = self.query_one("#book-details")
+        details.scroll_to(y=max(0, height - 1), animate=False)
 
     def _show_details(self) -> None:
         """Show the answer, else what belongs to the selection, unless it was closed."""

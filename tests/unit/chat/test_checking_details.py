@@ -322,3 +322,48 @@ def test_a_negation_may_be_inferred_from_the_quotation_after_a_colon() -> None:
 def test_what_the_text_is_silent_about_may_be_denied_in_the_same_sentence() -> None:
     answer = "What you have read so far does not say: no coat is stolen in it."
     assert lacking(answer) == []
+
+
+def test_not_a_word_denies_news_and_nothing_else() -> None:
+    source = [
+        "There was news at noon.",
+        "Not a word came from the quay.",
+        "Nell walked.",
+    ]
+    assert find_missing_negation("Nell has no news so far.", source) == ()
+    assert find_missing_negation("Nell did not walk.", source) == ("not",)
+    assert find_missing_negation("Nell has no news.", source[:1]) == ("no",)
+
+
+def test_a_narrator_on_stage_and_a_teller_named_in_speech_may_be_named() -> None:
+    cast = (("Nell",), ("Hob Tarn", "Hob", "Tarn"), ("Ada Pike", "Ada", "Pike"))
+    told = "“He owed me my share, and I told him that I and my men would wait for us.”"
+    text = "\n\n".join(
+        (
+            "I sat by the fire with Nell.",
+            "“Old Tarn spoke at last.",
+            told,
+            "“The quay is small,” said Nell.",
+            "“Small?”",
+        )
+    )
+
+    def cite_words(words: str) -> Citation:
+        at = text.index(words)
+        return replace(cite(1, words), span=Span(at, at + len(words)))
+
+    def check(answer: str, words: str) -> list[tuple[str, ...]]:
+        citation = cite_words(words)
+        story = StoryContext(
+            cast,
+            texts={citation.document: DocumentText(text, LineIndex(text))},
+            narrators=cast[-1:],
+        )
+        checked = check_citations(answer, (citation,), find_sentence_spans, story=story)
+        return [finding.words for finding in checked.findings]
+
+    quay = "“The quay is small,” said Nell.\n\n“Small?”"
+    assert check("Nell tells Ada that the quay is small [1].", quay) == []
+    assert check("Nell tells Ilse that the quay is small [1].", quay) == [("Ilse",)]
+    assert check("Ada says that the quay is small [1].", quay[:31]) == [("Ada",)]
+    assert check("Tarn told him that his men would wait [1].", told) == []
