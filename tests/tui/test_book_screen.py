@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -419,6 +420,10 @@ def lines_of_answer(room: Room) -> str:
     return "\n".join(strips.render_line(y).text for y in rows if y < strips.size.height)
 
 
+def is_seen_in_answer(room: Room, words: str) -> bool:
+    return words in lines_of_answer(room)
+
+
 async def test_a_finished_answer_has_the_numbers_with_which_it_is_stored(
     lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
 ) -> None:
@@ -470,7 +475,7 @@ async def test_a_further_answer_is_brought_into_view(
             await press(room, "a")
             await room.pilot.press(*question)
             await press(room, "enter")
-            await wait_until(room, lambda q=question: q in lines_of_answer(room))
+            await wait_until(room, partial(is_seen_in_answer, room, question))
         assert lines_of_answer(room).strip().startswith("Who?")
 
 

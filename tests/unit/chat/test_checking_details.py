@@ -356,7 +356,7 @@ def test_a_narrator_on_stage_and_a_teller_named_in_speech_may_be_named() -> None
         citation = cite_words(words)
         story = StoryContext(
             cast,
-            texts={citation.document: DocumentText(text, LineIndex(text))},
+            texts={citation.document: DocumentText(text, LineIndex((0,)))},
             narrators=cast[-1:],
         )
         checked = check_citations(answer, (citation,), find_sentence_spans, story=story)
