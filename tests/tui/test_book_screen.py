@@ -1,142 +1,33 @@
 """`lrwr read` in a terminal: reading on, selecting, annotating, finding and asking."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
-from functools import partial
-from pathlib import Path
 from threading import Event
 
 import pytest
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from lrwr.app.books import (
     BookRecord,
     Bookshelf,
-    add_book,
-    build_book_settings,
-    open_bookshelf,
 )
-from lrwr.app.container import Workspace, open_workspace
-from lrwr.cli.runtime.failures import report_crash
-from lrwr.core.model.turns import Turn
-from lrwr.core.settings.loader import load_settings
-from lrwr.tui.book_app import BookApp, BookScreen
+from lrwr.tui.book_app import BookScreen
 from lrwr.tui.screens.book import BookContents, BookPane
 from lrwr.tui.screens.dialogs import ConsentScreen
-from lrwr.tui.service_thread import ServiceThread
+from tests.fakes.book_screen import (
+    is_last_whole_one,
+    open_screen,
+    press,
+    settle,
+    shown,
+    visible,
+    wait_until,
+)
 from tests.fakes.model_server import Asked, ModelServer, Say
 from tests.fakes.picture import check_picture
-from tests.fakes.room import LOOKS, WIDE, Room, with_model
-from tests.unit.source.epub_files import build_epub
-
-LOOKS_AT_MOST = 500
-"""Looks at a screen until what it shows is given up."""
+from tests.fakes.room import LOOKS
 
 LONGEST = 30
 """Seconds after which a held answer comes anyway."""
-
-LAMPS = [
-    f"<p>Nell counted {n} lamps on the Strake. Nobody else did.</p>"
-    for n in range(1, 20)
-]
-BODIES = {
-    "one": "<h1>Chapter 1. Ebb</h1>" + "".join(LAMPS),
-    "two": (
-        '<h1>Chapter 2. Flood</h1><p>Hob sold the lamps<a epub:type="noteref"'
-        ' href="#n">1</a>.</p><aside epub:type="footnote" id="n"><p>For silver.</p>'
-        "</aside>"
-    ),
-}
-NAV = "".join(
-    f'<li><a href="{name}.xhtml">{title}</a></li>'
-    for name, title in (("one", "Chapter 1. Ebb"), ("two", "Chapter 2. Flood"))
-)
-
-
-@pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bookshelf:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("LRWR_EMBEDDING_MODEL", "off")
-    return open_bookshelf()
-
-
-@pytest.fixture
-async def lanterns(shelf: Bookshelf, tmp_path: Path) -> BookRecord:
-    file = tmp_path / "lanterns.epub"
-    file.write_bytes(build_epub(BODIES, nav=NAV))
-    env = {"LRWR_EMBEDDING_MODEL": "off"}
-    settings = load_settings(tmp_path, env, {}, user=tmp_path / "nobody.toml")
-    return await add_book(shelf, settings, file, now=0.0, say=lambda _: None)
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer(key="") as opened:
-        yield opened
-
-
-@asynccontextmanager
-async def open_screen(
-    record: BookRecord,
-    shelf: Bookshelf,
-    *,
-    size: tuple[int, int] = WIDE,
-    model: ModelServer | None = None,
-    **env: str,
-) -> AsyncIterator[Room]:
-    variables = {"LRWR_EMBEDDING_MODEL": "off", **env}
-    variables |= with_model(model) if model else {}
-    folder = shelf.folder_of(record.id)
-    settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
-    settings = build_book_settings(settings, folder)
-    async with ServiceThread(lambda: open_workspace(settings)) as stage:
-        app = BookApp(stage, settings, record, report_crash)
-        async with app.run_test(size=size) as pilot:
-            room = Room(pilot, app, stage)
-            await settle(room)
-            yield room
-
-
-async def settle(room: Room) -> None:
-    while room.app.workers and any(
-        not worker.is_finished and worker.group in {"read", "turn"}
-        for worker in room.app.workers
-    ):
-        await room.pilot.pause(0.01)
-    await room.pilot.pause()
-
-
-async def wait_until(room: Room, holds: Callable[[], bool]) -> None:
-    """Wait for what follows a refresh and a stored position; fail if it never comes."""
-    for _ in range(LOOKS_AT_MOST):
-        if holds():
-            return
-        await room.pilot.pause(0.02)
-    assert holds()
-
-
-def is_last_whole_one(room: Room, shelf: Bookshelf, book: BookRecord) -> bool:
-    """Return whether the position is the last paragraph wholly on the screen."""
-    read, text = shelf.position(book.id), visible(room)
-    next_one = f"counted {read} lamps on the Strake. Nobody else did."
-    return f"counted {read - 1} lamps on the Strake." in text and next_one not in text
-
-
-async def press(room: Room, *keys: str) -> None:
-    for key in keys:
-        await room.pilot.press(key)
-        await settle(room)
-
-
-def shown(room: Room, name: str) -> str:
-    return str(room.app.screen.query_one(f"#book-{name}", Static).content)
-
-
-def visible(room: Room) -> str:
-    pane = room.app.screen.query_one(BookPane)
-    rows = [pane.render_line(y).text[8:].rstrip() for y in range(pane.size.height)]
-    return " ".join(rows)
 
 
 async def test_reading_begins_at_the_first_page_and_space_reads_on(
@@ -399,84 +290,6 @@ async def test_a_question_asked_during_an_answer_is_answered_after_it(
         assert detail.index("She likes it.") < detail.index("Who?")
         assert detail.index("Who?") < detail.index("Nobody knows.")
         assert "Reader: Why?" in "".join(server.asked[2].texts)
-
-
-ANSWER_STEP = json.dumps({"step": "answer", "phrasings": [], "chapter": 0, "part": 0})
-PAGE_STEP = json.dumps({**json.loads(ANSWER_STEP), "step": "current_page"})
-
-
-async def read_only_turn(workspace: Workspace) -> Turn:
-    (thread,) = await workspace.threads.threads()
-    (turn,) = await workspace.threads.turns(thread.id)
-    return turn
-
-
-def lines_of_answer(room: Room) -> str:
-    """Return what is seen of the answer."""
-    details = room.app.screen.query_one("#book-details")
-    strips = room.app.screen.query_one("#book-detail", Static)
-    top = int(details.scroll_offset.y)
-    rows = range(top, top + details.scrollable_content_region.height)
-    return "\n".join(strips.render_line(y).text for y in rows if y < strips.size.height)
-
-
-def is_seen_in_answer(room: Room, words: str) -> bool:
-    return words in lines_of_answer(room)
-
-
-async def test_a_finished_answer_has_the_numbers_with_which_it_is_stored(
-    lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
-) -> None:
-    server.will(
-        Say(PAGE_STEP),
-        Say(ANSWER_STEP),
-        Say(
-            "“Nell counted 16 lamps” [1]. “Nell counted 19 lamps” [1]. She leaves [77]."
-        ),
-    )
-    async with open_screen(lanterns, shelf, model=server) as room:
-        await press(room, "space", "a")
-        await room.pilot.press(*"Why?")
-        await press(room, "enter")
-        text = (await room.stage.run(read_only_turn)).output.response_text
-        assert text in shown(room, "detail")
-        assert text.count("[1]") == 1
-        assert "[77]" in shown(room, "detail").partition("She leaves.")[2]
-
-
-async def test_a_long_answer_is_scrolled_by_the_keys_shown_and_the_text_stays(
-    lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
-) -> None:
-    lines = [f"Line {n} says nothing." for n in range(1, 41)]
-    server.will(Say(ANSWER_STEP), Say("\n".join(lines)))
-    async with open_screen(lanterns, shelf, size=(80, 30), model=server) as room:
-        await press(room, "a")
-        await room.pilot.press(*"Why?")
-        await press(room, "enter")
-        assert "s, S scroll the answer" in shown(room, "status")
-        position = shelf.position(lanterns.id)
-        assert "Why?" in lines_of_answer(room)
-        await press(room, "s")
-        assert "Why?" not in lines_of_answer(room)
-        assert "Line 12 says" in lines_of_answer(room)
-        await press(room, *"s" * 20)
-        assert shelf.position(lanterns.id) == position
-        await press(room, *"S" * 20)
-        assert "Why?" in lines_of_answer(room)
-
-
-async def test_a_further_answer_is_brought_into_view(
-    lanterns: BookRecord, shelf: Bookshelf, server: ModelServer
-) -> None:
-    long = "\n".join(f"Line {n} says nothing." for n in range(1, 41))
-    server.will(Say(ANSWER_STEP), Say(long), Say(ANSWER_STEP), Say(long + "\nLast."))
-    async with open_screen(lanterns, shelf, size=(80, 30), model=server) as room:
-        for question in ("Why?", "Who?"):
-            await press(room, "a")
-            await room.pilot.press(*question)
-            await press(room, "enter")
-            await wait_until(room, partial(is_seen_in_answer, room, question))
-        assert lines_of_answer(room).strip().startswith("Who?")
 
 
 async def test_a_deleted_note_is_restored_by_the_key_shown(

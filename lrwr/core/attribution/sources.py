@@ -234,10 +234,10 @@ class AnswerSources:
             cited += [*before, *_PARAGRAPH_END.split(tail)]
         narration = "\n".join(_SPEECH.sub(" ", paragraph) for paragraph in cited)
         narrators = self._narrators if _FIRST_PERSON.search(narration) else ()
-        told: list[frozenset[tuple[str, ...]]] = []
+        in_speech: list[frozenset[tuple[str, ...]]] = []
         if len(_FIRST_PERSON.findall(citation.text)) >= MIN_TOLD_WORDS:
-            told = self._list_last_named((citation.text, *before))
-        return frozenset().union(*narrators, *signed, *recent, *told)
+            in_speech = self._list_last_named((citation.text, *before))
+        return frozenset().union(*narrators, *signed, *recent, *in_speech)
 
     def _list_last_named(
         self, paragraphs: Iterable[str]

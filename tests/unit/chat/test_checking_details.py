@@ -337,12 +337,12 @@ def test_not_a_word_denies_news_and_nothing_else() -> None:
 
 def test_a_narrator_on_stage_and_a_teller_named_in_speech_may_be_named() -> None:
     cast = (("Nell",), ("Hob Tarn", "Hob", "Tarn"), ("Ada Pike", "Ada", "Pike"))
-    told = "“He owed me my share, and I told him that I and my men would wait for us.”"
+    tale = "“He owed me my share, and I told him that I and my men would wait for us.”"
     text = "\n\n".join(
         (
             "I sat by the fire with Nell.",
             "“Old Tarn spoke at last.",
-            told,
+            tale,
             "“The quay is small,” said Nell.",
             "“Small?”",
         )
@@ -366,4 +366,4 @@ def test_a_narrator_on_stage_and_a_teller_named_in_speech_may_be_named() -> None
     assert check("Nell tells Ada that the quay is small [1].", quay) == []
     assert check("Nell tells Ilse that the quay is small [1].", quay) == [("Ilse",)]
     assert check("Ada says that the quay is small [1].", quay[:31]) == [("Ada",)]
-    assert check("Tarn told him that his men would wait [1].", told) == []
+    assert check("Tarn told him that his men would wait [1].", tale) == []
