@@ -411,7 +411,11 @@ async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
     sources = await choose_for_kind(writing, candidates, (), models)
     covers_story = KIND_RULES[writing.kind].covers_story
     pack = order.stored or build_pack_by_rules(
-        writing.brief, sources, find_sentence_spans, covers_story=covers_story
+        writing.brief,
+        sources,
+        find_sentence_spans,
+        covers_story=covers_story,
+        spoken=dependencies.story.quotations,
     )
     texts = await workspace.passages.texts(dependencies.story.order.outlines)
     book = BookWords(text.text for text in texts.values())

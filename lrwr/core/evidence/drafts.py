@@ -1,12 +1,19 @@
 """Drafts of texts about the story: their sentences with facts, as Markdown and posts."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lrwr.core.attribution.citations import strip_answer_citation_marks
-from lrwr.core.evidence.kinds import KIND_RULES, GapKind, PostGap, PostKind
+from lrwr.core.evidence.kinds import (
+    KIND_RULES,
+    GapKind,
+    PostGap,
+    PostKind,
+    PostQuestion,
+    QuestionScope,
+)
 from lrwr.core.evidence.limits import Platform, divide_text, fits
 from lrwr.core.evidence.pack import EvidenceFact, EvidencePack, mark_cut
 from lrwr.core.evidence.sources import EvidenceSource
@@ -15,6 +22,13 @@ from lrwr.core.model.text import SentenceSplitter
 
 PART_BREAK = "\n\n---\n\n"
 SOURCES_HEADING = "## Sources"
+
+_QUOTATION_MARKS = "“”\"‘’'"
+_NOTHING_FOUND = {
+    QuestionScope.STORY: "Nothing found in your text.",
+    QuestionScope.BACKGROUND: "Nothing found in notes or pages.",
+    QuestionScope.AUTHOR: "Only you can say.",
+}
 
 _SENTENCE_END = re.compile(r"([.!?…]+)\s*$")
 _SOURCES = re.compile(r"^#{1,6}[ \t]*Sources[ \t]*$.*\Z", re.MULTILINE | re.DOTALL)
@@ -284,10 +298,11 @@ def render_outline(
     size = f"about {rules.parts}" if rules.is_thread else f"{low:,} to {high:,}"
     lines = [f"# {brief}", "", f"{rules.name.capitalize()}, {size} {unit}."]
     lines += [*limits, ""]
-    shares = _share_facts(pack.facts, len(rules.questions))
-    for question, facts in zip(rules.questions, shares, strict=True):
-        lines += [f"## {question}", ""]
-        lines += [f"- {f.statement} [{f.number}]" for f in facts]
+    for question, facts in assign_facts(pack.facts, rules.questions).items():
+        lines += [f"## {question.text}", ""]
+        lines += [f"- {_format_own_words(f)} [{f.number}]" for f in facts]
+        if not facts:
+            lines += [_NOTHING_FOUND[question.answer]]
         lines += ["", "…", ""]
     lines += _render_gaps(pack.gaps, brief)
     lines += [SOURCES_HEADING, ""]
@@ -295,15 +310,48 @@ def render_outline(
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _share_facts(
-    facts: Sequence[EvidenceFact], parts: int
-) -> Iterator[Sequence[EvidenceFact]]:
-    """Yield the facts for each of `parts`, nearly as many for each, in their order."""
+def assign_facts(
+    facts: Sequence[EvidenceFact], questions: Sequence[PostQuestion]
+) -> dict[PostQuestion, list[EvidenceFact]]:
+    """Return for each question the facts that may answer it, in their order.
+
+    Facts of notes and pages answer what is behind the story; those of the story with a
+    word that a question asks for answer it. The others are divided among the questions
+    that any sentence may answer, nearly as many for each.
+    """
+    answers: dict[PostQuestion, list[EvidenceFact]] = {q: [] for q in questions}
+    behind = [q for q in questions if q.answer is QuestionScope.BACKGROUND]
+    asking = [q for q in questions if q.cues]
+    rest: list[EvidenceFact] = []
+    for fact in facts:
+        fitting = [q for q in asking if _has_cue(fact, q)]
+        if behind and fact.source.chapter is None:
+            fitting = behind
+        if fitting:
+            answers[min(fitting, key=lambda q: len(answers[q]))].append(fact)
+        else:
+            rest.append(fact)
+    is_open = QuestionScope.STORY
+    open_questions = [q for q in questions if q.answer is is_open and not q.cues]
     start = 0
-    for part in range(parts):
-        end = round((part + 1) * len(facts) / parts)
-        yield facts[start:end]
+    for place, question in enumerate(open_questions, start=1):
+        end = round(place * len(rest) / len(open_questions))
+        answers[question] += rest[start:end]
         start = end
+    return answers
+
+
+def _has_cue(fact: EvidenceFact, question: PostQuestion) -> bool:
+    pattern = rf"\b(?:{question.cues})\b"
+    return re.search(pattern, fact.statement, re.IGNORECASE) is not None
+
+
+def _format_own_words(fact: EvidenceFact) -> str:
+    """Return the statement of a fact if it is a sentence of its source, else its
+    quotation: a language model states facts in its own words.
+    """
+    is_own = fact.quote.strip(_QUOTATION_MARKS) in fact.statement
+    return fact.statement if is_own else f"“{mark_cut(fact)}”"
 
 
 def _render_gaps(gaps: Sequence[PostGap], brief: str) -> list[str]:

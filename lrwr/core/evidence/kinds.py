@@ -26,6 +26,29 @@ class PostAudience(StrEnum):
     TRADE = "literary agents and publishers"
 
 
+class QuestionScope(StrEnum):
+    """Where the answer to a question stands: in the story, in notes or pages, or nowhere
+    but in the author's head.
+    """
+
+    STORY = "story"
+    BACKGROUND = "background"
+    AUTHOR = "author"
+
+
+@dataclass(frozen=True, slots=True)
+class PostQuestion:
+    """A question that a text answers.
+
+    `cues` is a regular expression for words of which a sentence of the answer has one;
+    empty for any sentence.
+    """
+
+    text: str
+    answer: QuestionScope = QuestionScope.STORY
+    cues: str = ""
+
+
 class GapKind(StrEnum):
     """What evidence a text lacks. The last two cannot be searched for."""
 
@@ -62,7 +85,7 @@ class PostKindRules:
     It has `words` words at least and at most and about `parts` parts: paragraphs, or
     posts if `is_thread`. `needs_horizon` says that its readers may not know the whole
     story, so that the author must choose a point. `questions` are what it answers, in
-    the order of its parts, `search` the words that find passages for them. `gaps` are
+    the order of its parts; one of them at least is open to any sentence. `gaps` are
     needed whatever the brief. It rests on at most `sources` sources and `facts` facts.
     So many of its sources, `moments`, are moments of the whole story.
     """
@@ -72,7 +95,7 @@ class PostKindRules:
     parts: int
     audience: PostAudience
     needs_horizon: bool
-    questions: tuple[str, ...]
+    questions: tuple[PostQuestion, ...]
     gaps: tuple[PostGap, ...] = ()
     is_thread: bool = False
     moments: int = 0
@@ -92,6 +115,22 @@ class PostKindRules:
         return f"{article} {self.name}"
 
 
+_BACKGROUND, _AUTHOR = QuestionScope.BACKGROUND, QuestionScope.AUTHOR
+
+_WISHES = (
+    r"want(?:s|ed|ing)?|wish\w*|hop(?:e|es|ed|ing)|longed|longing|intend\w*|meant to"
+    r"|needs? to|needed to|seeks?|sought|desir\w*|resolv\w*|determined|promised?|vow\w*"
+)
+_OBSTACLES = (
+    r"cannot|can[’']t|could(?: not|n[’']t)|must(?: not|n[’']t)|refus\w+|forb[ai]d\w*"
+    r"|oppos\w+|prevent\w*|enem\w+|rival\w*|afraid|fear\w*|impossible|despite|lock\w*"
+)
+_STAKES = (
+    r"los(?:e|es|t|ing)|d(?:ie|ies|ied|ying)|death|dead|ruin\w*|danger\w*|liv?es?|save[sd]?"
+    r"|risk\w*|for ?ever|drown\w*|kill\w*"
+)
+"""Words of wishes, obstacles and what may be lost, as regular expressions."""
+
 _BIOGRAPHY = PostGap(GapKind.AUTHOR, "who you are, and what you wrote before")
 TITLE_GAP = PostGap(GapKind.AUTHOR, "the title of the book")
 """What a letter lacks if the manuscript has no title page."""
@@ -110,10 +149,10 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         PostAudience.READERS,
         True,
         (
-            "What is this letter about?",
-            "What does the story show of it?",
-            "What is behind it?",
-            "What should readers do next?",
+            PostQuestion("What is this letter about?"),
+            PostQuestion("What does the story show of it?"),
+            PostQuestion("What is behind it?", _BACKGROUND),
+            PostQuestion("What should readers do next?", _AUTHOR),
         ),
         (_WHY, _PICTURE),
         advice="A letter to subscribers: an opening they can picture, one thought a"
@@ -126,10 +165,10 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         PostAudience.READERS,
         True,
         (
-            "What is worth stopping for?",
-            "What does the story show of it?",
-            "What is the best detail?",
-            "Where does it lead?",
+            PostQuestion("What is worth stopping for?"),
+            PostQuestion("What does the story show of it?"),
+            PostQuestion("What is the best detail?"),
+            PostQuestion("Where does it lead?"),
         ),
         (_PICTURE,),
         is_thread=True,
@@ -142,11 +181,11 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         PostAudience.READERS,
         True,
         (
-            "What does the essay claim?",
-            "What in the story shows it?",
-            "What speaks against it?",
-            "What does the world outside the book say?",
-            "What follows?",
+            PostQuestion("What does the essay claim?", _AUTHOR),
+            PostQuestion("What in the story shows it?"),
+            PostQuestion("What speaks against it?", _AUTHOR),
+            PostQuestion("What does the world outside the book say?", _BACKGROUND),
+            PostQuestion("What follows?", _AUTHOR),
         ),
         (PostGap(GapKind.AUTHOR, "your own experience of it"),),
         sources=12,
@@ -160,10 +199,10 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         PostAudience.READERS,
         True,
         (
-            "Who is it about, and where?",
-            "What does this person want?",
-            "What stands in the way?",
-            "What is at stake?",
+            PostQuestion("Who is it about, and where?"),
+            PostQuestion("What does this person want?", cues=_WISHES),
+            PostQuestion("What stands in the way?", cues=_OBSTACLES),
+            PostQuestion("What is at stake?", cues=_STAKES),
         ),
         moments=2,
         advice="Present tense. End on a question of the story, not on its answer.",
@@ -175,10 +214,13 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         PostAudience.TRADE,
         False,
         (
-            "What kind of book is it, and how long?",
-            "Who is it about, and what does this person want?",
-            "What stands in the way, and what is at stake?",
-            "Which books stand beside it, and who writes?",
+            PostQuestion("What kind of book is it, and how long?", _AUTHOR),
+            PostQuestion("Who is it about, and what does this person want?"),
+            PostQuestion(
+                "What stands in the way, and what is at stake?",
+                cues=f"{_OBSTACLES}|{_STAKES}",
+            ),
+            PostQuestion("Which books stand beside it, and who writes?", _AUTHOR),
         ),
         (_COMPARABLE, _BIOGRAPHY),
         moments=2,
@@ -191,10 +233,10 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         PostAudience.TRADE,
         False,
         (
-            "Who is it about, and how does it begin?",
-            "What sets the story going?",
-            "How does it come to a head?",
-            "How does it end?",
+            PostQuestion("Who is it about, and how does it begin?"),
+            PostQuestion("What sets the story going?"),
+            PostQuestion("How does it come to a head?"),
+            PostQuestion("How does it end?"),
         ),
         moments=10,
         sources=16,
@@ -208,10 +250,10 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         PostAudience.READERS,
         True,
         (
-            "What in the book needs a word?",
-            "What is invented, and what is not?",
-            "Where does it come from?",
-            "Whom do you thank?",
+            PostQuestion("What in the book needs a word?"),
+            PostQuestion("What is invented, and what is not?", _BACKGROUND),
+            PostQuestion("Where does it come from?", _BACKGROUND),
+            PostQuestion("Whom do you thank?", _AUTHOR),
         ),
         (PostGap(GapKind.AUTHOR, "what you changed on purpose, and whom you thank"),),
         advice="In the author's own voice; say what is history and what is invented.",

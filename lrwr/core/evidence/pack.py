@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.evidence.kinds import PostGap
+from lrwr.core.evidence.results import KnownQuotation
 from lrwr.core.evidence.sources import EvidenceSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import SentenceSplitter, Span
@@ -113,10 +114,11 @@ def build_pack_by_rules(
     split: SentenceSplitter,
     *,
     covers_story: bool = False,
+    spoken: Sequence[KnownQuotation] = (),
 ) -> EvidencePack:
     """Return a pack with the sentence of each source that fits `brief` best, made
-    without a language model: the statement is the sentence itself, without a quotation
-    mark that has no counterpart.
+    without a language model: the statement is the sentence itself. One from a speech
+    stands in quotation marks, after its speaker if `spoken` names one for sure.
 
     Sentences without a word of the brief are left out if `MIN_FACTS` others remain,
     unless the text `covers_story`.
@@ -126,13 +128,37 @@ def build_pack_by_rules(
         sentence = _find_best_sentence(brief, source, split)
         quote = cut_quote(sentence, source.text, brief)
         if quote:
-            line = _strip_unpaired_marks(" ".join(sentence.split()))
+            line = _mark_speech(sentence, source.text, spoken)
             facts.append(EvidenceFact(0, line, quote, source))
     stems = stem_words(brief)
     fitting = [f for f in facts if not stems.isdisjoint(stem_words(f.statement))]
     if not covers_story and len(fitting) >= MIN_FACTS:
         facts = fitting
     return EvidencePack(tuple(replace(f, number=n) for n, f in enumerate(facts, 1)))
+
+
+def _mark_speech(sentence: str, text: str, spoken: Sequence[KnownQuotation]) -> str:
+    """Return a sentence of `text` on one line. One that begins inside a quotation gets its
+    opening mark; if it is speech as a whole, both and the name of its speaker.
+    """
+    line = _strip_unpaired_marks(" ".join(sentence.split()))
+    start = text.find(sentence)
+    paragraph = text[: max(start, 0)].rpartition("\n\n")[2]
+    is_inside = paragraph.count("“") > paragraph.count("”") or paragraph.count('"') % 2
+    begins = is_inside or sentence.startswith(("“", '"'))
+    if not begins or line.startswith(("“", '"')):
+        return line
+    closing = re.search('[”"]', line)
+    if closing is not None:
+        return f"{'“' if closing[0] == '”' else closing[0]}{line}"
+    words = " ".join(sentence.strip('“”"').split())
+    names = (
+        quotation.speaker[0]
+        for quotation in spoken
+        if quotation.is_sure and words in " ".join(quotation.text.split())
+    )
+    speaker = next(names, "")
+    return f"{speaker}: “{line}”" if speaker else f"“{line}”"
 
 
 def _strip_unpaired_marks(sentence: str) -> str:

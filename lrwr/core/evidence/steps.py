@@ -307,6 +307,7 @@ async def _collect_facts(state: PostState, dependencies: PostDependencies) -> Po
             state["sources"],
             dependencies.split,
             covers_story=KIND_RULES[request.kind].covers_story,
+            spoken=dependencies.story.quotations,
         )
     else:
         dependencies.emit("Collecting facts")

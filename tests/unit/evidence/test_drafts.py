@@ -19,8 +19,14 @@ from lrwr.core.evidence.drafts import (
     map_sentences,
     pack_parts,
     render_draft,
+    render_outline,
 )
-from lrwr.core.evidence.kinds import KIND_RULES, PostKind, check_horizon_choice
+from lrwr.core.evidence.kinds import (
+    KIND_RULES,
+    PostKind,
+    QuestionScope,
+    check_horizon_choice,
+)
 from lrwr.core.evidence.limits import Platform, fits
 from lrwr.core.evidence.pack import EvidenceFact, EvidencePack
 from lrwr.core.evidence.prompts import FlaggedSentence
@@ -184,3 +190,53 @@ def test_a_pronoun_may_refer_to_a_sentence_before_the_one_left_out() -> None:
         flagged = [FlaggedSentence(left_out, "wrong")]
         final, _ = apply_revisions(draft, flagged, [DraftSentence("")], {})
         assert final.sentences == tuple(s for s in sentences if s != left_out)
+
+
+def list_answers(kind: PostKind, *facts: EvidenceFact) -> dict[str, str]:
+    """Return the text below each question of an outline."""
+    outline = render_outline("A brief", kind, EvidencePack(facts))
+    parts = outline.partition("## Sources")[0].split("\n## ")[1:]
+    return {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
+
+
+def build_fact(number: int, sentence: str, chapter: int | None = 1) -> EvidenceFact:
+    source = EvidenceSource(sentence, "1.md", chapter=chapter)
+    return EvidenceFact(number, sentence, sentence, source)
+
+
+def test_an_outline_puts_sentences_only_below_questions_that_they_fit() -> None:
+    answers = list_answers(
+        PostKind.BLURB,
+        build_fact(1, "Nell came over the marsh."),
+        build_fact(2, "She wanted to see the lantern."),
+        build_fact(3, "Hob refused to open the door."),
+    )
+    assert "Nell came" in answers["Who is it about, and where?"]
+    assert "She wanted" in answers["What does this person want?"]
+    assert "Hob refused" in answers["What stands in the way?"]
+    assert "Nothing found in your text.\n\n…" in answers["What is at stake?"]
+    assert "".join(answers.values()).count("\n- ") == 3
+
+
+def test_an_outline_leaves_to_the_author_what_only_she_can_say() -> None:
+    facts = [build_fact(n, f"The lamp number {n} is lit.") for n in range(1, 5)]
+    answers = list_answers(
+        PostKind.NEWSLETTER, *facts, build_fact(5, "Lamps burned whale oil.", None)
+    )
+    assert "Only you can say.\n\n…" in answers["What should readers do next?"]
+    assert "whale oil" in answers["What is behind it?"]
+    assert "lamp" not in answers["What is behind it?"]
+
+
+def test_each_kind_has_a_question_that_any_sentence_may_answer() -> None:
+    for rules in KIND_RULES.values():
+        questions = [q for q in rules.questions if q.answer is QuestionScope.STORY]
+        assert any(not question.cues for question in questions)
+
+
+def test_an_outline_shows_the_text_not_what_a_model_made_of_it() -> None:
+    source = EvidenceSource("Nell lit the lantern at dusk.", "1.md", chapter=1)
+    fact = EvidenceFact(1, "A lamp is lit.", "Nell lit the lantern", source)
+    answers = list_answers(PostKind.NEWSLETTER, fact)
+    assert "“Nell lit the lantern”" in "".join(answers.values())
+    assert "A lamp is lit." not in "".join(answers.values())

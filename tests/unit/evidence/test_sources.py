@@ -20,6 +20,7 @@ from lrwr.core.evidence.pack import (
     mark_cut,
 )
 from lrwr.core.evidence.prompts import SHOWN_SOURCE_CHARS, cut_source
+from lrwr.core.evidence.results import KnownQuotation
 from lrwr.core.evidence.sources import (
     MAX_PAGES_PER_SITE,
     EvidenceSource,
@@ -136,6 +137,36 @@ def test_a_fact_is_the_sentence_for_which_its_passage_was_chosen() -> None:
     sources = [replace(own(text), focus="Then the brown mule fell into the water.")]
     pack = build_pack_by_rules("How the lantern is lit", sources, find_sentence_spans)
     assert pack.facts[0].quote == "Then the brown mule fell into the water."
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "“I know. The lantern was lit by Hob. He told me.”",
+            "Nell: “The lantern was lit by Hob.”",
+        ),
+        (
+            '"I know. The lantern was lit by Jack. He told me."',
+            "“The lantern was lit by Jack.”",
+        ),
+        (
+            "“I know. The lantern was lit by Hob,” she said.",
+            "“The lantern was lit by Hob,” she said.",
+        ),
+        ("“I know.” The lantern was lit by Hob.", "The lantern was lit by Hob."),
+        ("“I know.\n\nThe lantern was lit by Hob.", "The lantern was lit by Hob."),
+    ],
+)
+def test_speech_is_marked_and_has_its_speaker_if_the_text_names_one(
+    text: str, statement: str
+) -> None:
+    said = "I know. The lantern was lit by Hob. He told me."
+    spoken = [KnownQuotation(("Nell", "Nell Tallow"), said, is_sure=True)]
+    pack = build_pack_by_rules(
+        "How the lantern was lit", [own(text)], find_sentence_spans, spoken=spoken
+    )
+    assert pack.facts[0].statement == statement
 
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 14))
@@ -308,7 +339,7 @@ def test_an_outline_has_sentences_about_the_brief_without_odd_quotation_marks() 
     ]
     pack = build_pack_by_rules("How a lamp is lit", sources, find_sentence_spans)
     assert [fact.statement for fact in pack.facts] == [
-        f"The lamp number {n} is lit." for n in "abcde"
+        f"“The lamp number {n} is lit.”" for n in "abcde"
     ]
     assert [fact.number for fact in pack.facts] == [1, 2, 3, 4, 5]
     whole = build_pack_by_rules(
