@@ -60,7 +60,12 @@ class IndexedRecords:
 
 
 class LazyVectorIndex:
-    """The vector index of one pipeline, opened on first use and closed by `stack`."""
+    """The vector index of one pipeline, opened on first use and closed by `stack`.
+
+    `stays_open`, to be set before the first use, says whether the files of a large
+    library's index stay open between searches. A process that searches once takes less
+    memory without them.
+    """
 
     def __init__(
         self,
@@ -75,6 +80,7 @@ class LazyVectorIndex:
         self._embedder = embedder
         self._egress = egress
         self._stack = stack
+        self.stays_open = True
         self._opening = asyncio.Lock()
         self._index: VectorIndex | None = None
 
@@ -109,6 +115,7 @@ class LazyVectorIndex:
                 space=embedder.space,
                 dimensions=embedder.dimensions,
                 chunks=embedded,
+                stays_open=self.stays_open,
             )
         from lrwr.core.adapters.vectors import qdrant, qdrant_http
 
@@ -133,19 +140,26 @@ async def open_local_vector_index(
     space: str,
     dimensions: int,
     chunks: int,
+    stays_open: bool = True,
 ) -> "VectorIndex":
     """Open the fastest index on this machine for `chunks` embedded chunks.
 
     `index` is the folder for the files of a large library's index (Qdrant Edge). While
     another process holds these, this one searches in memory, as for a small library.
     `feed` lists changed vectors; `space` names the embedding model of the vectors,
-    which have `dimensions` numbers each.
+    which have `dimensions` numbers each. Unless the files of Qdrant Edge `stays_open`,
+    they are closed after each search.
     """
     if chunks >= EDGE_MIN_CHUNKS:
         from lrwr.core.adapters.vectors.edge import open_edge_index
 
         edge = await open_edge_index(
-            index, feed, pipeline=pipeline, space=space, dimensions=dimensions
+            index,
+            feed,
+            pipeline=pipeline,
+            space=space,
+            dimensions=dimensions,
+            stays_open=stays_open,
         )
         if edge is not None:
             return edge

@@ -200,6 +200,7 @@ async def _ask(
             _require_meaning(request.text)
         prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
         companion = await accompany(workspace) if accompany else None
+        workspace.retrieval.vector_index.stays_open = False
         sessions = workspace.sessions(companion=companion)
         announce_first_use(workspace, output, *ANSWER_SERVICES)
         note = sessions.model and describe_answering_model(settings, sessions.model)

@@ -43,7 +43,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     DatabaseCounts,
     DatabaseReport,
 )
-from lrwr.core.adapters.vectors.edge import EdgeShardCursor
+from lrwr.core.adapters.vectors.base import EdgeShardCursor
 from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.settings.model import RerankSettings, Settings

@@ -1,7 +1,8 @@
 import os
 import shutil
+import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -79,6 +80,10 @@ async def found(index: VectorIndex) -> set[ChunkId]:
 
 def expected(*texts: str) -> set[ChunkId]:
     return {chunk.id for chunk in some_chunks(texts or TEXTS)}
+
+
+def is_mapped(folder: Path) -> bool:
+    return str(folder) in Path("/proc/self/maps").read_text("utf-8")
 
 
 def remove_all(folder: Path) -> None:
@@ -338,6 +343,30 @@ async def test_a_small_library_is_scanned_and_a_large_one_gets_a_shard(
         assert await index.catch_up() == len(TEXTS)
         assert await found(index) == expected()
         await index.aclose()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("stays_open", [True, False])
+async def test_an_index_that_does_not_stay_open_maps_no_file_after_a_search(
+    library: Library, tmp_path: Path, stays_open: bool
+) -> None:
+    index = await open_local_vector_index(
+        tmp_path / "index",
+        library.feed,
+        pipeline=Pipeline.NAIVE,
+        space=SPACE,
+        dimensions=DIMENSIONS,
+        chunks=EDGE_MIN_CHUNKS,
+        stays_open=stays_open,
+    )
+    async with aclosing(index):
+        for added in ((), ("A newt sat.",), ()):
+            if added:
+                await library.keep_texts(TWO, added)
+            await index.catch_up()
+            assert await found(index) == await found(index)
+            assert is_mapped(shard_of(tmp_path)) is stays_open
+        assert len(await found(index)) == len(TEXTS) + 1
 
 
 async def test_an_index_folder_that_cannot_be_made_leaves_the_scan(

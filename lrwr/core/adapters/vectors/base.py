@@ -73,6 +73,23 @@ class StoredVectors:
         return compute_exact_cosines(query, self.rows) if self.chunks else []
 
 
+@dataclass(frozen=True, slots=True)
+class EdgeShardCursor:
+    """How far a shard (a local vector index) follows the library's change feed.
+
+    `epoch` is the name of the feed, `seq` the number of the last change applied, and
+    `points` the number of vectors in the shard.
+    """
+
+    epoch: str
+    seq: int
+    points: int
+
+    def follows(self, epoch: str, seq: int) -> bool:
+        """Return whether all changes of the feed `epoch` up to `seq` are applied."""
+        return (self.epoch, self.seq) == (epoch, seq)
+
+
 class FeedVectorIndex(ABC):
     """Base of `VectorIndex` ports over one store of vectors that follows the change
     feed.

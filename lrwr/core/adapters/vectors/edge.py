@@ -16,7 +16,6 @@ import shutil
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -30,6 +29,7 @@ from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
     HALF_TOLERANCE,
     TIE_MARGIN,
+    EdgeShardCursor,
     FallbackVectorIndex,
     FeedVectorIndex,
     Result,
@@ -72,23 +72,6 @@ class ShardCorruption(Exception):
     """The files of a shard (a local vector index), or the engine that opened them,
     cannot be trusted.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeShardCursor:
-    """How far a shard (a local vector index) follows the library's change feed.
-
-    `epoch` is the name of the feed, `seq` the number of the last change applied, and
-    `points` the number of vectors in the shard.
-    """
-
-    epoch: str
-    seq: int
-    points: int
-
-    def follows(self, epoch: str, seq: int) -> bool:
-        """Return whether all changes of the feed `epoch` up to `seq` are applied."""
-        return (self.epoch, self.seq) == (epoch, seq)
 
 
 class EdgeShard:
@@ -322,13 +305,16 @@ async def open_edge_index(
     pipeline: Pipeline,
     space: str,
     dimensions: int,
+    stays_open: bool = True,
 ) -> "EdgeVectorIndex | None":
     """Return the vector index of one pipeline and embedding space, locked for this
     process.
 
     `space` names the embedding space, `dimensions` is the length of a vector. The index
     is a folder below `index`, created at its first use, that follows `feed`. None if
-    another process holds it or the folder cannot be written.
+    another process holds it or the folder cannot be written. Unless it `stays_open`, its
+    files are closed after each search: they take as much memory as the vectors that were
+    compared, and opening them again takes longer than a search.
     """
     name = build_shard_name(pipeline, space)
     lock = FileLock(index / f"{name}.lock")
@@ -339,6 +325,7 @@ async def open_edge_index(
         return None
     scan = NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
     shard = _EdgeShardIndex(index / name, feed, pipeline, space, dimensions)
+    shard.stays_open = stays_open
     return EdgeVectorIndex(shard, fallback=scan, lock=lock)
 
 
@@ -401,7 +388,7 @@ class _EdgeShardIndex(FeedVectorIndex):
     """The `VectorIndex` port over a shard; any method may raise `ShardCorruption`.
 
     The shard is opened at the first use, and used in one thread of its own: the engine
-    is not safe in several.
+    is not safe in several. It is closed after each search unless it `stays_open`.
     """
 
     def __init__(
@@ -415,6 +402,7 @@ class _EdgeShardIndex(FeedVectorIndex):
         super().__init__(feed, pipeline, space, limit=EDGE_CHANGES_PER_BATCH)
         self._folder = folder
         self._dimensions = dimensions
+        self.stays_open = True
         self._shard: EdgeShard | None = None
         self._vectors: dict[ChunkId, bytes] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-vectors")
@@ -450,8 +438,16 @@ class _EdgeShardIndex(FeedVectorIndex):
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
     ) -> StoredVectors:
         return await self._vectors_of(
-            await self._run(lambda: self._open().candidates(query, scope, limit))
+            await self._run(lambda: self._search(query, scope, limit))
         )
+
+    def _search(
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
+    ) -> list[ChunkId]:
+        chunks = self._open().candidates(query, scope, limit)
+        if not self.stays_open:
+            self._close()
+        return chunks
 
     async def _vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
         cached = self._vectors

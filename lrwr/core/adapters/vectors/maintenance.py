@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from lrwr.core.adapters.vectors.edge import EdgeShard, EdgeShardCursor, ShardCorruption
+from lrwr.core.adapters.vectors.base import EdgeShardCursor
+from lrwr.core.adapters.vectors.edge import EdgeShard, ShardCorruption
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.settings.files import FileLock
