@@ -47,17 +47,16 @@ def evidence_of(text: str) -> NameEvidence:
 @settings(max_examples=60, deadline=None)
 @given(
     edits=st.lists(
-        st.tuples(edits, st.sampled_from(DECISIONS), st.booleans()), max_size=12
+        st.tuples(edits, st.sampled_from(DECISIONS), st.booleans(), st.booleans()),
+        max_size=12,
     ),
-    restarts=st.booleans(),
 )
 def test_any_sequence_of_edits_ends_in_the_cast_of_a_fresh_inference(
-    edits: list[tuple[tuple[str, str | None], NameOverrides, bool]],
-    restarts: bool,
+    edits: list[tuple[tuple[str, str | None], NameOverrides, bool, bool]],
 ) -> None:
     inference = CastInference()
     documents = dict.fromkeys("abc", evidence_of(" ".join(SENTENCES)))
-    for (document, text), decided, noted in edits:
+    for (document, text), decided, noted, restarts in edits:
         if text is None:
             documents.pop(document, None)
         else:
@@ -69,6 +68,28 @@ def test_any_sequence_of_edits_ends_in_the_cast_of_a_fresh_inference(
         if restarts:
             inference = CastInference()
             inference.recall(documents, cast, noted=people, decided=decided)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    first=texts,
+    texts_of_edits=st.lists(st.tuples(st.sampled_from("abc"), texts), max_size=8),
+)
+def test_edits_after_a_restart_end_in_the_cast_of_a_fresh_inference(
+    first: str, texts_of_edits: list[tuple[str, str]]
+) -> None:
+    rain = evidence_of(f"It rained. {' '.join(SENTENCES)}")
+    documents = {"a": evidence_of(" ".join(SENTENCES)), "b": evidence_of(first)}
+    documents["c"] = evidence_of("It rained.")
+    cast = infer_cast(list(documents.values()))
+    inference = CastInference()
+    inference.recall(documents, cast, decided=NameOverrides())
+    documents["a"] = rain
+    assert inference.infer(documents, decided=NameOverrides()) == cast
+    for document, text in texts_of_edits:
+        documents[document] = evidence_of(text)
+        inferred = inference.infer(documents, decided=NameOverrides())
+        assert inferred == infer_cast(list(documents.values()))
 
 
 @settings(max_examples=60, deadline=None)

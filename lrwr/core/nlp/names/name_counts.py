@@ -174,8 +174,8 @@ def sum_name_pairs(
 class NameCounts:
     """The names of a story with their counts, which follow changes of its documents.
 
-    `totals` are the sums of the evidence. `forms` maps each name, as `settle` returns
-    it, to its form, in the order of their first occurrence.
+    `totals` are the sums of the evidence. Names are only grouped into `forms` when those
+    are read: a change that changes no name needs the sums alone.
     """
 
     def __init__(self, evidence: Mapping[str, NameEvidence]) -> None:
@@ -185,9 +185,17 @@ class NameCounts:
         self._settled: dict[str, str] = {}
         self._raws: dict[str, set[str]] = {}
         self._groups: dict[str, list[tuple[tuple[int, int], NameForm]]] = {}
-        self.forms: Mapping[str, NameForm] = {}
-        self._merge_again(self._add_to_groups(self.totals.forms))
-        score_given_name_gender(self.forms.values())
+        self._forms: Mapping[str, NameForm] | None = None
+
+    @property
+    def forms(self) -> Mapping[str, NameForm]:
+        """Each name, as `settle` returns it, with its form, in the order of their first
+        occurrence.
+        """
+        if self._forms is None:
+            self._merge_again(self._add_to_groups(self.totals.forms))
+            score_given_name_gender(self.forms.values())
+        return self._forms or {}
 
     def settle(self, raw: str) -> str:
         """Return the name within a form; see `settle_name_form`."""
@@ -219,6 +227,9 @@ class NameCounts:
         misread = {w for w in suspects if self._words.describe(w) != readings[w]}
         if has_same_forms and not misread:
             return True
+        if self._forms is None:
+            self._settled.clear()
+            return False
         if misread:
             touched.update(
                 raw
@@ -313,6 +324,8 @@ class NameCounts:
             if total.place != (row, rank):
                 total.place = row, rank
                 yield raw
+            if self._forms is None:
+                continue
             for place, form in self._groups.get(self.settle(raw).casefold(), ()):
                 if place == total.place:
                     form.first = total.first
@@ -351,7 +364,7 @@ class NameCounts:
             (item for group in self._groups.values() for item in group),
             key=lambda item: item[0],
         )
-        self.forms = {form.name: form for _, form in ranked}
+        self._forms = {form.name: form for _, form in ranked}
         return words
 
     def _merge_group(
