@@ -134,6 +134,15 @@ def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
     assert "replaces the decision" in run("canon", "merge", "Mags", "Maggie")
 
 
+def test_points_of_view_are_listed_without_a_place(library: Path) -> None:
+    before = run("canon", "pov")
+    assert "Scenes without a known point of view: " in before
+    assert "Mags" not in before
+    run("canon", "pov", "ch2", "Mags")
+    assert "ch2:s1  Mags  book/2.md:" in run("canon", "pov")
+    assert invoke("canon", "pov", "ch2").exit_code
+
+
 def test_a_split_name_can_be_merged_before_the_next_ingest(novel: Path) -> None:
     talk = (
         "“Is it late?” said Tom Tallow. They met Tom, and Tom shut the book. He sat."

@@ -1,19 +1,31 @@
 """The user's decisions as text and JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lrwr.app.presenters.story import format_point_of_view, format_scene_point
 from lrwr.app.presenters.text import (
     LinePiece,
     StyledLine,
     StyledTable,
     StyledText,
+    sanitize_line,
     styled_line,
 )
-from lrwr.core.canon.decision import format_decision
-from lrwr.core.canon.model import Canon
+from lrwr.core.canon.decision import (
+    CanonChange,
+    Decision,
+    NameDecision,
+    NamesMerged,
+    NamesSplit,
+    PointOfViewSet,
+    format_decision,
+)
+from lrwr.core.canon.model import Canon, resolve_canon_person
 
 if TYPE_CHECKING:
+    from lrwr.core.bible.values import SceneSummary
     from lrwr.core.canon.service import CanonService
     from lrwr.core.retrieval.story import StoryOrder
 
@@ -157,3 +169,38 @@ def _list_name_decisions(canon: Canon) -> list[tuple[str, str]]:
     ]
     rows += [(name, "is not a character") for name in names.ignored]
     return rows + [(name, "is a character") for name in names.confirmed]
+
+
+def render_points_of_view(scenes: "Sequence[SceneSummary]") -> Iterator[StyledLine]:
+    """Yield the point of view of each scene that has one, then the number of others."""
+    with_view = [scene for scene in scenes if scene.points_of_view]
+    for scene in with_view:
+        views = ", ".join(map(format_point_of_view, scene.points_of_view))
+        yield styled_line(
+            f"{format_scene_point(scene)}  {views}  ",
+            StyledText(f"{sanitize_line(scene.document)}:{scene.lines.first}", "place"),
+        )
+    yield styled_line(
+        f"Scenes without a known point of view: {len(scenes) - len(with_view)}"
+    )
+
+
+def describe_change(decision: Decision, change: CanonChange) -> str:
+    """Return `decision`, which made `change`, with its effects, as sentences."""
+    if isinstance(decision, NamesMerged):
+        person = resolve_canon_person(change.after.names, decision.names[0])
+        decision = replace(decision, canonical=person)
+    pairs = (
+        f" This replaces the decision that {name} and {other_name} are not the same character."
+        for name, other_name in change.unsplit
+    )
+    next_step = describe_next_step(decision)
+    if isinstance(decision, NamesSplit):
+        next_step += " Each is then listed only if your text says enough about it."
+    return f"{format_decision(decision)}{''.join(pairs)}{next_step}"
+
+
+def describe_next_step(decision: Decision) -> str:
+    """Return what to run for `decision` to take effect; "" if nothing."""
+    needs_ingest = isinstance(decision, NameDecision | PointOfViewSet)
+    return " Run `lrwr ingest` to apply it." if needs_ingest else ""

@@ -432,7 +432,7 @@ def _join_ranges(numbers: Iterable[int]) -> str:
 
 def _render_scene(scene: "SceneSummary") -> Iterator[StyledLine]:
     first, last = scene.lines.first, scene.lines.last
-    views = [_format_point_of_view(claim) for claim in scene.points_of_view]
+    views = [format_point_of_view(claim) for claim in scene.points_of_view]
     phrases = [f"scene {scene.scene}"]
     phrases += [f"point of view: {', '.join(views)}"] if views else []
     phrases += [f"with {', '.join(scene.present)}"] if scene.present else []
@@ -450,7 +450,8 @@ def _render_scene(scene: "SceneSummary") -> Iterator[StyledLine]:
             yield StyledLine((f"“{shorten_excerpt(sentence.text)}”",), 4, sentence)
 
 
-def _format_point_of_view(claim: "BibleClaim") -> str:
+def format_point_of_view(claim: "BibleClaim") -> str:
+    """Return who has a point of view, and how certain a guess is."""
     return claim.value if claim.decided else f"{claim.value} ({claim.certainty})"
 
 

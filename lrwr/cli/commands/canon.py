@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import join
 from typing import Annotated
@@ -12,8 +12,11 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.canon import (
     decisions_as_json,
+    describe_change,
+    describe_next_step,
     list_story_order,
     render_decisions,
+    render_points_of_view,
     story_order_as_json,
 )
 from lrwr.app.presenters.text import StyledText
@@ -22,11 +25,9 @@ from lrwr.cli.runtime.names import find_most_mentioned_name
 from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.core.canon.decision import (
-    CanonChange,
     Decision,
     DocumentMoved,
     DocumentTypeSet,
-    NameDecision,
     NameIgnored,
     NameRenamed,
     NamesMerged,
@@ -40,7 +41,6 @@ from lrwr.core.canon.model import (
     ManuscriptLocation,
     normalize_canon_name,
     normalize_canon_path,
-    resolve_canon_person,
 )
 from lrwr.core.canon.resolver import (
     OrphanedDecisions,
@@ -56,10 +56,7 @@ from lrwr.core.retrieval.locations import (
     merge_document_order,
     parse_manuscript_location,
 )
-from lrwr.core.retrieval.story import (
-    StoryOrder,
-    build_story_order,
-)
+from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.core.settings.library import SETTINGS_FILE_NAME, resolve_library
 from lrwr.core.settings.model import Settings
 
@@ -179,7 +176,7 @@ async def make_decision(
         output.answer("This was already decided; nothing changed.")
         return
     output.answer(
-        _describe_change(decision, change),
+        describe_change(decision, change),
         StyledText(" To undo it: `lrwr canon undo`.", "faint"),
     )
 
@@ -267,14 +264,22 @@ def canon_pov_command(
     place: Annotated[
         str,
         typer.Argument(
-            metavar="CHAPTER|FILE", help='ch12, ch12:s2, a file, or "FILE#Heading".'
+            metavar="[CHAPTER|FILE]", help='ch12, ch12:s2, a file, or "FILE#Heading".'
         ),
-    ],
+    ] = "",
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The point-of-view character.")
-    ],
+        str, typer.Argument(metavar="[NAME]", help="The point-of-view character.")
+    ] = "",
 ) -> None:
-    """Set the point-of-view character of a chapter, a scene or a file."""
+    """Set the point-of-view character of a chapter, a scene or a file.
+
+    Without arguments, list the points of view that are known.
+    """
+    if place and not name:
+        raise typer.BadParameter("Name the point-of-view character, too.")
+    if not place:
+        _list_points_of_view(context)
+        return
     _decide(
         context,
         lambda decision_context: PointOfViewSet(
@@ -284,6 +289,18 @@ def canon_pov_command(
             normalize_canon_name(name),
         ),
     )
+
+
+def _list_points_of_view(context: typer.Context) -> None:
+    settings, output = start_session(context)
+
+    async def present() -> None:
+        async with open_workspace(settings) as workspace:
+            bible = await workspace.bible().read()
+        with output.paged():
+            output.show(render_points_of_view(bible.scenes))
+
+    run_async(present())
 
 
 @app.command("merge", epilog=MERGE_EPILOG)
@@ -413,7 +430,7 @@ def _undo_or_redo(context: typer.Context, *, back: bool) -> None:
         output.answer(f"There is nothing to {'undo' if back else 'redo'}.")
         return
     output.answer(
-        f"{outcome}: {format_decision(decision)}{_describe_next_step(decision)}",
+        f"{outcome}: {format_decision(decision)}{describe_next_step(decision)}",
         StyledText(f" To {opposite} it: `lrwr canon {opposite}`.", "faint"),
     )
 
@@ -479,22 +496,3 @@ def _require_library(decision_context: DecisionContext, settings: Settings) -> N
             f"There is no library in {decision_context.root}",
             hint="Run `lrwr ingest FOLDER` in the folder of your manuscript.",
         )
-
-
-def _describe_change(decision: Decision, change: CanonChange) -> str:
-    if isinstance(decision, NamesMerged):
-        person = resolve_canon_person(change.after.names, decision.names[0])
-        decision = replace(decision, canonical=person)
-    pairs = (
-        f" This replaces the decision that {name} and {other_name} are not the same character."
-        for name, other_name in change.unsplit
-    )
-    next_step = _describe_next_step(decision)
-    if isinstance(decision, NamesSplit):
-        next_step += " Each is then listed only if your text says enough about it."
-    return f"{format_decision(decision)}{''.join(pairs)}{next_step}"
-
-
-def _describe_next_step(decision: Decision) -> str:
-    needs_ingest = isinstance(decision, NameDecision | PointOfViewSet)
-    return " Run `lrwr ingest` to apply it." if needs_ingest else ""
