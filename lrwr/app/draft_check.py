@@ -454,11 +454,16 @@ def _drop_known(
     findings: Sequence[DraftFinding], checked: CheckedScene
 ) -> list[DraftFinding]:
     """Return the `findings` of a language model without contradictions that the rules
-    found: of the same words on the same lines.
+    found: of the same words on the same lines. One that only the author can judge does
+    not replace one that a revision can correct.
     """
-    rows = [(f.lines, f.words) for f in checked.report.findings if f.lines and f.words]
+    rows = [
+        (f.lines, f.words, f.is_remark)
+        for f in checked.report.findings
+        if f.lines and f.words
+    ]
     rows += [
-        (evidence.lines, side.value)
+        (evidence.lines, side.value, False)
         for contradiction in checked.contradictions
         for side in (contradiction.canon, contradiction.found)
         for evidence in side.evidence
@@ -472,7 +477,8 @@ def _drop_known(
             and at.first <= lines.last
             and lines.first <= at.last
             and words.casefold() in quote
-            for lines, words in rows
+            and (finding.is_remark or not is_remark)
+            for lines, words, is_remark in rows
         )
 
     return [finding for finding in findings if not is_known(finding)]

@@ -254,12 +254,21 @@ def _build_item(passage: ComparedPassage, texts: _Texts) -> BriefItem:
     elif _LIST_MARK.match(text.text, line) and end - line <= PASSAGE_CHARS:
         # A list says at its beginning what it lists: "Drowned: Ansel. Hob."
         start = line
+    # What answers a question is in the next paragraph.
+    answer = text.text.find("\n\n", end + 2) if _is_question(text.text, end) else -1
+    end = answer if 0 <= answer - start <= PASSAGE_CHARS else end
     span = Span(start, min(end, start + PASSAGE_CHARS))
     is_note = passage.passage.chapter is None
     section = BriefSection.NOTES if is_note else BriefSection.STORY
     words = " ".join(text.text[span.start : span.end].split()).lstrip("> ")
     place = f"{chunk.document}:{text.lines.lines_of(span).first}"
     return BriefItem(section, words, 3, place)
+
+
+def _is_question(text: str, end: int) -> bool:
+    return text[max(0, end - 9) : end].rstrip("”’\"'* \n").endswith(
+        "?"
+    ) and text.startswith("\n\n", end)
 
 
 def _measure_rarity(texts: Iterable[str]) -> Mapping[str, float]:

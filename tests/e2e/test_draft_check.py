@@ -198,6 +198,12 @@ def test_names_of_the_plan_are_not_new(desk: Terminal) -> None:
     assert "new name" not in {row["kind"] for row in found}
 
 
+def test_headings_and_adverbs_are_no_new_names(desk: Terminal) -> None:
+    propose(desk, "# The Net Loft\n\nOchraMags came in. Afterwards she left.\n")
+    found = desk.run("draft", "check", "new", "--json").json["findings"]
+    assert "new name" not in {row["kind"] for row in found}
+
+
 def test_chapters_of_the_book_have_no_wrong_people_and_details(desk: Terminal) -> None:
     kinds = {"detail", "dead", "new name"}
     for chapter in ("05-what-i-wrote.md", "09-the-reckoning.md"):

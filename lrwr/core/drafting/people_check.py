@@ -166,6 +166,7 @@ MAX_NEW_NAMES = 12
 _TRADE = "occupation"
 _OCCUPATION = re.compile(OCCUPATIONS)
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
+_HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 _ARTICLES = frozenset(("the", "a", "an"))
 KIN_WORDS = (
     "father", "mother", "brother", "sister", "son", "daughter", "husband", "wife", "uncle",
@@ -398,18 +399,18 @@ def _is_told_elsewhere(
 
 def _find_new_names(context: DraftContext) -> Iterator[DraftFinding]:
     """Yield one finding with the names that neither story nor notes nor plans have."""
-    others = (
-        text.text
-        for document, text in context.knowledge.texts.items()
-        if document != context.draft
-    )
+    texts = context.knowledge.texts.items()
+    others = [text.text for document, text in texts if document != context.draft]
     words = {w for text in (*others, context.plans) for w in _list_capitalized(text)}
+    # "Afterwards" at the start of a sentence is no name if the story has "afterwards".
+    plain = {w for text in others for w in WORD_PATTERN.findall(text) if w.islower()}
     people = tuple(p for p in context.bible.characters if _is_known_before(context, p))
     cast = list_cast_forms(replace(context.bible, characters=people))
     names = [
         name.text
-        for name in find_missing_names(context.text, "", cast)
+        for name in find_missing_names(_HEADING.sub("", context.text), "", cast)
         if not words.issuperset(_list_capitalized(name.text))
+        and name.text.lower() not in plain
     ][:MAX_NEW_NAMES]
     if not names:
         return
