@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.app.presenters.text import sanitize_line
 from lrwr.core.adapters.source.folder import FILE_LIMIT
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -22,7 +23,11 @@ from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.model.text import Span
 from lrwr.core.model.untrusted_text import parse_json
 from lrwr.core.ports.sources import ManuscriptFile, SourceListing
-from lrwr.core.reading.annotations import Annotation, export_w3c, import_w3c
+from lrwr.core.reading.annotations import (
+    Annotation,
+    export_w3c,
+    import_w3c,
+)
 from lrwr.core.reading.bounded_book import (
     BookChapterStart,
     BoundedBook,
@@ -97,8 +102,8 @@ class Bookshelf:
         return sorted(records, key=lambda record: (record.title.casefold(), record.id))
 
     def find(self, name: str) -> BookRecord:
-        """Return the book with this file, the beginning of its id, or words of its
-        title.
+        """Return the book with this file, also by the file's name alone, the beginning of
+        its id, or words of its title.
 
         Raises:
             NotFound: None or several fit.
@@ -112,6 +117,7 @@ class Bookshelf:
             for book in books
             if len(name) >= _MIN_ID_CHARS and book.id.startswith(name.casefold())
         ]
+        fits = fits or [book for book in books if _has_file_name(book, name)]
         fits = fits or [
             book for book in books if words and words in _fold_title(book.title)
         ]
@@ -120,7 +126,7 @@ class Bookshelf:
         if fits:
             raise NotFound(
                 f"{len(fits)} books fit {name!r}",
-                hint="Use the id that `lrwr books` lists.",
+                hint=f"Use the id: {' or '.join(map(_describe_book, fits))}.",
             )
         raise NotFound(
             f"There is no book {name!r}",
@@ -194,21 +200,25 @@ class Bookshelf:
         _store(self.folder_of(record.id) / _ANNOTATIONS, value)
 
     def find_earlier_edition(self, record: BookRecord) -> BookRecord | None:
-        """Return the edition of a book that was added last before it and has annotations;
-        None without one, or if the new edition has annotations of its own.
+        """Return the edition of a book that was added last before it and has annotations
+        or a position; None without one, or if the new edition has either.
 
         Editions have the same identifier, or the same title and authors.
         """
-        if (self.folder_of(record.id) / _ANNOTATIONS).is_file():
+        if self._is_begun(record.id):
             return None
         editions = [
             other
             for other in self.books()
             if other.id != record.id
             and _is_same_work(other.outline, record.outline)
-            and self.annotations(other.id)
+            and self._is_begun(other.id)
         ]
         return max(editions, key=lambda other: other.added, default=None)
+
+    def _is_begun(self, book: str) -> bool:
+        has_annotations = (self.folder_of(book) / _ANNOTATIONS).is_file()
+        return has_annotations or self.position(book) > 0
 
     def remove(self, book: str) -> None:
         """Delete everything that lrwr has stored about the book with this id.
@@ -225,6 +235,16 @@ class Bookshelf:
 def _fold_title(title: str) -> str:
     """Return a title without marks and capitals, as people type it: "childrens"."""
     return " ".join(_TITLE_MARK.sub("", title.casefold()).split())
+
+
+def _has_file_name(book: BookRecord, name: str) -> bool:
+    """Return whether `name` is the name of a book's file, with its ending or without."""
+    file = Path(book.file)
+    return name.casefold() in (file.name.casefold(), file.stem.casefold())
+
+
+def _describe_book(book: BookRecord) -> str:
+    return f"{book.id[: 2 * _MIN_ID_CHARS]} ({sanitize_line(book.title)}, {Path(book.file).name})"
 
 
 def _is_same_work(outline: BookOutline, other: BookOutline) -> bool:

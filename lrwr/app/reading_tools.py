@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from lrwr.app.books import BookRecord, open_bounded_book
+from lrwr.app.books import BookRecord, open_bookshelf, open_bounded_book
 from lrwr.app.container import Workspace
 from lrwr.app.presenters.books import describe_position, describe_progress
 from lrwr.core.attribution.details import stem_words
@@ -13,6 +13,7 @@ from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.reading.annotations import find_quote
 from lrwr.core.reading.bounded_book import BoundedBook, build_horizon_text
 from lrwr.core.reading.steps import (
@@ -256,3 +257,33 @@ async def open_reading_tools(
         return (await finder.find(bounded, order)).passages
 
     return ReadingTools(book, record, text.text, find)
+
+
+async def describe_unfinished_matches(
+    passages: PassageStore, name: str, words: str
+) -> tuple[str, ...]:
+    """Return a remark on the paragraphs up to the position of a book that contain `words`
+    verbatim though a search finds no passage: its end has not been read. Empty without
+    any.
+
+    Raises:
+        NotFound: There is no such book.
+        StoreProblem: The shelf or the library cannot be read.
+    """
+    shelf = open_bookshelf()
+    record = shelf.find(name)
+    stored = await passages.text(record.document)
+    position = shelf.position(record.id)
+    book = BoundedBook(record.outline, record.chapters, stored.text, position)
+    numbers = [
+        str(paragraph.index + 1)
+        for paragraph in book.paragraphs(0, position)
+        if find_quote(paragraph.text.casefold(), words.casefold())
+    ]
+    if not numbers:
+        return ()
+    noun = "paragraph" if len(numbers) == 1 else "paragraphs"
+    return (
+        f"“{words}” is in {noun} {', '.join(numbers)} of what you have read. A search"
+        " shows passages that you have read to their end.",
+    )

@@ -255,3 +255,63 @@ def test_going_to_a_place_says_how_far_that_moves_the_position(
 
 def test_a_file_that_is_not_there_is_named_so(reader: Terminal) -> None:
     assert "no such file" in reader.run("read", "missing.epub").err
+
+
+def test_a_book_is_found_by_the_name_of_its_file_and_several_are_listed(
+    reader: Terminal,
+) -> None:
+    shelf = reader.folder / "shelf"
+    shelf.mkdir()
+    for name, title in (("first", "Lanterns"), ("second", "Lanterns, revised")):
+        (shelf / f"{name}.epub").write_bytes(build_epub(BODIES, nav=NAV, title=title))
+        run(reader, "books", "add", f"shelf/{name}.epub")
+    for name in ("second", "second.epub"):
+        assert run(reader, "read", name, "--json").json["title"] == "Lanterns, revised"
+    refused = reader.run("read", "lanterns")
+    assert refused.code == ExitCode.NOT_FOUND
+    for book in run(reader, "books", "--json").json:
+        assert book["id"][:8] in refused.err
+
+
+def test_words_before_the_position_are_named_though_their_passage_is_not_read(
+    reader: Terminal,
+) -> None:
+    run(reader, "read", "lanterns.epub")
+    search = ("search", "--book", "lanterns", "--exact")
+    found = run(reader, *search, "nell counted 11 lamps")
+    assert "paragraph 12 of what you have read" in found.out + found.err
+    for later in ("Nell counted 12 lamps", "Nell ate 12 lamps"):
+        found = run(reader, *search, later)
+        assert "paragraph" not in found.out + found.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "position"),
+    [
+        ("<p>", "<p>", 12),
+        ("<h1>Chapter 1. Ebb</h1>", "<h1>Chapter 1. Ebb</h1><p>To Ada.</p>", 13),
+        ("11 lamps", "eleven lamps", 11),
+        ("11 lamps on the Strake.</p><p>", "11 lamps on the Strake. ", 11),
+    ],
+)
+def test_a_new_edition_takes_over_the_position_by_the_words_read_last(
+    reader: Terminal, old: str, new: str, position: int
+) -> None:
+    run(reader, "read", "lanterns.epub")
+    bodies = {**BODIES, "one": BODIES["one"].replace(old, new)}
+    file = reader.folder / "second.epub"
+    file.write_bytes(build_epub({**bodies, "three": "<p>The end.</p>"}, nav=NAV))
+    added = run(reader, "books", "add", "second.epub")
+    assert f"taken over: paragraph {position} of" in added.err
+    read = {
+        book["file"].rpartition("/")[2]: book["read"]
+        for book in run(reader, "books", "--json").json
+    }
+    assert read["second.epub"] == position
+
+
+def test_a_file_of_another_kind_is_not_said_to_be_named_epub(reader: Terminal) -> None:
+    (reader.folder / "note.txt").write_text("no book", encoding="utf-8")
+    refused = reader.run("books", "add", "note.txt")
+    assert refused.code == ExitCode.UNREADABLE
+    assert ".epub" not in refused.err.partition("hint:")[0]

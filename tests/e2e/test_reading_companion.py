@@ -83,6 +83,15 @@ def test_the_answer_cites_what_the_steps_returned(
     assert [asked.shape for asked in server.asked] == ["ReadingStep"] * 2 + [""]
 
 
+def test_steps_are_shown_on_stderr_if_the_answer_goes_elsewhere(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.will(step("current_page"), step("answer"), Say("She counts lamps [1]."))
+    ran = run(reader, *ASK)
+    assert "Reading your page …" in ran.err
+    assert "Reading your page" not in ran.out
+
+
 def test_every_tool_is_bounded_by_the_position(
     reader: Terminal, server: ModelServer
 ) -> None:

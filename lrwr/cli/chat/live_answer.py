@@ -26,12 +26,14 @@ from lrwr.core.model.turns import (
 class LiveAnswer:
     """Prints one answer as it is streamed, then its citations.
 
-    With `quiet`, neither stages nor the text of the answer are printed.
+    With `quiet`, neither stages nor the text of the answer are printed. Stages are
+    printed if stdout is a terminal, or with `has_steps`: those of a companion's answer.
     """
 
-    def __init__(self, output: Output, *, quiet: bool) -> None:
+    def __init__(self, output: Output, *, quiet: bool, has_steps: bool = False) -> None:
         self._output = output
         self._quiet = quiet
+        self._shows_stages = (output.interactive or has_steps) and not quiet
         self._held = ""
 
     async def watch(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnDone:
@@ -62,12 +64,12 @@ class LiveAnswer:
         return event
 
     def show(self, event: TurnEvent) -> None:
-        """Print text of the answer to stdout; on a terminal, also stages to stderr.
+        """Print text of the answer to stdout, and stages to stderr.
 
         The beginning of a wiki link is held back until the link is complete.
         """
         match event:
-            case TurnStageStarted() if self._output.interactive and not self._quiet:
+            case TurnStageStarted() if self._shows_stages:
                 self._output.info(StyledText(f"{event.text} …", "faint"))
             case AnswerToken() if not self._quiet:
                 self._say(event.text)

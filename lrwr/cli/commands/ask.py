@@ -193,7 +193,6 @@ async def _ask(
     book: str | None,
     as_json: bool,
 ) -> None:
-    live = LiveAnswer(output, quiet=as_json)
     async with open_workspace(settings, say=output.info) as workspace:
         request = await _resolve_thread(workspace, request, thread)
         if thread is None and request.mode is not AnswerMode.IN_CHARACTER:
@@ -203,6 +202,8 @@ async def _ask(
         workspace.retrieval.vector_index.stays_open = False
         sessions = workspace.sessions(companion=companion)
         announce_first_use(workspace, output, *ANSWER_SERVICES)
+        has_steps = companion is not None and bool(sessions.model)
+        live = LiveAnswer(output, quiet=as_json, has_steps=has_steps)
         note = sessions.model and describe_answering_model(settings, sessions.model)
         # What is sent to OpenAI is said before; an own server may turn out to be off.
         is_sent = settings.model.use == "openai"

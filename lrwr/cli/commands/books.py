@@ -33,7 +33,7 @@ from lrwr.cli.runtime.services import (
     create_progress_listener,
 )
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.reading.annotations import carry_annotations
+from lrwr.core.reading.annotations import carry_annotations, carry_position
 from lrwr.core.reading.bounded_book import BoundedBook
 from lrwr.core.settings.model import Settings
 
@@ -162,19 +162,31 @@ def add_book_file(settings: Settings, output: Output, file: Path) -> BookRecord:
         )
     for warning in record.outline.warnings:
         output.warn(warning)
-    _carry_annotations(settings, output, record)
+    _carry_reading(settings, output, record)
     return record
 
 
-def _carry_annotations(settings: Settings, output: Output, record: BookRecord) -> None:
-    """Take over the annotations of an earlier edition, and say which are lost."""
+def _carry_reading(settings: Settings, output: Output, record: BookRecord) -> None:
+    """Take over the position and the annotations of an earlier edition, and say which are
+    lost.
+    """
     shelf = open_bookshelf()
     earlier = shelf.find_earlier_edition(record)
     if earlier is None:
         return
     length = record.outline.length
     text = load_bounded_book(settings, output, record, length).text
-    result = carry_annotations(shelf.annotations(earlier.id), text, record.outline)
+    read = load_bounded_book(settings, output, earlier, shelf.position(earlier.id))
+    if position := carry_position(read, text, record.outline):
+        shelf.store_position(record.id, position)
+        output.info(
+            f"Your position in your earlier edition ({earlier.id[:SHORT_ID]}) taken over:"
+            f" paragraph {position:,} of {length:,}."
+        )
+    annotations = shelf.annotations(earlier.id)
+    if not annotations:
+        return
+    result = carry_annotations(annotations, text, record.outline)
     shelf.store_annotations(record, result.carried, time.time())
     count = format_count(len(result.carried), "annotation")
     output.info(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -62,7 +63,7 @@ from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lookup import is_character_name
-from lrwr.core.ports.stores import DocumentText
+from lrwr.core.ports.stores import DocumentText, PassageStore
 from lrwr.core.ports.story_stores import StoryStore
 from lrwr.core.retrieval.excerpts import select_search_excerpts
 from lrwr.core.retrieval.freshness import find_existing_passages
@@ -148,7 +149,7 @@ def search_command(
     request = replace(request, names=names, rerank=rerank, notes=notes, exact=exact)
     request = replace(request, sort=_parse_sort(sort))
     display = _Display(as_json=as_json, full=full, context=context_lines)
-    points = _StoryPoints(as_of, chapters)
+    points = _StoryPoints(as_of, chapters, None if whole else book)
     if batch is not None:
         return run_async(_batch(settings, output, request, batch, points))
     return run_async(_search(settings, output, request, points, display))
@@ -162,11 +163,12 @@ def _parse_sort(sort: str | None) -> PassageSort | None:
 class _StoryPoints:
     """Which chapters to search, as typed: up to `as_of`, and only `chapters`.
 
-    None is no limit.
+    None is no limit. `book` is the e-book whose position limits the search, if one does.
     """
 
     as_of: str | None
     chapters: str | None = None
+    book: str | None = None
 
     def as_json(self) -> dict[str, object]:
         """Return the limits as JSON."""
@@ -320,12 +322,12 @@ async def _search(
             request,
             services.passages,
         )
+        result = await _add_read_matches(result, request, points, services.passages)
         changes = await warn_of_outdated_files(services, texts, output.warn)
-        context = display.context
         if display.as_json:
             result = replace(result, remarks=(*result.remarks, *changes))
             passages = [
-                _passage_as_json(passage, result, order, texts, context)
+                _passage_as_json(passage, result, order, texts, display.context)
                 for passage in result.passages
             ]
             output.json(
@@ -340,10 +342,26 @@ async def _search(
             )
         with output.paged():
             _show_heading(output, request, result, points.as_of)
-            _show_passages(output, request, result, order, texts, excerpts, context)
+            around = display.context
+            _show_passages(output, request, result, order, texts, excerpts, around)
             output.show(render_known_facts(result.facts, texts))
             if result.passages and (summary := describe_search_total(request, result)):
                 output.answer(StyledText(summary, "faint"))
+
+
+async def _add_read_matches(
+    result: SearchResult,
+    request: SearchRequest,
+    points: _StoryPoints,
+    passages: PassageStore,
+) -> SearchResult:
+    """Say where the exact words are in what has been read of a book if no passage is."""
+    if result.passages or not (request.exact and points.book):
+        return result
+    remarks = await import_module("lrwr.app.reading_tools").describe_unfinished_matches(
+        passages, points.book, request.question
+    )
+    return replace(result, remarks=(*result.remarks, *remarks))
 
 
 def _passage_as_json(

@@ -13,10 +13,13 @@ from uuid import UUID, uuid5
 from lrwr.core.model.books import BookOutline
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.text import Span
+from lrwr.core.reading.bounded_book import BoundedBook
 
 CONTEXT_CHARS = 40
 """Characters before and after the words of an annotation that are stored with it."""
 MAX_QUOTE_CHARS = 5_000
+MIN_PLACED_WORDS = 5
+"""Words from which on a paragraph shows where a reader is in another edition."""
 _VARIANTS = (
     ("['’‘]", "['’‘]"),
     ('["“”„]', '["“”„]'),
@@ -390,6 +393,25 @@ def carry_annotations(
             )
         )
     return CarriedAnnotations(tuple(carried), tuple(lost))
+
+
+def carry_position(earlier: BoundedBook, text: str, outline: BookOutline) -> int:
+    """Return how many paragraphs of another edition, whose text and outline these are,
+    have been read: up to the last paragraph of `earlier` before its position whose words
+    are there once. 0 without one.
+
+    A paragraph that goes on there after these words does not count as read.
+    """
+    end = outline.paragraphs[outline.length - 1].span.end if outline.length else 0
+    for index in reversed(range(earlier.position)):
+        (paragraph,) = earlier.paragraphs(index, index + 1)
+        if len(paragraph.text.split()) < MIN_PLACED_WORDS:
+            continue
+        spans = find_quote(text[:end], paragraph.text)
+        if len(spans) == 1:
+            place = outline.find_paragraph(spans[0].start)
+            return place + (outline.paragraphs[place].span.end <= spans[0].end)
+    return 0
 
 
 def _find_selector(item: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

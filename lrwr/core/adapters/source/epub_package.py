@@ -103,9 +103,10 @@ class EpubPackage:
         self.warnings: list[str] = []
         self._remaining = TEXT_LIMIT
         if not content.startswith(b"PK"):
+            is_named_so = name.lower().endswith(".epub")
+            ending = ", although its name ends in .epub" if is_named_so else ""
             raise UnreadableDocument(
-                f"{name} is not an e-book in EPUB format, although its name ends in"
-                " .epub",
+                f"{name} is not an e-book in EPUB format{ending}",
                 hint="Download it again, or convert it to EPUB.",
             )
         try:
