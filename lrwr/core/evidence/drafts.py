@@ -30,6 +30,9 @@ _NOTHING_FOUND = {
     QuestionScope.AUTHOR: "Only you can say.",
 }
 
+_ALL_USED = " It has every fact that was found."
+_TOO_SHORT = " Add to it, or use a wider brief or a later `--as-of`."
+
 _SENTENCE_END = re.compile(r"([.!?…]+)\s*$")
 _SOURCES = re.compile(r"^#{1,6}[ \t]*Sources[ \t]*$.*\Z", re.MULTILINE | re.DOTALL)
 
@@ -153,6 +156,37 @@ def pack_parts(draft: PostDraft, platform: Platform) -> PostDraft:
         else:
             parts.append(DraftPart((sentence,)))
     return replace(draft, parts=tuple(parts))
+
+
+def describe_length(
+    draft: PostDraft, pack: EvidencePack, kind: PostKind, parts: int
+) -> list[str]:
+    """Return sentences that say if a draft is shorter or longer than its kind, or has more
+    than `parts` parts; 0 is as many as usual.
+    """
+    rules, sentences = KIND_RULES[kind], []
+    low, high = rules.words
+    if draft.words < low or (draft.words > high and not rules.is_thread):
+        used = _ALL_USED if uses_all_facts([draft], pack) else ""
+        sentences.append(
+            f"It has {draft.words:,} words; {rules.name_with_article} has {low:,} to"
+            f" {high:,}.{used + _TOO_SHORT if draft.words < low else ''}"
+        )
+    most = parts or (rules.parts if rules.is_thread else 0)
+    if 0 < most < len(draft.parts):
+        phrase = "you asked for" if parts else "a thread has about"
+        unit = "posts" if rules.is_thread else "parts"
+        sentences.append(f"It has {len(draft.parts)} {unit}; {phrase} {most}.")
+    return sentences
+
+
+def uses_all_facts(drafts: Sequence[PostDraft], pack: EvidencePack) -> bool:
+    """Return whether each of `drafts` rests on all facts, so that none can be longer."""
+    numbers = {fact.number for fact in pack.facts}
+    return all(
+        numbers <= {number for s in draft.sentences for number in s.facts}
+        for draft in drafts
+    )
 
 
 def renumber_facts(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lrwr.core.attribution.details import find_missing_numbers, stem_words
 from lrwr.core.attribution.names import (
@@ -21,7 +21,14 @@ from lrwr.core.evidence.judge import (
     verify_judgement,
 )
 from lrwr.core.evidence.limits import LIMITS, Platform, fits
-from lrwr.core.evidence.pack import EvidencePack, iter_source_texts
+from lrwr.core.evidence.pack import (
+    EvidenceFact,
+    EvidencePack,
+    anchor_facts,
+    cut_quote,
+    iter_source_texts,
+    list_pack_documents,
+)
 from lrwr.core.evidence.prompts import FlaggedSentence
 from lrwr.core.evidence.results import (
     CheckedStatement,
@@ -35,7 +42,7 @@ from lrwr.core.evidence.statements import (
     iter_statements,
 )
 from lrwr.core.model.text import STOP_WORDS, LineIndex, SentenceSplitter
-from lrwr.core.ports.stores import DocumentText
+from lrwr.core.ports.stores import DocumentText, PassageStore
 
 _SUPERLATIVE = re.compile(
     r"\b(?:best[- ]?selling|greatest|finest|unforgettable|breathtaking|stunning|gripping"
@@ -122,12 +129,15 @@ class DraftCheck:
 
     `supported` counts sentences that a language model found supported, `unjudged` are
     those with facts of which it said nothing that counts. `stopped` says why.
+    `citations` has for supported sentences whose facts do not quote the words that
+    decide a further fact that does; its number is 0.
     """
 
     flagged: tuple[FlaggedSentence, ...] = ()
     supported: int = 0
     unjudged: tuple[str, ...] = ()
     stopped: str = ""
+    citations: Mapping[DraftSentence, EvidenceFact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +198,7 @@ async def check_draft_sentences(
         progress.before = sentence.text
     if parts.judge is None or not progress.claims:
         return DraftCheck(tuple(progress.flagged), unjudged=_list_texts(progress))
-    return await _judge_claims(parts.judge, progress)
+    return await _judge_claims(parts.judge, progress, pack)
 
 
 async def _check_by_rules(
@@ -338,7 +348,9 @@ def _list_texts(progress: _Progress) -> tuple[str, ...]:
     return tuple(sentence.text for sentence in progress.claims)
 
 
-async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
+async def _judge_claims(
+    judge: ClaimJudge, progress: _Progress, pack: EvidencePack
+) -> DraftCheck:
     session = await judge.judge(list(dict.fromkeys(progress.claims.values())))
     verified = {
         claim: judgement
@@ -346,6 +358,7 @@ async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
         if (judgement := verify_judgement(claim, raw)) is not None
     }
     supported = 0
+    citations: dict[DraftSentence, EvidenceFact] = {}
     for sentence, claim in progress.claims.items():
         judgement = verified.get(claim)
         if judgement is None:
@@ -354,6 +367,8 @@ async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
             continue
         if judgement.verdict is Verdict.SUPPORTED:
             supported += 1
+            if fact := _cite_deciding_words(sentence, judgement.quote, pack):
+                citations[sentence] = fact
             continue
         contradicted = judgement.verdict is Verdict.CONTRADICTED
         verdict = (
@@ -362,7 +377,58 @@ async def _judge_claims(judge: ClaimJudge, progress: _Progress) -> DraftCheck:
         why = f": {judgement.why}" if judgement.why else ""
         progress.flagged.append(FlaggedSentence(sentence, f"{verdict}{why}"))
     unjudged = tuple(s.text for s, c in progress.claims.items() if c not in verified)
-    return DraftCheck(tuple(progress.flagged), supported, unjudged, session.stopped)
+    return DraftCheck(
+        tuple(progress.flagged), supported, unjudged, session.stopped, citations
+    )
+
+
+def _cite_deciding_words(
+    sentence: DraftSentence, words: str, pack: EvidencePack
+) -> EvidenceFact | None:
+    """Return a fact that quotes `words`, which decide that `sentence` is supported; None
+    if one of its facts quotes most of them, or they stand in no source of its facts.
+    """
+    facts, stems = pack.select(sentence.facts), stem_words(words)
+    for fact in facts:
+        quoted = stem_words(fact.quote)
+        if 2 * len(stems & quoted) >= min(len(stems), len(quoted)):
+            return None
+    for fact in facts:
+        if quote := cut_quote(words, fact.source.text, sentence.text):
+            return EvidenceFact(0, sentence.text, quote, fact.source)
+    return None
+
+
+async def add_citations(
+    drafts: Sequence[PostDraft],
+    citations: Mapping[DraftSentence, EvidenceFact],
+    pack: EvidencePack,
+    passages: PassageStore,
+) -> tuple[list[PostDraft], EvidencePack]:
+    """Return `drafts` with sentences that cite their fact in `citations` too, and `pack`
+    with these facts and the lines of their quotations.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    last = max((fact.number for fact in pack.facts), default=0)
+    used = {s for draft in drafts for s in draft.sentences}
+    numbered = {
+        sentence: replace(fact, number=number)
+        for number, (sentence, fact) in enumerate(
+            ((s, f) for s, f in citations.items() if s in used), last + 1
+        )
+    }
+    replacements: dict[DraftSentence, DraftSentence | None] = {
+        sentence: replace(sentence, facts=(*sentence.facts, fact.number))
+        for sentence, fact in numbered.items()
+    }
+    further = EvidencePack(tuple(numbered.values()))
+    texts = await passages.texts(list_pack_documents(further))
+    anchored = (a.fact for a in anchor_facts(further.facts, texts))
+    facts = (*pack.facts, *anchored)
+    cited = [map_sentences(draft, replacements) for draft in drafts]
+    return cited, replace(pack, facts=facts)
 
 
 def apply_revisions(

@@ -8,7 +8,14 @@ from typing import TypeAlias, TypedDict
 from lrwr.core.batch_judge import request_reply
 from lrwr.core.bible.values import Bible
 from lrwr.core.evidence.checker import DraftChecker
-from lrwr.core.evidence.drafts import DraftSentence, PostDraft, fit_parts, pack_parts
+from lrwr.core.evidence.drafts import (
+    DraftSentence,
+    PostDraft,
+    describe_length,
+    fit_parts,
+    pack_parts,
+    uses_all_facts,
+)
 from lrwr.core.evidence.judge import ClaimJudge
 from lrwr.core.evidence.kinds import (
     KIND_RULES,
@@ -47,6 +54,7 @@ from lrwr.core.evidence.revision import (
     DraftCheck,
     SentenceCheckParts,
     SentenceRevision,
+    add_citations,
     apply_revisions,
     check_draft_sentences,
 )
@@ -71,9 +79,6 @@ from lrwr.core.ports.stores import PassageStore
 
 MAX_CANDIDATES = 50
 """Passages of the author from which the sources are chosen."""
-
-_ALL_USED = " It has every fact that was found."
-_TOO_SHORT = " Add to it, or use a wider brief or a later `--as-of`."
 
 SPARE_PASSAGES = 6
 MAX_COMPARED_PAGES = 12
@@ -352,20 +357,11 @@ async def _write(state: PostState, dependencies: PostDependencies) -> PostState:
     drafts = await write(messages)
     low, _ = KIND_RULES[request.kind].words
     shortest = min(draft.words for draft in drafts)
-    if shortest < low and not _uses_all_facts(drafts, pack):
+    if shortest < low and not uses_all_facts(drafts, pack):
         dependencies.emit(f"Writing again: {shortest:,} words, {low:,} are needed")
         longer = await write(build_longer_messages(messages, drafts, low))
         drafts = max(drafts, longer, key=lambda d: min(draft.words for draft in d))
     return {"drafts": tuple(drafts[: request.variants])}
-
-
-def _uses_all_facts(drafts: Sequence[PostDraft], pack: EvidencePack) -> bool:
-    """Return whether each of `drafts` rests on all facts, so that none can be longer."""
-    numbers = {fact.number for fact in pack.facts}
-    return all(
-        numbers <= {number for s in draft.sentences for number in s.facts}
-        for draft in drafts
-    )
 
 
 async def _check(state: PostState, dependencies: PostDependencies) -> PostState:
@@ -394,6 +390,7 @@ def _build_check_parts(
 
 async def _revise(state: PostState, dependencies: PostDependencies) -> PostState:
     """Let the model revise flagged sentences once, check them, and assemble."""
+    request = state["request"]
     check, pack, remarks = state["check"], state["pack"], list(state["remarks"])
     if check.stopped:
         remarks.append(f"Not everything was checked. {check.stopped}")
@@ -405,20 +402,15 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
     again = await check_draft_sentences(
         [sentence for sentence in revised if sentence.text], pack, parts
     )
-    still_flagged = {flag.sentence: flag.reason for flag in again.flagged}
-    posts = []
-    for draft in state["drafts"]:
-        final, revisions = apply_revisions(draft, flagged, revised, still_flagged)
-        if state["request"].platform is not None:
-            final = _fit(final, state["request"], dependencies.split)
-        posts.append(CheckedPost(final, revisions))
+    posts, pack = await _apply_revisions(state, dependencies, revised, again)
     posts = [post for post in posts if post.draft.sentences]
     if not posts:
         raise NotFound(
             "No sentence of the draft rests on the evidence, so nothing was written",
             hint="Use a more precise brief, or `--outline`.",
         )
-    remarks += _describe_lengths(state["request"], posts, pack)
+    for post in posts:
+        remarks += describe_length(post.draft, pack, request.kind, request.parts)
     total = replace(
         check,
         flagged=again.flagged,
@@ -426,6 +418,33 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
         unjudged=check.unjudged + again.unjudged,
     )
     return {"output": PostResult(pack, tuple(posts), total, tuple(remarks))}
+
+
+async def _apply_revisions(
+    state: PostState,
+    dependencies: PostDependencies,
+    revised: Sequence[DraftSentence],
+    again: DraftCheck,
+) -> tuple[list[CheckedPost], EvidencePack]:
+    """Return the drafts with the sentences `revised` that passed their check `again`, and
+    the pack with what supported sentences rest on.
+    """
+    request, check = state["request"], state["check"]
+    still_flagged = {flag.sentence: flag.reason for flag in again.flagged}
+    applied = [
+        apply_revisions(draft, check.flagged, revised, still_flagged)
+        for draft in state["drafts"]
+    ]
+    drafts, pack = await add_citations(
+        [draft for draft, _ in applied],
+        {**check.citations, **again.citations},
+        state["pack"],
+        dependencies.passages,
+    )
+    if request.platform is not None:
+        drafts = [_fit(draft, request, dependencies.split) for draft in drafts]
+    changes = (revisions for _, revisions in applied)
+    return list(map(CheckedPost, drafts, changes)), pack
 
 
 def _fit(
@@ -439,31 +458,6 @@ def _fit(
     if 0 < request.limit_of_parts < len(fitted.parts):
         fitted = pack_parts(fitted, request.platform)
     return fitted
-
-
-def _describe_lengths(
-    request: WritingRequest, posts: Sequence[CheckedPost], pack: EvidencePack
-) -> list[str]:
-    """Return a sentence for each draft that is shorter or longer than its kind, or has
-    more parts than asked for.
-    """
-    rules, sentences = KIND_RULES[request.kind], []
-    low, high = rules.words
-    for post in posts:
-        words = post.draft.words
-        if words < low or (words > high and not rules.is_thread):
-            used = _ALL_USED if _uses_all_facts([post.draft], pack) else ""
-            sentences.append(
-                f"It has {words:,} words; {rules.name_with_article} has {low:,} to"
-                f" {high:,}.{used + _TOO_SHORT if words < low else ''}"
-            )
-        count = len(post.draft.parts)
-        most = request.limit_of_parts
-        if 0 < most < count:
-            phrase = "you asked for" if request.parts else "a thread has about"
-            unit = "posts" if rules.is_thread else "parts"
-            sentences.append(f"It has {count} {unit}; {phrase} {most}.")
-    return sentences
 
 
 async def _request_revisions(

@@ -25,10 +25,16 @@ from lrwr.core.evidence.prompts import (
     build_revision_messages,
 )
 from lrwr.core.evidence.results import CheckedStatement, CheckedStory, StatementResult
-from lrwr.core.evidence.revision import SentenceCheckParts, check_draft_sentences
+from lrwr.core.evidence.revision import (
+    SentenceCheckParts,
+    add_citations,
+    check_draft_sentences,
+)
 from lrwr.core.evidence.sources import EvidenceSource
 from lrwr.core.evidence.statements import DraftStatement
 from lrwr.core.model.choices import Pipeline
+from lrwr.core.model.text import Span
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.story import StoryOrder
 
 TEXT = "Nell found the trail of the mule ended at the water."
@@ -187,3 +193,38 @@ async def test_a_framing_sentence_promises_and_tells_nothing(
     )
     check = await check_draft_sentences([DraftSentence(text)], PACK, parts)
     assert bool(check.flagged) == is_flagged
+
+
+async def test_a_supported_sentence_cites_the_words_that_decide() -> None:
+    text = "Nell lit the lantern. She found the trail of the mule ended at the water."
+    source = EvidenceSource(text, "1.md", Span(0, len(text)))
+    pack = EvidencePack(
+        (EvidenceFact(1, "It is lit.", "Nell lit the lantern", source),)
+    )
+    sentence = DraftSentence("The trail of a mule ends at the water.", (1,))
+    parts = SentenceCheckParts(
+        cast("DraftChecker", QuietChecker()),
+        STORY,
+        find_sentence_spans,
+        judge=cast("ClaimJudge", SteadyJudge(Verdict.SUPPORTED)),
+    )
+    check = await check_draft_sentences([sentence], pack, parts)
+    assert check.citations[sentence].quote == "trail of the mule ended"
+    draft = PostDraft("", (DraftPart((sentence,)),))
+    (cited,), longer = await add_citations(
+        [draft], check.citations, pack, cast("PassageStore", NoPassages())
+    )
+    assert cited.sentences[0].facts == (1, 2)
+    assert longer.select([2])[0].quote == "trail of the mule ended"
+    quoted = replace(
+        pack, facts=(replace(pack.facts[0], quote="the trail of the mule"),)
+    )
+    assert (await check_draft_sentences([sentence], quoted, parts)).citations == {}
+
+
+class NoPassages:
+    """A store without documents."""
+
+    async def texts(self, _: object) -> dict[object, object]:
+        """Return no text."""
+        return {}
