@@ -40,6 +40,9 @@ TOLERANCE = 1.3
 QUESTION = "Who painted the portrait?"
 SENTENCE = " The quorble was seen beside the bandstand again."
 
+CHAPTER_BYTES = 12_000
+"""Size of the chapter that is edited, about."""
+
 Figures = Mapping[str, tuple[float, str]]
 """Figure and unit of each measure of one library, by name."""
 
@@ -142,8 +145,12 @@ def _cpu(commands: Sequence[Sequence[str]], root: Path) -> float:
 
 
 def _edit(root: Path, rounds: int) -> float:
-    """Edit a paragraph and undo it again; return the median cost of their ingestions."""
-    path = sorted(root.joinpath("books").rglob("*.md"))[rounds]
+    """Edit a paragraph and undo it again; return the median cost of their ingestions.
+
+    A longer chapter costs more, so one of about the same size is edited in each library.
+    """
+    paths = sorted(root.joinpath("books").rglob("*.md"))
+    path = min(paths, key=lambda path: abs(path.stat().st_size - CHAPTER_BYTES))
     text = path.read_text(encoding="utf-8")
     cpus = []
     for _ in range(rounds):
