@@ -2,9 +2,10 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual.app import App
+from textual.binding import Binding, BindingType
 from textual.events import Event, Key, Paste
 from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
@@ -15,6 +16,9 @@ RETRY_SECONDS = 0.02
 URGENT_KEYS = frozenset({"escape", "ctrl+c", "ctrl+q"})
 """Keys that never wait: they close a screen or stop work."""
 
+INTERRUPT_BINDING = Binding("ctrl+c", "app.interrupt", show=False, system=True)
+"""Runs the application's Ctrl+C in modal screens, which hide its own bindings."""
+
 ScreenResultT = TypeVar("ScreenResultT")
 
 
@@ -24,6 +28,7 @@ class LoadingScreen(ModalScreen[ScreenResultT]):
     While `is_loading`, keys wait, except those that write into the focused input.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [INTERRUPT_BINDING]
     is_loading = True
 
     def holds_key(self, event: Key | Paste) -> bool:
@@ -106,15 +111,24 @@ class KeyQueue:
         return not (isinstance(screen, LoadingScreen) and screen.holds_key(event))
 
     async def _pass_on(self, event: Key | Paste) -> None:
-        """Handle an event now, and let later keys wait until a list has handled it.
+        """Handle an event now, and let later keys wait until it has been handled.
 
-        Else a priority binding of a later key would overtake the key's own binding,
-        which is run when the event has bubbled up to the application. A message that the
-        key causes, such as that a row was selected, is waited for in the same way.
+        Else a later letter, which the focused input inserts at once, or a priority
+        binding would overtake the key's own binding, such as that of Backspace, which
+        is run when the event has bubbled up to the application. A message that the key
+        causes, such as that a row was selected, is waited for in the same way. Text
+        that is inserted into an input waits for nothing, except where a list follows it.
         """
+        focused = self._app.focused
+        if isinstance(self._app.screen, LoadingScreen):
+            is_followed = True
+        else:
+            is_followed = isinstance(event, Key) and not (
+                focused and focused.check_consume_key(event.key, event.character)
+            )
         await self._handle(event)
         focused = self._app.focused
-        if focused is None or not isinstance(self._app.screen, LoadingScreen):
+        if focused is None or not is_followed:
             return
         nodes = deque([*focused.ancestors_with_self] * 2)
         self._busy = self._app.screen

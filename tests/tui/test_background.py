@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Event
 
+import pytest
 from textual.widgets import Input, Static
 
 from lrwr.tui.screens.chat import ChatScreen
@@ -154,6 +155,22 @@ async def test_reading_stops_at_the_second_ctrl_c_and_goes_on_later(
         assert "processed" in part(room, "report")
         assert room.screen.ingestion.total is not None
         assert room.screen.ingestion.total <= 27 - stored
+
+
+@pytest.mark.parametrize("keys", [("ctrl+l",), ("ctrl+f",), ("f1",), ("ctrl+t",)])
+async def test_reading_stops_at_the_second_ctrl_c_below_an_open_screen(
+    unread: Path, keys: tuple[str, ...]
+) -> None:
+    async with reading_room(unread) as (room, server):
+        await room.pilot.press("escape", *keys)
+        while room.on_top:
+            await room.pilot.pause(0.01)
+        await room.pilot.press("ctrl+c")
+        assert any("Ctrl+C again" in notice for notice in notices(room))
+        await room.pilot.press("ctrl+c")
+        await until_read(room, server)
+        (line,) = room.screen.ingestion.lines
+        assert line.startswith("Stopped reading.")
 
 
 async def test_characters_opened_while_reading_are_listed_when_it_is_done(

@@ -179,6 +179,20 @@ async def test_a_title_typed_right_after_its_key_runs_no_other_key(book: Path) -
         assert rows.row.name.endswith("udder")
 
 
+async def test_keys_of_one_burst_edit_the_question_in_their_order(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.hit(*"abc", "backspace", *"def", "left", "left", *"xy", "home", "z")
+        assert room.screen.query_one(PromptInputArea).text == "zabdxyef"
+
+
+async def test_keys_of_one_burst_edit_a_title_in_their_order(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.ask(LEDGER)
+        await room.press("alt+r")
+        await room.hit("ctrl+u", *"abc", "backspace", *"def", "home", "z")
+        assert room.app.screen.query_one(Input).value == "zabdef"
+
+
 async def test_escape_right_after_a_key_leaves_nothing_typed(book: Path) -> None:
     async with a_room(book) as room:
         await room.hit("f7", *"abc", "escape", "escape")

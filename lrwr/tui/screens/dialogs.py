@@ -13,6 +13,7 @@ from textual.widgets import Button, Input, Static
 from lrwr.app.egress import ConsentRequest, pending_consents, record_consent
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.actions.screen_keys import TEXT_INPUT_ACTIONS
+from lrwr.tui.key_queue import INTERRUPT_BINDING
 from lrwr.tui.room import RoomApp
 from lrwr.tui.widgets.status import KeyFooter
 
@@ -28,6 +29,7 @@ ResultT = TypeVar("ResultT")
 class ModalSheet(ModalScreen[ResultT]):
     """Base class of dialogs with a centred frame, a title and a footer."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [INTERRUPT_BINDING]
     DEFAULT_CSS: ClassVar[str] = """
     ModalSheet {
         align: center middle;
@@ -72,6 +74,7 @@ class TextInputScreen(ModalScreen[str | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in TEXT_INPUT_ACTIONS),
+        INTERRUPT_BINDING,
     ]
 
     def __init__(
