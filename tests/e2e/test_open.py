@@ -43,6 +43,8 @@ def location(book: Terminal, *target: str) -> str:
         ("chapter 6", f"{FOG}:8"),
         ("nell", "chapters/01-lighting-up.md:22"),
         ("svkp", "notes/characters/GreyAnsel.md:16"),
+        ("purplefrog husband", "notes/characters/PurpleFrog.md:19"),
+        ("the purplefrog", "chapters/01-lighting-up.md:10"),
         ("what he needed money for", "notes/characters/GreyAnsel.md:16"),
         ("dshp", f"{FOG}:32"),
         ("Rungs", f"{FOG}:32"),
@@ -79,6 +81,7 @@ def test_a_location_is_printed_as_json(book: Terminal) -> None:
     ("target", "words"),
     [
         ("1", "Ask a question first"),
+        ("mags zebra", "Nothing is recorded about OchraMags with “zebra”"),
         ("nobody at all", "No character is called nobody at all"),
         ("ch99", "no chapter 99"),
         ("nowhere.md:3", "No document is called nowhere.md"),

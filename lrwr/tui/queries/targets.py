@@ -3,6 +3,7 @@ citation, a character, an open question or a contradiction.
 """
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +17,7 @@ from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import Citation, Turn
+from lrwr.core.nlp.facts.clauses import TITLE_WORDS
 from lrwr.core.retrieval.story import parse_horizon
 from lrwr.tui.queries.passages import (
     FileLocation,
@@ -33,6 +35,14 @@ _FILE = re.compile(
 )
 _POINT = re.compile(r"(?:ch|chapter|vol)\W*\d.*", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_NAME_FILLERS = frozenset(TITLE_WORDS.casefold().split()) | {
+    "the",
+    "a",
+    "an",
+    "of",
+    "s",
+}
+"""Words beside a name that name no fact."""
 _MAX_OFFERED = 4
 
 IdentifiedT = TypeVar("IdentifiedT", Gap, Contradiction)
@@ -119,25 +129,42 @@ async def _find_evidence(workspace: "Workspace", words: str) -> TextEvidence:
     try:
         profile = find_profile_by_name(words, bible)
     except NotFound as error:
-        return await _find_finding(workspace, words, bible, error)
-    return _locate_character(profile, bible)
+        return await _find_finding(workspace, words, bible, bible.characters, error)
+    topic = _split_words(words.casefold()) - _list_name_words(profile) - _NAME_FILLERS
+    if not topic:
+        return _locate_character(profile, bible)
+    return await _find_finding(
+        workspace,
+        words,
+        bible,
+        (profile,),
+        NotFound(
+            f"Nothing is recorded about {profile.name} with “{' '.join(sorted(topic))}”",
+            hint=f"Run `lrwr characters {shlex.quote(profile.name)}` to list what is.",
+        ),
+    )
 
 
 async def _find_finding(
-    workspace: "Workspace", words: str, bible: Bible, problem: NotFound
+    workspace: "Workspace",
+    words: str,
+    bible: Bible,
+    characters: Sequence[CharacterProfile],
+    problem: NotFound,
 ) -> TextEvidence:
-    """Return the passage of an open question or contradiction.
+    """Return the passage of an open question, a contradiction or a fact about one of
+    `characters`.
 
     Raises:
         NotFound: There is none; with the hint of `problem`, which says that no
-            character is named so.
+            character is named so, or what is not recorded about one.
     """
     if gap := _find_named(words, bible.gaps, _describe_gap):
         return _locate_gap(gap)
     findings = await list_findings(workspace)
     if finding := _find_named(words, findings, describe_contradiction):
         return _locate_contradiction(finding)
-    if passage := _find_fact(words, bible):
+    if passage := _find_fact(words, characters):
         return passage
     raise NotFound(
         f"{problem}, and no open question, contradiction or fact has these words",
@@ -145,11 +172,13 @@ async def _find_finding(
     )
 
 
-def _find_fact(words: str, bible: Bible) -> TextEvidence | None:
+def _find_fact(
+    words: str, characters: Sequence[CharacterProfile]
+) -> TextEvidence | None:
     """Return where the text states a fact that `words` name with its character."""
-    target_words = _split_words(words.casefold())
-    for profile in bible.characters:
-        names = _split_words(" ".join(form.name for form in profile.aliases).casefold())
+    target_words = _split_words(words.casefold()) - _NAME_FILLERS
+    for profile in characters:
+        names = _list_name_words(profile)
         topic = target_words - names
         if not topic or not target_words & names:
             continue
@@ -158,6 +187,12 @@ def _find_fact(words: str, bible: Bible) -> TextEvidence | None:
             if topic <= described and claim.evidence:
                 return claim.evidence[0]
     return None
+
+
+def _list_name_words(profile: CharacterProfile) -> frozenset[str]:
+    """Return the words of all names of a character in lower case."""
+    names = (profile.name, *(form.name for form in profile.aliases))
+    return _split_words(" ".join(names).casefold())
 
 
 def _locate_character(profile: CharacterProfile, bible: Bible) -> TextEvidence:

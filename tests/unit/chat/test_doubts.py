@@ -137,6 +137,30 @@ def test_a_related_word_far_from_the_best_sentence_is_not_named() -> None:
     assert describe_substitutes(result, [quote], find_sentence_spans) == ""
 
 
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (
+            ["She altered her will.", "It rained."],
+            "; the first of these passages has “will”",
+        ),
+        (["It rained.", "She altered her will."], ""),
+        (["A will.", "Her will."], "; these passages have “will”"),
+    ],
+)
+def test_a_related_word_is_named_if_the_best_passage_has_it_and_with_the_horizon(
+    texts: list[str], words: str
+) -> None:
+    quotes = []
+    for text in texts:
+        found = passage(Book({"1.md": text}), "1.md", text)
+        whole = Span(0, len(text))
+        quotes.append(PassageQuote(text, whole, whole, LineRange(1, 1), found))
+    result = RetrievalResult(unknown=("testament",))
+    line = describe_substitutes(result, quotes, find_sentence_spans, Horizon(4))
+    assert line == f"“testament” is not in the text up to chapter 4{words}."
+
+
 WEDDING = "Mags married Corin in the chapel. The rain fell. Hob slept. Nell came late."
 NARRATED = "I struck Corin with the lamp."
 

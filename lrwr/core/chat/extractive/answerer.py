@@ -284,7 +284,9 @@ class _ExtractiveAnswer:
                 yield self.writer.say(doubt)
         for event in self.writer.passages(quotes, heading, limit=limit):
             yield event
-        about = describe_substitutes(self.result, quotes, self.source.sentences)
+        about = describe_substitutes(
+            self.result, quotes, self.source.sentences, self.question.horizon
+        )
         if about:
             yield self.writer.say(about)
 

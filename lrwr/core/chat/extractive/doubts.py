@@ -19,7 +19,7 @@ from lrwr.core.chat.extractive.spoken_lines import find_words_spoken
 from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.writer import find_unknown_words
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.model.turns import (
     CONTRADICTORY,
@@ -193,17 +193,38 @@ def describe_substitutes(
     result: RetrievalResult,
     quotes: Sequence[PassageQuote],
     sentences: SentenceSplitter,
+    horizon: Horizon | None = None,
 ) -> str:
-    """Return a line that says which words of the question stand nowhere, and which
-    related ones the best sentences of `quotes` have in their place; "" without such words.
+    """Return a line that says which words of the question stand nowhere up to
+    `horizon`, and which related ones the best sentences of `quotes`, best first, have
+    in their place; "" without such words.
+
+    A related word is named only if the best of `quotes` has it.
     """
     near = [_cut_around_best(quote, sentences) for quote in quotes]
+    until = f" up to {_describe_horizon(horizon)}" if horizon is not None else ""
     lines = (
-        f"“{word}” is not in the text; these passages have “{related[0]}”."
+        f"“{word}” is not in the text{until}{_describe_related(related[0], near)}."
         for word in result.unknown
         if (related := find_substitutes(word, near))
     )
     return " ".join(lines)
+
+
+def _describe_horizon(horizon: Horizon) -> str:
+    if horizon.chapter < 1 or horizon.offset is not None:
+        return "this point"
+    scene = f", scene {horizon.scene}" if horizon.scene else ""
+    return f"chapter {horizon.chapter}{scene}"
+
+
+def _describe_related(word: str, texts: Sequence[str]) -> str:
+    """Return which of `texts`, best first, have a related word; "" if the best lacks it."""
+    pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    has_word = [bool(pattern.search(text)) for text in texts]
+    if all(has_word):
+        return f"; these passages have “{word}”"
+    return f"; the first of these passages has “{word}”" if has_word[0] else ""
 
 
 def describe_conflicting_facts(
