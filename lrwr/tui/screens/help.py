@@ -26,6 +26,7 @@ from lrwr.tui.actions.keys_and_commands import (
 )
 from lrwr.tui.actions.screen_keys import CLOSE_ACTION, SCREEN_ACTIONS
 from lrwr.tui.input.keymap import format_key, resolve_keys
+from lrwr.tui.key_queue import INTERRUPT_BINDING
 from lrwr.tui.room import RoomApp
 
 TRANSCRIPT_SECTION = "Thread (press Tab in an empty prompt)"
@@ -78,6 +79,7 @@ class HelpScreen(ModalScreen[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        INTERRUPT_BINDING,
         Binding("escape", "close", "Close", id="list.close", priority=True),
         Binding("f1", "close", "Close", show=False, id="room.help", priority=True),
         *(
