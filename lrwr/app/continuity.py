@@ -13,10 +13,9 @@ from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.contradictions import (
-    ComparedFacts,
-    count_compared_facts,
     find_contradictions,
 )
+from lrwr.core.continuity.coverage import ComparedFacts, count_compared_facts
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.statements import Contradiction

@@ -20,6 +20,7 @@ from lrwr.tui.input.keymap import (
 from lrwr.tui.room import CrashReporter, RoomApp
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
+from lrwr.tui.widgets.prompt import PromptInputArea
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
@@ -139,6 +140,16 @@ class WritingRoom(RoomApp, inherit_bindings=False):
                 problem, severity="warning", markup=False, timeout=PROBLEM_SECONDS
             )
 
+        self.theme_changed_signal.subscribe(self, self._explain_theme)
+
+    def _explain_theme(self, theme: Theme) -> None:
+        """Say how to keep a theme that was chosen in the command palette."""
+        setting = {DARK: "dark", LIGHT: "light"}.get(theme.name, theme.name)
+        self.notify(
+            f'To keep this theme, write theme = "{setting}" under [screen] in lrwr.toml.',
+            markup=False,
+        )
+
     def get_default_screen(self) -> Screen[None]:
         """Return the screen to begin with: the chat.
 
@@ -161,10 +172,17 @@ class WritingRoom(RoomApp, inherit_bindings=False):
             screen.action_do("stop_ingestion")
 
     async def action_quit(self) -> None:
-        """Close lrwr; while an ingestion runs, only if pressed twice."""
+        """Close lrwr; while an ingestion runs or a question is not sent, only if pressed
+        twice.
+        """
         screen = self.ingesting_screen
         if screen is None:
-            self.exit()
+            if not self._has_unsent_question or self.confirm_key(
+                "quit",
+                f"Your question is not sent. Press {self._quit_key} again to close lrwr"
+                " without it.",
+            ):
+                self.exit()
         elif self.confirm_key(
             "quit",
             f"lrwr is still reading. Press {self._quit_key} again to stop reading and"
@@ -174,6 +192,13 @@ class WritingRoom(RoomApp, inherit_bindings=False):
                 message=f"Stopped reading. {screen.ingestion.stored} To go on, run"
                 " `lrwr ingest`."
             )
+
+    @property
+    def _has_unsent_question(self) -> bool:
+        """Whether the prompt has text that is no command."""
+        prompts = self.screen_stack[0].query(PromptInputArea)
+        texts = [prompt.text.strip() for prompt in prompts]
+        return any(text and not text.startswith("/") for text in texts)
 
     @property
     def _quit_key(self) -> str:

@@ -67,6 +67,19 @@ def test_without_facts_to_compare_it_says_so(empty: Terminal) -> None:
     assert "No contradictions found among the 2 facts" in shown
 
 
+def test_values_that_differ_and_are_not_compared_are_named(empty: Terminal) -> None:
+    for name, line in (
+        ("1.md", "Nell's eyes were blue. “Yes,” said Nell. Nell sat down."),
+        ("2.md", "“So it is,” said Nell, her brown eyes going round. Nell slept."),
+    ):
+        (empty.folder / name).write_text(f"# Part\n\n{line}\n", encoding="utf-8")
+    assert empty.run("ingest", "1.md", "2.md").code == 0
+    shown = empty.run("check")
+    assert shown.code == 0
+    assert "Nell, eyes: blue and brown" in shown.out
+    assert "may be spoken, doubtful" in shown.out
+
+
 def test_findings_new_since_a_day_are_listed_and_marked(read_sample: Terminal) -> None:
     first = read_sample.run("check", "--json").json
     assert [finding["first_reported"] > time.time() - 600 for finding in first] == [

@@ -44,6 +44,14 @@ def test_each_editor_is_told_the_line_in_its_own_way(
 
 
 @pytest.mark.parametrize(
+    ("editor", "has_line"),
+    [("vim", True), ("/opt/zed", True), ("unheard-of -x", False)],
+)
+def test_an_editor_that_gets_no_line_is_known(editor: str, has_line: bool) -> None:
+    assert build_editor_command(editor, FILE, 3, windows=False).has_line is has_line
+
+
+@pytest.mark.parametrize(
     ("editor", "windowed"),
     [
         ("vi", False),

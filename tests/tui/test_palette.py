@@ -51,6 +51,8 @@ async def test_a_theme_is_found_by_its_name(book: Path) -> None:
         assert shown[0] == "Theme: little-red-light"
         await room.press("enter", "enter")
         assert room.app.theme == "little-red-light"
+        (notice,) = room.app._notifications
+        assert 'theme = "light" under [screen] in lrwr.toml' in notice.message
 
 
 async def test_it_shows_the_writers_own_keys(book: Path) -> None:

@@ -118,6 +118,16 @@ def test_chapters_are_split_from_the_words_of_a_search(
     assert split_chapters(typed) == (words, chapters)
 
 
+async def test_a_passage_without_the_quoted_phrase_is_marked(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("ctrl+f")
+        rows = await found(room, '"counted the cans"')
+        marked = ["(without the phrase)" in row for row in rows]
+        assert marked == sorted(marked)
+        assert not marked[0]
+        assert marked[-1]
+
+
 async def test_a_search_without_results_says_so(book: Path) -> None:
     async with a_room(book) as room:
         await room.press("ctrl+f")
@@ -211,6 +221,7 @@ async def test_without_changes_the_screen_of_changes_says_so(book: Path) -> None
     async with a_room(book) as room:
         await room.press("alt+d")
         assert shown_lines(room) == ["last ingest -> now: no changes."]
+        assert "before Alt+L" in shown_note(room)
 
 
 async def test_quotes_are_those_of_the_speaker_in_a_chapter(book: Path) -> None:

@@ -81,6 +81,19 @@ async def test_a_name_is_split_from_its_character(book: Path) -> None:
         assert suggested in (book / CANON).read_text(encoding="utf-8")
 
 
+async def test_a_character_is_renamed(book: Path) -> None:
+    async with a_room(book) as room:
+        await highlight(room, "GreyAnsel")
+        await room.press("f5")
+        assert room.app.screen.query_one(Input).value == "GreyAnsel"
+        await write_line(room, "Ansel Grey")
+        assert "Ansel Grey" in shown_note(room)
+        assert "Ansel Grey" in (book / CANON).read_text(encoding="utf-8")
+        await room.press("f4")
+        assert shown_note(room).startswith("Undone: ")
+        assert not (book / CANON).exists()
+
+
 async def test_a_character_with_one_name_has_nothing_to_split(book: Path) -> None:
     async with a_room(book) as room:
         await room.press("f7")

@@ -171,3 +171,25 @@ async def test_a_broken_file_of_decisions_is_told_and_commands_go_on(
         await room.type("side")
         await room.press("enter")
         assert prompt(room).text == ""
+
+
+async def test_a_question_that_is_not_sent_is_not_lost_by_one_key(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.type("/help")
+        await room.press("enter", "escape")
+        await room.type("Who")
+        await room.pilot.press("ctrl+q")
+        assert not room.app._exit
+        (notice,) = room.app._notifications
+        assert notice.message.startswith(
+            "Your question is not sent. Press Ctrl+Q again"
+        )
+        await room.pilot.press("ctrl+q")
+        assert room.app._exit
+
+
+async def test_without_a_question_one_key_closes_the_room(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.type("/he")
+        await room.pilot.press("ctrl+q")
+        assert room.app._exit

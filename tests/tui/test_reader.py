@@ -1,5 +1,6 @@
 """The reader: opening chapters, going from match to match, and what is marked."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from lrwr.tui.widgets.contents_tree import ContentsTree
 from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.text_pane import TextPane, wrap_line
 from tests.fakes.picture import check_picture
-from tests.fakes.room import LOOKS, Room, a_room
+from tests.fakes.room import LOOKS, Room, a_room, look_again
 
 LEDGER = "Who keeps the ledger?"
 NELL = "There was no need to have looked at him like that"
@@ -94,6 +95,31 @@ async def test_it_opens_again_where_it_was_closed(book: Path) -> None:
         await room.press("escape", "alt+m")
         assert shown(room, "title").startswith("Reader · Chapter 7")
         assert shown(room, "status") == place
+
+
+async def test_it_opens_in_the_next_session_where_it_was_closed(book: Path) -> None:
+    async with a_room(book) as room:
+        await read(room, "ch7")
+        await room.press("escape")
+    async with a_room(book) as room:
+        await room.press("alt+m")
+        assert shown(room, "title").startswith("Reader · Chapter 7")
+
+
+async def test_the_first_time_it_opens_the_first_chapter_and_not_what_is_before(
+    book: Path,
+) -> None:
+    chapter = book / "chapters" / "01-lighting-up.md"
+    preface = "For all who keep lanterns, and for those who do not."
+    text = chapter.read_text().replace("# Chapter", f"{preface}\n\n# Chapter", 1)
+    chapter.write_text(text)
+    await asyncio.to_thread(look_again, book)
+    async with a_room(book) as room:
+        await room.press("alt+m")
+        state = reader(room)._state
+        assert state is not None
+        assert state.contents.parts[0].name.startswith("Before chapter 1")
+        assert shown(room, "title").startswith("Reader · Chapter 1 “Lighting-Up”")
 
 
 async def test_findings_are_visited_in_turn_and_around(book: Path) -> None:

@@ -13,7 +13,7 @@ from lrwr.app.presenters.text import (
     styled_line,
 )
 from lrwr.core.bible.values import format_evidence_location
-from lrwr.core.continuity.contradictions import ComparedFacts
+from lrwr.core.continuity.coverage import ComparedFacts, DifferingFact
 from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,
@@ -131,16 +131,44 @@ def describe_no_new_contradictions(earlier: int) -> str:
     return f"No new contradictions; {number} reported earlier."
 
 
+_MAX_DIFFERING = 4
+"""Maximum number of differing values that are named."""
+
+
 def describe_no_contradictions(facts: ComparedFacts) -> str:
     """Return the sentences to show if no contradiction was found: how many facts were
     compared, or that none could be.
     """
+    differing = _describe_differing(facts.differing)
     if facts.compared:
         compared = format_count(facts.compared, "fact")
-        return f"No contradictions found among the {compared} that are stated twice or more."
+        return (
+            f"No contradictions found among the {compared} that are stated twice or"
+            f" more.{differing}"
+        )
     stated = format_count(facts.stated, "fact") if facts.stated else "no facts"
-    once = ", each stated once" if facts.stated else ""
+    once = " for certain, each the only one of its attribute" if facts.stated else ""
     return (
         f"No contradictions found, but nothing could be compared: {stated} read{once}."
-        " Notes with ages, eyes or hair give the text something to agree with."
+        f"{differing} Notes with ages, eyes or hair give the text something to agree"
+        " with."
+    )
+
+
+def _describe_differing(facts: Sequence[DifferingFact]) -> str:
+    """Return a sentence, after a space, that names values that differ without being
+    contradictions, and why; "" if there are none.
+    """
+    if not facts:
+        return ""
+    names = "; ".join(
+        f"{sanitize_line(fact.character)}, {fact.attribute}:"
+        f" {' and '.join(map(sanitize_line, fact.values))}"
+        for fact in facts[:_MAX_DIFFERING]
+    )
+    others = len(facts) - _MAX_DIFFERING
+    more = f" and {others:,} more" if others > 0 else ""
+    return (
+        f" Other values differ, but may be spoken, doubtful, of another time or of"
+        f" somebody else: {names}{more} (`lrwr characters NAME` shows them)."
     )

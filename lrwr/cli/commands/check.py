@@ -40,9 +40,9 @@ from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended
 from lrwr.core.continuity.contradictions import (
     UNCHECKED_TOPICS,
-    ComparedFacts,
     find_contradiction_by_id,
 )
+from lrwr.core.continuity.coverage import ComparedFacts
 from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
 from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.continuity.verdicts import (

@@ -32,7 +32,13 @@ async def open_file_location(location: FileLocation, output: Output) -> None:
     if location.paragraphs and sys.platform == "win32":
         os.startfile(location.file)
         return
-    await run_editor(_choose_command(location))
+    command = _choose_command(location)
+    if not location.paragraphs and not command.has_line:
+        output.info(
+            f"{command.program} gets only the file: lrwr does not know how it takes a"
+            " line."
+        )
+    await run_editor(command)
 
 
 def print_file_location(location: FileLocation, output: Output) -> None:

@@ -5,7 +5,7 @@ including misspelled names.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
@@ -290,35 +290,6 @@ def find_contradictions(
         contradiction
         for contradiction in contradictions
         if documents is None or is_in_documents(contradiction, documents)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedFacts:
-    """How many facts rules could compare: `stated` in all, of which `compared` are of an
-    attribute that notes or text state more than once.
-    """
-
-    stated: int
-    compared: int
-
-
-def count_compared_facts(
-    knowledge: StoryKnowledge, horizon: Horizon | None = None
-) -> ComparedFacts:
-    """Return how many facts `find_contradictions` compares."""
-    view = HorizonView(knowledge.order, knowledge.texts, horizon)
-    cast = HorizonCast(
-        knowledge.cast, knowledge.first_seen, view, knowledge.canon.names
-    )
-    material = collect_visible_facts(knowledge.facts, cast, view)
-    statements = (
-        *collect_statements(material, knowledge.canon),
-        *find_quantity_statements(view),
-    )
-    counts = Counter((statement.about, statement.attribute) for statement in statements)
-    return ComparedFacts(
-        counts.total(), sum(count for count in counts.values() if count > 1)
     )
 
 

@@ -146,6 +146,12 @@ async def _open_location(room: RoomApp, location: FileLocation) -> None:
             f"The editor command is invalid: {shorten_excerpt(editor)}",
             hint="Check the quotation marks in `VISUAL` and `EDITOR`.",
         ) from error
+    if not command.has_line:
+        room.notify(
+            f"{command.program} gets only the file: lrwr does not know how it takes a"
+            f" line. The passage is at {_format_location(location)}.",
+            markup=False,
+        )
     await _run(room, command, location)
 
 

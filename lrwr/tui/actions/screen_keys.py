@@ -181,6 +181,10 @@ PEOPLE_ACTIONS: tuple[Action, ...] = (
         "split", is_shown_in_footer=True,
     ),
     Action(
+        "people.rename", "f5", "Rename", "Change the main name of this character",
+        "rename", is_shown_in_footer=True,
+    ),
+    Action(
         "people.undo", "f4", "Undo", "Undo the last decision", "undo",
         is_shown_in_footer=True,
     ),

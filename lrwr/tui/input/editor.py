@@ -41,6 +41,13 @@ WINDOWED_EDITORS = GOTO_EDITORS | LINE_OPTION_EDITORS | frozenset({
     "soffice", "lowriter", "open", "xdg-open",
 })  # fmt: skip
 """Editors that open their own window; all others need the terminal."""
+LINE_EDITORS = (
+    PLUS_LINE_EDITORS
+    | COLON_LINE_EDITORS
+    | GOTO_EDITORS
+    | (LINE_OPTION_EDITORS | {"notepad++"})
+)
+"""Editors whose arguments for a line lrwr knows."""
 FALLBACK_EDITORS = ("nano", "micro")
 """Editors used if none is configured: both show on screen how to quit."""
 _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com")
@@ -66,6 +73,11 @@ class EditorCommand:
     def program(self) -> str:
         """The program's name, without folder and executable suffix, in lower case."""
         return _program_name(self.arguments[0])
+
+    @property
+    def has_line(self) -> bool:
+        """Whether the program is told the line; it is not if lrwr does not know it."""
+        return self.program in LINE_EDITORS
 
 
 def find_editor(

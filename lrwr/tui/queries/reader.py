@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from lrwr.app.presenters.text import sanitize_line, sanitize_text
 from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.values import SceneSummary
+from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.documents import DocumentId, Scene
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span, format_chapter_title
@@ -18,6 +20,7 @@ from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.core.settings.library import READER_FILE_NAME, write_private_file
 from lrwr.tui.queries.passages import find_story_point
 from lrwr.tui.queries.story import require_ingested
 
@@ -98,7 +101,8 @@ async def load_reader_contents(
     """Return the parts of the manuscript.
 
     `start` is where to begin: a position, or what the user typed, such as "ch3:s2",
-    "chapters/03.md" or "chapters/03.md:15"; empty for the first chapter.
+    "chapters/03.md" or "chapters/03.md:15"; empty for the stored position, else for the
+    first chapter.
 
     Raises:
         NotFound: No manuscript was ingested, or `start` does not exist.
@@ -148,7 +152,15 @@ async def _locate(
     if not words:
         if not parts:
             raise NotFound("The manuscript has no text", hint="Press Ctrl+L.")
-        return ReaderPosition(parts[0].document, parts[0].span.start)
+        stored = _load_position(workspace)
+        if stored is not None and stored.document in order.outlines:
+            return stored
+        chapters = (
+            ReaderPosition(document, chapter.span.start)
+            for document, chapter, _ in order.iter_chapters()
+            if not chapter.opening
+        )
+        return next(chapters, ReaderPosition(parts[0].document, parts[0].span.start))
     match = _LINE_SUFFIX.fullmatch(words)
     document = DocumentId(match["file"] if match else words)
     if document in order.outlines:
@@ -157,6 +169,23 @@ async def _locate(
         return ReaderPosition(document, find_line_start(text, line))
     point = find_story_point(parse_horizon(words, order), order)
     return ReaderPosition(*point)
+
+
+def _load_position(workspace: "Workspace") -> ReaderPosition | None:
+    """Return where the reader was closed last; None if that is not known."""
+    with suppress(OSError, InvalidData):
+        content = (workspace.library.state_dir / READER_FILE_NAME).read_bytes()
+        return decode_json(content, ReaderPosition)
+    return None
+
+
+async def save_reader_position(
+    workspace: "Workspace", position: ReaderPosition
+) -> None:
+    """Store where the reader was closed; in a library that cannot be written, nothing."""
+    with suppress(OSError):
+        file = workspace.library.state_dir / READER_FILE_NAME
+        write_private_file(file, encode_json(position))
 
 
 def find_line_start(text: DocumentText, line: int) -> int:

@@ -35,14 +35,8 @@ _FILE = re.compile(
 )
 _POINT = re.compile(r"(?:ch|chapter|vol)\W*\d.*", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-_NAME_FILLERS = frozenset(TITLE_WORDS.casefold().split()) | {
-    "the",
-    "a",
-    "an",
-    "of",
-    "s",
-}
-"""Words beside a name that name no fact."""
+_TITLES = frozenset(TITLE_WORDS.split())
+_FUNCTION_WORDS = frozenset({"the", "a", "an", "of", "s"})
 _MAX_OFFERED = 4
 
 IdentifiedT = TypeVar("IdentifiedT", Gap, Contradiction)
@@ -130,7 +124,7 @@ async def _find_evidence(workspace: "Workspace", words: str) -> TextEvidence:
         profile = find_profile_by_name(words, bible)
     except NotFound as error:
         return await _find_finding(workspace, words, bible, bible.characters, error)
-    topic = _split_words(words.casefold()) - _list_name_words(profile) - _NAME_FILLERS
+    topic = _list_topic_words(words) - _list_name_words(profile)
     if not topic:
         return _locate_character(profile, bible)
     return await _find_finding(
@@ -176,7 +170,7 @@ def _find_fact(
     words: str, characters: Sequence[CharacterProfile]
 ) -> TextEvidence | None:
     """Return where the text states a fact that `words` name with its character."""
-    target_words = _split_words(words.casefold()) - _NAME_FILLERS
+    target_words = _list_topic_words(words)
     for profile in characters:
         names = _list_name_words(profile)
         topic = target_words - names
@@ -187,6 +181,15 @@ def _find_fact(
             if topic <= described and claim.evidence:
                 return claim.evidence[0]
     return None
+
+
+def _list_topic_words(words: str) -> frozenset[str]:
+    """Return the words in lower case, without titles and function words."""
+    return frozenset(
+        word
+        for word in _split_words(words.casefold())
+        if word not in _FUNCTION_WORDS and word.capitalize() not in _TITLES
+    )
 
 
 def _list_name_words(profile: CharacterProfile) -> frozenset[str]:

@@ -35,6 +35,12 @@ RECENT_HINT = (
 )
 """Shown below the list unless an earlier state was named."""
 
+READ_HINT = (
+    "Changes are listed until they are read: look here before Alt+L. In a git"
+    " repository, /diff HEAD~1 or /diff 2 weeks ago compares with an earlier state."
+)
+"""Why there are no changes right after an ingestion."""
+
 
 class DiffScreen(MasterDetailScreen[None]):
     """Lists what `lrwr diff` reports: facts, contradictions, questions, documents.
@@ -69,10 +75,13 @@ class DiffScreen(MasterDetailScreen[None]):
             *compared.remarks,
             *(f"{s.document} was not compared: {s.reason}" for s in compared.left_out),
         ]
-        hint = "" if self._request.of_git else RECENT_HINT
-        self.set_note(" ".join(remarks) or hint)
         self._details = {}
-        return list(self._build_rows(compared, before))
+        rows = list(self._build_rows(compared, before))
+        hint = RECENT_HINT if rows else READ_HINT
+        if self._request.of_git:
+            hint = ""
+        self.set_note(" ".join(remarks) or hint)
+        return rows
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return the values, locations and affected scenes of a difference."""

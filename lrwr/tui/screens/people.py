@@ -34,6 +34,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.canon.decision import (
     Decision,
+    NameRenamed,
     NamesMerged,
     NamesSplit,
     format_decision,
@@ -64,7 +65,8 @@ _IN_CHAPTER = re.compile(r"(?:in )?(?:ch|chapter )(\d{1,4})", re.IGNORECASE)
 class PeopleScreen(StoryScreen, DecisionScreen):
     """Lists all characters, most mentioned first, with profiles and connections.
 
-    Two of them can be merged, and a name can be split from its character.
+    Two of them can be merged, a name can be split from its character, and the main name
+    of a character can be changed.
     """
 
     FOCUS_FILTER: ClassVar[bool] = True
@@ -181,6 +183,21 @@ class PeopleScreen(StoryScreen, DecisionScreen):
         name = await self.app.push_screen_wait(line)
         if name:
             await self._record(NamesSplit(profile.name, name))
+
+    @work(exclusive=True, group="choose", exit_on_error=False)
+    async def action_rename(self) -> None:
+        """Ask for the main name of the highlighted character."""
+        if (profile := self._highlighted_profile) is None:
+            return
+        line = TextInputScreen(
+            f"By what name is {profile.name} listed?",
+            value=profile.name,
+            is_selected=True,
+            note=f"The text is not changed. {APPLIED_LATER}",
+        )
+        name = await self.app.push_screen_wait(line)
+        if name and name != profile.name:
+            await self._record(NameRenamed(profile.name, name))
 
     async def _record(self, decision: Decision) -> None:
         run = self.room.room.service_thread.run

@@ -31,6 +31,7 @@ from lrwr.tui.queries.reader import (
     load_reader_text,
     load_scene_summaries,
     match_spans,
+    save_reader_position,
 )
 from lrwr.tui.queries.story import extract_first_words
 from lrwr.tui.room import RoomScreen
@@ -155,7 +156,8 @@ class ReaderView(LoadingScreen[None]):
 
     `room` is the chat screen below. `start` is where to begin: a position, or what the
     user typed, such as "ch3:s2" or "chapters/03.md:15"; empty for where the reader was
-    closed last, else the horizon, else the first chapter.
+    closed last in this session, else the horizon, else where it was closed in an earlier
+    session, else the first chapter.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -450,5 +452,12 @@ class ReaderScreen(ReaderView):
             return
         if self._state is not None and self._state.text is not None:
             here = self.query_one(TextPane).offset_here
-            self.room.last_read = ReaderPosition(self._state.document, here)
+            position = ReaderPosition(self._state.document, here)
+            self.room.last_read = position
+            run = self.room.room.service_thread.run
+            self.room.run_worker(
+                run(lambda workspace: save_reader_position(workspace, position)),
+                group="read",
+                exit_on_error=False,
+            )
         self.dismiss(None)

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from lrwr.app.presenters.citations import (
     describe_missing_words,
     describe_passage_chapter,
+    describe_passage_remark,
     format_line_range,
     highlight_words,
 )
@@ -123,7 +124,11 @@ class SearchScreen(MasterDetailScreen[None]):
         evidence = passage_evidence(passage)
         words = extract_search_words(split_chapters(self.query_one(Input).value)[0])
         place = sanitize_line(format_line_range(evidence.document, evidence.lines))
-        heading = StyledText(place, "place"), f"  {describe_passage_chapter(passage)}"
+        remark = describe_passage_remark(passage, self._result)
+        heading = (
+            StyledText(place, "place"),
+            f"  {describe_passage_chapter(passage)}{remark}",
+        )
         paragraphs = (p for p in evidence.text.split("\n") if p.strip())
         return [
             StyledLine(heading, 0, evidence),
@@ -161,7 +166,13 @@ class SearchScreen(MasterDetailScreen[None]):
         return [
             ListRow(
                 str(number),
-                f"{_name_place(passage)} {_cut_at_match(_cut_heading(passage), words)}",
+                " ".join(
+                    (
+                        _name_place(passage),
+                        *_bracket(describe_passage_remark(passage, self._result)),
+                        _cut_at_match(_cut_heading(passage), words),
+                    )
+                ),
             )
             for number, passage in enumerate(self._result.passages)
         ]
@@ -224,6 +235,10 @@ class SearchScreen(MasterDetailScreen[None]):
 def _name_place(passage: Passage) -> str:
     """Return the chapter of a passage as the user types it, or the type of a note."""
     return str(passage.type) if passage.chapter is None else f"ch{passage.chapter}"
+
+
+def _bracket(remark: str) -> list[str]:
+    return [f"({', '.join(remark.strip().split('  '))})"] if remark else []
 
 
 def _cut_heading(passage: Passage) -> str:
