@@ -17,6 +17,7 @@ from lrwr.core.ports.sources import (
 )
 from lrwr.pipeline.changes import ManuscriptScan
 from lrwr.pipeline.recipes import Recipe, RecipeTools
+from lrwr.pipeline.scan import describe_post_documents
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 
 MODEL_SKIPPED_TEXT = "The language model has not analysed all documents."
@@ -171,14 +172,19 @@ class IngestProgress:
             self._report.remarks.append(remark)
 
 
-def describe_files_not_read(scan: ManuscriptScan) -> list[str]:
-    """Return remarks about conflict copies, and about documents that never had a file
-    on this machine.
+def describe_scan(scan: ManuscriptScan) -> list[str]:
+    """Return remarks about conflict copies, about documents that never had a file on
+    this machine, and about new documents in a folder called `posts`.
     """
     others = scan.changes.never_here
-    remarks = [describe_files_of_other_machines(others)] if others else []
-    copies = describe_conflict_copies(scan.listing.skipped)
-    return [*remarks, copies] if copies else remarks
+    known = {version.id for version in scan.seen}
+    new = [document for document in scan.changes.changed if document not in known]
+    remarks = (
+        describe_files_of_other_machines(others) if others else "",
+        describe_conflict_copies(scan.listing.skipped),
+        describe_post_documents(new),
+    )
+    return [remark for remark in remarks if remark]
 
 
 def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:

@@ -2,6 +2,7 @@
 documents.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ from lrwr.pipeline.changes import (
     detect_changes,
     withhold_deletions,
 )
+
+_POSTS_FOLDER = re.compile(r"(?:.*/)?posts/")
 
 UNFINISHED = "unfinished"
 """Suffix of the stored recipe name of a document that the next run must complete."""
@@ -147,6 +150,23 @@ def describe_identical_documents(groups: Sequence[tuple[DocumentId, ...]]) -> st
         f"{first} and {second} have the same text, so it counts twice, and chapters after"
         f" them may have wrong numbers.{more} Delete one of each, or write `lrwr: ignore`"
         " into its front matter."
+    )
+
+
+def describe_post_documents(documents: Iterable[DocumentId]) -> str:
+    """Return a remark about those of `documents` that are in a folder called `posts`;
+    empty if there are none.
+
+    Such a folder of the author's own is part of the manuscript; that of `lrwr post` is
+    not, because lrwr creates it with a mark.
+    """
+    folders = [match[0] for match in map(_POSTS_FOLDER.match, documents) if match]
+    if not folders:
+        return ""
+    number = "1 document" if len(folders) == 1 else f"{len(folders):,} documents"
+    return (
+        f"{min(folders)} is read as part of the manuscript ({number}). If it is not part"
+        ' of the story, write exclude = ["posts/"] under [manuscript] in lrwr.toml.'
     )
 
 

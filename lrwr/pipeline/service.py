@@ -47,7 +47,7 @@ from lrwr.pipeline.report import (
     EmitIngestEvent,
     IngestProgress,
     IngestReport,
-    describe_files_not_read,
+    describe_scan,
     estimate_ingestion,
     wrap_unexpected_error,
 )
@@ -238,7 +238,7 @@ class DocumentProcessingService:
             renamed=dict(plan.renamed),
             skipped=scan.listing.skipped,
             missing=scan.changes.missing,
-            remarks=describe_files_not_read(scan),
+            remarks=describe_scan(scan),
         )
         if plan.moved and not dry_run:
             await self._store.touch(self._recipe.pipeline, plan.moved)

@@ -139,3 +139,28 @@ def test_a_draft_is_exported_in_each_form(
     bare = read_sample.run("post", "export", "letter", "--citations", "remove").out
     assert "[1]" not in bare
     assert "## Sources" not in bare
+
+
+def test_a_folder_of_posts_of_the_authors_own_is_named_once_and_in_the_status(
+    empty: Terminal,
+) -> None:
+    for name in ("chapters/1.md", "posts/spring.md"):
+        file = empty.folder / name
+        file.parent.mkdir()
+        file.write_text(f"# {name}\n\nNell lit the lamp.\n", encoding="utf-8")
+    remark = "posts/ is read as part of the manuscript (1 document)."
+    first, second = empty.run("ingest", "."), empty.run("ingest", ".")
+    assert remark in first.out + first.err
+    assert remark not in second.out + second.err
+    status = empty.run("status")
+    assert remark in status.out + status.err
+    (empty.folder / "lrwr.toml").write_text('[manuscript]\nexclude = ["posts/"]\n')
+    assert empty.run("ingest").code == 0
+    status = empty.run("status")
+    assert remark not in status.out + status.err
+
+
+def test_the_folder_of_drafts_is_not_named(read_sample: Terminal) -> None:
+    draft(read_sample, *NEWSLETTER, "--name", "letter")
+    done = read_sample.run("ingest")
+    assert "is read as part of the manuscript" not in done.out + done.err

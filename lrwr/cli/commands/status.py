@@ -48,7 +48,11 @@ from lrwr.pipeline.changes import (
     describe_conflicted_documents,
     describe_missing_documents,
 )
-from lrwr.pipeline.scan import describe_identical_documents, describe_shared_positions
+from lrwr.pipeline.scan import (
+    describe_identical_documents,
+    describe_post_documents,
+    describe_shared_positions,
+)
 
 STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
@@ -251,22 +255,21 @@ async def _collect_remarks(
     workspace: Workspace, counts: LibraryCounts, order: StoryOrder
 ) -> dict[str, object]:
     """Return how many passages the configured model has embedded, and remarks: on
-    damage, on documents with the same text or position, and on passages without an
-    embedding.
+    damage, documents with one text or position or in `posts/`, and missing embeddings.
     """
-    damage = describe_known_damage(workspace.library, time.time())
-    others = (damage, await _find_alike(workspace, order))
-    canon = workspace.canon_file.load()
-    shared = describe_shared_positions(order.outlines.values(), canon)
+    outlines, canon = order.outlines, workspace.canon_file.load()
     embedder = workspace.embedders.configured
-    if embedder is None:
-        remarks = [remark for remark in (*others, shared) if remark]
-        return {"embedded": counts.embedded, "remarks": remarks}
-    space = embedder.space
-    missing = describe_missing_vectors(counts.chunks, counts.spaces, space)
+    space = embedder.space if embedder else ""
+    remarks = (
+        describe_known_damage(workspace.library, time.time()),
+        await _find_alike(workspace, order),
+        describe_post_documents(outlines),
+        describe_shared_positions(outlines.values(), canon),
+        describe_missing_vectors(counts.chunks, counts.spaces, space) if space else "",
+    )
     return {
-        "embedded": counts.spaces.get(space, 0),
-        "remarks": [remark for remark in (*others, shared, missing) if remark],
+        "embedded": counts.spaces.get(space, 0) if space else counts.embedded,
+        "remarks": [remark for remark in remarks if remark],
     }
 
 
