@@ -40,7 +40,7 @@ from lrwr.tui.queries.book import (
 from lrwr.tui.queries.reader import compile_words_pattern
 from lrwr.tui.room import CrashReporter, RoomApp
 from lrwr.tui.scope import ChatOptions
-from lrwr.tui.screens.book import ANNOTATION, BookContents, BookView
+from lrwr.tui.screens.book import ANNOTATION, BookView
 from lrwr.tui.screens.dialogs import TextInputScreen, ask_consents
 from lrwr.tui.widgets.contents_tree import ContentsTree
 from lrwr.tui.widgets.text_pane import TextPane
@@ -346,20 +346,6 @@ class BookScreen(BookConversation):
                 reading.select(reading.paragraph)
         self._show_text()
         self._show()
-
-    def action_contents(self) -> None:
-        """Move the focus to the contents, or back to the text."""
-        if self.focused is self.query_one(BookContents):
-            self._show_text()
-        else:
-            self.add_class("contents")
-            self.query_one(BookContents).focus()
-
-    def _show_text(self) -> None:
-        self.remove_class("contents")
-        self.query_one("#book-input").display = False
-        # At once: the status line shows the keys of what has the focus.
-        self.set_focus(self.query_one(TextPane))
 
     def action_close(self) -> None:
         """Close the input, the contents, the answer, the note or the search if there is

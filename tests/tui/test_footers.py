@@ -50,3 +50,12 @@ async def test_the_footer_shows_the_keys_that_are_needed_most(
             labels = {shown.description for shown in keys_in_sight(room)}
             assert needed <= labels, key
             await room.press("escape")
+
+
+async def test_the_reader_is_offered_only_where_there_are_locations(book: Path) -> None:
+    async with a_room(book, size=MEDIUM) as room:
+        for key, offered in {"f5": False, "f3": False, "f7": True}.items():
+            await room.press(key)
+            labels = {shown.description for shown in keys_in_sight(room)}
+            assert ("Reader" in labels) is offered, key
+            await room.press("escape")

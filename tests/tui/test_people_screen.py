@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from textual.widgets import Input
+import pytest
+from textual.widgets import Input, Static
 
 from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.people import PeopleScreen
@@ -79,6 +80,24 @@ async def test_a_name_is_split_from_its_character(book: Path) -> None:
         await write_line(room, suggested)
         assert "are not the same character" in shown_note(room)
         assert suggested in (book / CANON).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        ("", "Characters"),
+        ("ch4", "Characters, in chapter 4"),
+        ("since ch4", "Characters, not after chapter 4"),
+        ("nell", "Characters, “nell”"),
+    ],
+)
+async def test_the_title_names_what_is_listed(
+    book: Path, words: str, title: str
+) -> None:
+    async with a_room(book) as room:
+        await highlight(room, words)
+        shown = room.app.screen.query_one("#master-detail-title", Static)
+        assert str(shown.content) == title
 
 
 async def test_a_character_is_renamed(book: Path) -> None:

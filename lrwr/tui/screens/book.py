@@ -3,22 +3,19 @@ annotations and details.
 """
 
 import time
-from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from lrwr.app.books import BookRecord
 from lrwr.app.presenters.text import (
     sanitize_line,
-    sanitize_text,
     shorten_excerpt,
 )
 from lrwr.core.model.text import Span
@@ -31,14 +28,11 @@ from lrwr.tui.queries.book import (
 from lrwr.tui.queries.reader import ReaderContents
 from lrwr.tui.room import RoomApp
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
+from lrwr.tui.screens.text_screen import TextScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
 from lrwr.tui.widgets.status import KeyFooter
 from lrwr.tui.widgets.text_pane import TextPane
 
-if TYPE_CHECKING:
-    from lrwr.app.container import Workspace
-
-ResultT = TypeVar("ResultT")
 ANNOTATION = -2
 """Stands for the index of a part in the contents: what follows is an annotation's."""
 
@@ -64,22 +58,11 @@ class BookPane(TextPane, inherit_bindings=False):
     """The text, whose keys are those of the screen."""
 
 
-class BookView(Screen[None]):
+class BookView(TextScreen):
     """Shows the book `record` up to its position, which is stored when it moves."""
 
     DEFAULT_CSS: ClassVar[str] = """
     BookView {
-        background: $background;
-        #book-title {
-            height: 1;
-            padding: 0 1;
-            background: $panel;
-            color: $primary;
-            text-style: bold;
-            text-wrap: nowrap;
-            text-overflow: ellipsis;
-        }
-        #book-both { height: 1fr; background: $surface; }
         #book-details {
             height: auto;
             max-height: 40%;
@@ -89,20 +72,9 @@ class BookView(Screen[None]):
             display: none;
         }
         #book-details.shown { display: block; }
-        #book-input { background: $background; display: none; }
-        #book-status {
-            height: 1;
-            padding: 0 1;
-            background: $panel;
-            color: $text-muted;
-            text-wrap: nowrap;
-            text-overflow: ellipsis;
-        }
-        &.-narrow #reader-tree { display: none; width: 100%; border-right: none; }
-        &.-narrow.contents #reader-tree { display: block; }
-        &.-narrow.contents TextPane { display: none; }
     }
     """
+    PREFIX: ClassVar[str] = "book"
 
     def __init__(self, room: RoomApp, record: BookRecord) -> None:
         super().__init__()
@@ -115,14 +87,15 @@ class BookView(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out title, contents, text, details, input, status and footer."""
-        yield Static(sanitize_line(self._record.title), markup=False, id="book-title")
+        title = sanitize_line(self._record.title)
+        yield Static(title, markup=False, classes="bar title", id="book-title")
         with Horizontal(id="book-both"):
             yield BookContents()
             yield BookPane()
         with VerticalScroll(id="book-details"):
             yield Static(markup=False, id="book-detail")
         yield Input(compact=True, id="book-input")
-        yield Static("Loading…", markup=False, id="book-status")
+        yield Static("Loading…", markup=False, classes="bar status", id="book-status")
         yield KeyFooter()
 
     def on_mount(self) -> None:
@@ -151,18 +124,10 @@ class BookView(Screen[None]):
             self._update("title", reading.summary)
             await self._save(annotations=False)
 
-    async def _run(
-        self, work: "Callable[[Workspace], Coroutine[None, None, ResultT]]"
-    ) -> "ResultT | None":
-        """Return the result of `work`; of a failure, show the error and return None."""
-        try:
-            return await self._room.service_thread.run(work)
-        except Exception as error:  # noqa: BLE001 - a traceback tells a reader nothing
-            self._show_error(error)
-            return None
-
-    def _show_error(self, error: Exception) -> None:
-        self._show_status(self._room.describe_error(error).full_text)
+    @property
+    def application(self) -> RoomApp:
+        """The application that shows the book."""
+        return self._room
 
     async def _save(self, *, annotations: bool) -> None:
         """Store the position, and with `annotations` these too."""
@@ -250,9 +215,3 @@ class BookView(Screen[None]):
         self._closed_details = str(self.query_one("#book-detail", Static).content)
         details.remove_class("shown")
         return True
-
-    def _update(self, name: str, text: str) -> None:
-        self.query_one(f"#book-{name}", Static).update(sanitize_text(text))
-
-    def _show_status(self, text: str) -> None:
-        self._update("status", text)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.binding import BindingType
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from lrwr.app.presenters.story import (
     describe_all_present,
@@ -17,7 +17,12 @@ from lrwr.app.presenters.story import (
     render_character,
     render_neighbors,
 )
-from lrwr.app.presenters.text import StyledLine, StyledText, styled_line
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledText,
+    sanitize_text,
+    styled_line,
+)
 from lrwr.core.bible.service import list_absent_characters, list_present_characters
 from lrwr.core.bible.story_graph import (
     Neighbor,
@@ -89,6 +94,9 @@ class PeopleScreen(StoryScreen, DecisionScreen):
         For "ch4" they are those in that chapter; for "since ch4", those absent since.
         """
         text, bible = self.query_one(Input).value.strip(), self.bible
+        self.query_one("#master-detail-title", Static).update(
+            sanitize_text(f"{self._title}{_describe_filter(text)}")
+        )
         if bible is not None and (match := _IN_CHAPTER.fullmatch(text)):
             chapter = int(match[1])
             present = list_present_characters(bible, chapter)
@@ -218,6 +226,15 @@ class PeopleScreen(StoryScreen, DecisionScreen):
         if self._graph is None:
             self._graph = build_story_graph(bible)
         return find_neighbors(self._graph, character_node_id(name), 1)
+
+
+def _describe_filter(text: str) -> str:
+    """Return what the list shows because of the filter `text`, after a comma; or ""."""
+    if match := _IN_CHAPTER.fullmatch(text):
+        return f", in chapter {match[1]}"
+    if match := _SINCE.fullmatch(text):
+        return f", not after chapter {match[1]}"
+    return f", “{text}”" if text else ""
 
 
 def _locate_connection(neighbor: Neighbor, line: StyledLine) -> StyledLine:

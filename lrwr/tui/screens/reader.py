@@ -1,8 +1,8 @@
 """The reader: the manuscript by chapters and scenes, read only, with marks."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
+from lrwr.app.presenters.text import format_count, sanitize_line
 from lrwr.core.bible.values import SceneSummary
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
@@ -34,19 +34,14 @@ from lrwr.tui.queries.reader import (
     save_reader_position,
 )
 from lrwr.tui.queries.story import extract_first_words
-from lrwr.tui.room import RoomScreen
+from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.screens.scope import CharactersScreen
+from lrwr.tui.screens.text_screen import TextScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
 from lrwr.tui.widgets.status import KeyFooter
 from lrwr.tui.widgets.text_pane import TextMark, TextPane
 
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from lrwr.app.container import Workspace
-
-ResultT = TypeVar("ResultT")
 NOTHING_HIGHLIGHTED = (
     "Nothing is highlighted. Press c for a character, or / to find text."
 )
@@ -151,7 +146,7 @@ class ReaderState:
                     yield number, finding
 
 
-class ReaderView(LoadingScreen[None]):
+class ReaderView(TextScreen, LoadingScreen[None]):
     """Shows the manuscript: chapters and scenes in a tree, and the text beside it.
 
     `room` is the chat screen below. `start` is where to begin: a position, or what the
@@ -161,40 +156,9 @@ class ReaderView(LoadingScreen[None]):
     """
 
     DEFAULT_CSS: ClassVar[str] = """
-    ReaderView {
-        background: $background;
-        #reader-title {
-            height: 1;
-            padding: 0 1;
-            background: $panel;
-            color: $primary;
-            text-style: bold;
-            text-wrap: nowrap;
-            text-overflow: ellipsis;
-        }
-        #reader-present {
-            height: 1;
-            padding: 0 1;
-            color: $text-muted;
-            text-wrap: nowrap;
-            text-overflow: ellipsis;
-        }
-        #reader-both { height: 1fr; background: $surface; }
-        #reader-find { background: $background; display: none; }
-        #reader-status {
-            height: 1;
-            padding: 0 1;
-            background: $panel;
-            color: $text-muted;
-            text-wrap: nowrap;
-            text-overflow: ellipsis;
-            &.finding { color: $text-warning; }
-        }
-        &.-narrow #reader-tree { display: none; width: 100%; border-right: none; }
-        &.-narrow.contents #reader-tree { display: block; }
-        &.-narrow.contents TextPane { display: none; }
-    }
+    ReaderView .finding { color: $text-warning; }
     """
+    PREFIX: ClassVar[str] = "reader"
 
     def __init__(self, room: RoomScreen, start: ReaderPosition | str = "") -> None:
         super().__init__()
@@ -205,13 +169,13 @@ class ReaderView(LoadingScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out title, contents, text, search input, status and footer."""
-        yield Static("Reader", markup=False, id="reader-title")
-        yield Static(markup=False, id="reader-present")
+        yield Static("Reader", markup=False, classes="bar title", id="reader-title")
+        yield Static(markup=False, classes="bar", id="reader-present")
         with Horizontal(id="reader-both"):
             yield ContentsTree()
             yield TextPane()
         yield Input(placeholder="Find in the text…", compact=True, id="reader-find")
-        yield Static("Loading…", markup=False, id="reader-status")
+        yield Static("Loading…", markup=False, classes="bar status", id="reader-status")
         yield KeyFooter()
 
     def on_mount(self) -> None:
@@ -253,16 +217,10 @@ class ReaderView(LoadingScreen[None]):
         self._state.findings = await self._run(load_reader_findings) or {}
         self._mark()
 
-    async def _run(
-        self, work: "Callable[[Workspace], Coroutine[None, None, ResultT]]"
-    ) -> "ResultT | None":
-        """Return the result of `work`; of a failure, show the error and return None."""
-        try:
-            return await self.room.room.service_thread.run(work)
-        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            problem = self.room.room.describe_error(error)
-            self._show_status(problem.full_text)
-            return None
+    @property
+    def application(self) -> RoomApp:
+        """The application of the chat screen below."""
+        return self.room.room
 
     async def _open(self, number: int, offset: int) -> None:
         """Show the part with the index `number`, at `offset` of its document."""
@@ -323,13 +281,6 @@ class ReaderView(LoadingScreen[None]):
         ]
         text = texts[0] if texts else state.describe_position(pane.line_here)
         self._show_status(text, warn=bool(texts))
-
-    def _update(self, name: str, text: str) -> None:
-        self.query_one(f"#reader-{name}", Static).update(sanitize_text(text))
-
-    def _show_status(self, text: str, *, warn: bool = False) -> None:
-        self._update("status", text)
-        self.query_one("#reader-status").set_class(warn, "finding")
 
 
 class ReaderScreen(ReaderView):
@@ -420,19 +371,6 @@ class ReaderScreen(ReaderView):
         choice = await self.app.push_screen_wait(CharactersScreen(self.room))
         if choice is not None:
             await self._highlight_character(choice.name)
-
-    def action_contents(self) -> None:
-        """Move the focus to the contents, or back to the text."""
-        if self.focused is self.query_one(ContentsTree):
-            self._show_text()
-        else:
-            self.add_class("contents")
-            self.query_one(ContentsTree).focus()
-
-    def _show_text(self) -> None:
-        self.remove_class("contents")
-        self.query_one("#reader-find").display = False
-        self.query_one(TextPane).focus()
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def action_edit(self) -> None:

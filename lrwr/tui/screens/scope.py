@@ -29,6 +29,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
     DEFAULT_CSS: ClassVar[str] = """
     HorizonScreen.-beside #master-detail-rows { width: 58%; }
     """
+    HAS_LOCATIONS: ClassVar[bool] = False
 
     def __init__(self, room: RoomScreen) -> None:
         super().__init__(room, "Use the story up to…")
@@ -147,8 +148,9 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether a key works: that of `action_talk` only in the chat's choice."""
-        del parameters
-        return action != "talk" or not self._besides
+        if action == "talk" and self._besides:
+            return False
+        return super().check_action(action, parameters)
 
     async def rows(self) -> Sequence[ListRow]:
         """Return a row "(everyone)", then the characters up to the horizon.

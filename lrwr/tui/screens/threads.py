@@ -57,6 +57,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     ThreadsScreen.-beside #master-detail-rows { width: 56%; }
     """
     FOCUS_FILTER: ClassVar[bool] = False
+    HAS_LOCATIONS: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
         OPEN_THREAD_ACTION.binding,
         *(action.binding for action in (*THREAD_ACTIONS, FIND_ACTION)),
