@@ -15,7 +15,7 @@ from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.contradictions import (
     find_contradictions,
 )
-from lrwr.core.continuity.coverage import ComparedFacts, count_compared_facts
+from lrwr.core.continuity.finder import ComparedFacts, count_compared_facts
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.statements import Contradiction

@@ -110,7 +110,7 @@ async def test_the_first_time_it_opens_the_first_chapter_and_not_what_is_before(
     book: Path,
 ) -> None:
     chapter = book / "chapters" / "01-lighting-up.md"
-    preface = "For all who keep lanterns, and for those who do not."
+    preface = "# Preface\n\nFor all who keep lanterns, and for those who do not."
     text = chapter.read_text().replace("# Chapter", f"{preface}\n\n# Chapter", 1)
     chapter.write_text(text)
     await asyncio.to_thread(look_again, book)

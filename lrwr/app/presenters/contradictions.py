@@ -13,7 +13,7 @@ from lrwr.app.presenters.text import (
     styled_line,
 )
 from lrwr.core.bible.values import format_evidence_location
-from lrwr.core.continuity.coverage import ComparedFacts, DifferingFact
+from lrwr.core.continuity.finder import ComparedFacts, DifferingFact
 from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,

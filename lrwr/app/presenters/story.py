@@ -153,22 +153,11 @@ def render_element(element: "WorldElement") -> Iterator[StyledLine]:
     if element.part_of:
         yield StyledLine((f"in: {element.part_of}",))
     if element.mentions:
-        yield StyledLine((f"mentions: {element.mentions}{_count_unlisted(element)}",))
+        others = element.unquoted_mentions
+        more = f", {others:,} more than are quoted here" if others else ""
+        yield StyledLine((f"mentions: {element.mentions}{more}",))
     for claim in element.connected_characters:
         yield from render_claim("with: ", claim)
-
-
-def _count_unlisted(element: "WorldElement") -> str:
-    """Return how many mentions of an element are not among its quotations; may be ""."""
-    claims = (*element.element_types, *element.descriptions)
-    quoted = {
-        (passage.document, passage.spans)
-        for claim in claims
-        for passage in claim.evidence
-        if passage.chapter is not None
-    }
-    others = element.mentions - len(quoted)
-    return f", {others:,} more than are quoted here" if others > 0 else ""
 
 
 def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:

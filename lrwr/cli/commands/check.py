@@ -42,7 +42,7 @@ from lrwr.core.continuity.contradictions import (
     UNCHECKED_TOPICS,
     find_contradiction_by_id,
 )
-from lrwr.core.continuity.coverage import ComparedFacts
+from lrwr.core.continuity.finder import ComparedFacts
 from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
 from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.continuity.verdicts import (

@@ -187,6 +187,13 @@ class WorldElement:
     mentions: int = 0
     part_of: str = ""
 
+    @property
+    def unquoted_mentions(self) -> int:
+        """How many mentions are not among the quotations of types and descriptions."""
+        claims = (*self.element_types, *self.descriptions)
+        quoted = {(e.document, e.spans) for claim in claims for e in claim.evidence}
+        return max(0, self.mentions - len(quoted))
+
 
 @dataclass(frozen=True, slots=True)
 class NarrativeEvent:

@@ -28,7 +28,7 @@ from lrwr.tui.queries.book import (
 from lrwr.tui.queries.reader import ReaderContents
 from lrwr.tui.room import RoomApp
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
-from lrwr.tui.screens.text_screen import TextScreen
+from lrwr.tui.screens.reader import TextScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
 from lrwr.tui.widgets.status import KeyFooter
 from lrwr.tui.widgets.text_pane import TextPane
