@@ -106,9 +106,6 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
     NAMES_FIRST: ClassVar[bool] = False
     """Whether a word of a row's name is not looked for in the details of others."""
 
-    HAS_LOCATIONS: ClassVar[bool] = True
-    """Whether lines of the details have a location, which the reader can show."""
-
     EXTRA_DELAY: ClassVar[float] = SEARCH_DELAY
     """Seconds without a key before `extra_rows` is called."""
 
@@ -123,11 +120,6 @@ class MasterDetailScreen(LoadingScreen[ResultT]):
         self.hint = "Type to search…"
         self.nothing = "The list is empty."
         self.loading_text = "Loading…"
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether a key works: that of the reader only if there are locations."""
-        del parameters
-        return action != "read" or self.HAS_LOCATIONS
 
     async def rows(self) -> Sequence[ListRow]:
         """Load and return all rows in display order; the screen applies the filter."""

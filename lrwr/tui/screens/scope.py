@@ -29,11 +29,15 @@ class HorizonScreen(MasterDetailScreen[str | None]):
     DEFAULT_CSS: ClassVar[str] = """
     HorizonScreen.-beside #master-detail-rows { width: 58%; }
     """
-    HAS_LOCATIONS: ClassVar[bool] = False
 
     def __init__(self, room: RoomScreen) -> None:
         super().__init__(room, "Use the story up to…")
         self._stops: dict[str, HorizonStop] = {}
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether a key works: all but that of the reader, as nothing has a place."""
+        del parameters
+        return action != "read"
 
     async def rows(self) -> Sequence[ListRow]:
         """Return a row for the whole story, then chapters and scenes in story order.

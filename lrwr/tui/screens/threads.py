@@ -57,7 +57,6 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     ThreadsScreen.-beside #master-detail-rows { width: 56%; }
     """
     FOCUS_FILTER: ClassVar[bool] = False
-    HAS_LOCATIONS: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
         OPEN_THREAD_ACTION.binding,
         *(action.binding for action in (*THREAD_ACTIONS, FIND_ACTION)),
@@ -68,6 +67,11 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         self.hint = "Press / to search titles, questions and answers…"
         self.nothing = "There are no threads yet. Ask a question to start one."
         self._threads: dict[str, Thread] = {}
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether a key works: all but that of the reader, as nothing has a place."""
+        del parameters
+        return action != "read"
 
     async def rows(self) -> Sequence[ListRow]:
         """Return a row for each thread, most recently used first.
