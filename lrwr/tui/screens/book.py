@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from lrwr.app.books import BookRecord
 from lrwr.app.presenters.text import (
     sanitize_line,
+    sanitize_text,
     shorten_excerpt,
 )
 from lrwr.core.model.text import Span
