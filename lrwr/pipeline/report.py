@@ -177,8 +177,8 @@ def describe_scan(scan: ManuscriptScan) -> list[str]:
     this machine, and about new documents in a folder called `posts`.
     """
     others = scan.changes.never_here
-    known = {version.id for version in scan.seen}
-    new = [document for document in scan.changes.changed if document not in known]
+    ingested = {version.id for version in scan.seen}
+    new = [document for document in scan.changes.changed if document not in ingested]
     remarks = (
         describe_files_of_other_machines(others) if others else "",
         describe_conflict_copies(scan.listing.skipped),
