@@ -10,6 +10,7 @@ from lrwr.core.chat.context.items import (
     build_quote_item,
     collect_context_items,
 )
+from lrwr.core.chat.extractive.writer import format_item_body
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
@@ -30,6 +31,19 @@ def test_a_line_that_is_not_surely_theirs_is_told_as_probable() -> None:
     words = replace(fog.evidence, certainty=Certainty.PROBABLE)
     guessed = replace(fog, addressee="", evidence=words)
     assert build_quote_item(guessed).head == "Mags, probably"
+
+
+@pytest.mark.parametrize("facet", [StoryFacet.LOOK, StoryFacet.RELATION])
+def test_a_fact_that_is_not_sure_is_told_as_probable(facet: StoryFacet) -> None:
+    fog = next(q for q in a_bible(a_story()).quotes if "fog" in q.evidence.text)
+    for certainty, told in (
+        (Certainty.PROBABLE, "Mags, life: dead, probably"),
+        (Certainty.VERIFIED, "Mags, life: dead"),
+    ):
+        words = replace(fog.evidence, certainty=certainty)
+        line = build_quote_item(replace(fog, evidence=words))
+        fact = replace(line, facet=facet, statement="Mags, life: dead")
+        assert format_item_body(fact, ()) == told
 
 
 @pytest.mark.parametrize(

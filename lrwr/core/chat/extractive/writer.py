@@ -56,6 +56,9 @@ MAX_SHOWN_EVIDENCE_CHARS = 240
 MAX_LABEL_WORDS = 4
 """Words of a label at most; a longer one is a sentence from the author's notes."""
 
+_ASSERTED = frozenset({StoryFacet.LOOK, StoryFacet.RELATION})
+"""What is marked as probable if no evidence of it is sure."""
+
 _POSSESSIVE = re.compile(r"['’]s?$")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:re|ve|ll|d|m|s))$")
 _QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
@@ -117,7 +120,7 @@ def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
     if not item.statement:
         return add_quotation_marks(words) if words else ""
     note_markdown = strip_note_markdown(item.statement)
-    if item.facet is StoryFacet.RELATION and not any(map(is_sure, item.evidence)):
+    if item.facet in _ASSERTED and not any(map(is_sure, item.evidence)):
         note_markdown = f"{note_markdown}, {PROBABLY}"
     if not words or len(words) > MAX_SHOWN_EVIDENCE_CHARS or _repeats_item(item, words):
         return note_markdown
