@@ -22,7 +22,11 @@ from lrwr.core.attribution.citations import (
     split_unfinished_mark,
     strip_answer_citation_marks,
 )
-from lrwr.core.attribution.claims import CheckedAnswer, check_citations
+from lrwr.core.attribution.claims import (
+    CheckedAnswer,
+    check_citations,
+    find_uncited_claims,
+)
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import find_missing_names
 from lrwr.core.attribution.sources import StoryContext
@@ -282,25 +286,31 @@ class ReadingCompanion:
         book = BoundedBook(outline, self.record.chapters, self.text.text, self.position)
         read_text = DocumentText(book.text, self.text.lines)
         shown = [self.tools.place, *filter(None, (s.result.text for s in steps))]
+        story = StoryContext(
+            question.cast,
+            texts={self.record.document: read_text},
+            chapters=frozenset(() if chapter is None else (chapter,)),
+            narrators=question.narrators,
+        )
         checked: CheckedAnswer = check_citations(
             text,
             self._list_citations(steps),
             find_sentence_spans,
             question=question.text,
             decided=shown,
-            story=StoryContext(
-                question.cast,
-                texts={self.record.document: read_text},
-                chapters=frozenset(() if chapter is None else (chapter,)),
-                narrators=question.narrators,
-            ),
+            story=story,
+        )
+        uncited = find_uncited_claims(
+            checked, find_sentence_spans, question.text, shown, story
         )
         source = "\n".join((read_text.text, outline.title, *outline.authors, *shown))
         unread = _describe_unread_names(checked, source, question.cast)
         return AvatarAnswer(
             checked.text,
             checked.citations,
-            findings=checked.findings,
+            findings=tuple(
+                sorted((*checked.findings, *uncited), key=lambda found: found.span)
+            ),
             remarks=(*checked.remarks, *unread),
             model=model,
             is_silent=states_silence(checked.text, find_sentence_spans),

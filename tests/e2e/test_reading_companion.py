@@ -226,6 +226,21 @@ def test_what_is_stated_without_a_citation_or_with_none_that_exists_is_reported(
     assert "weds a sailor.\n" in ran.out
 
 
+def test_a_claim_without_a_citation_needs_more_than_words_of_what_is_cited(
+    reader: Terminal, server: ModelServer
+) -> None:
+    claim = "The lamps on the Strake are smugglers in disguise."
+    refusal = "The text so far does not say who lit the lamps on the Strake."
+    server.will(
+        step("current_page"), step("answer"), Say(f"She counts lamps [1]. {claim}")
+    )
+    (finding,) = run(reader, *ASK, "--json").json["findings"]
+    assert claim in finding["message"]
+    server.will(step("answer"), Say(f"She counts lamps [1]. {refusal}"))
+    ran = run(reader, *ASK, "--passage", "counted 5 lamps", "--json").json
+    assert ran["findings"] == ran["remarks"] == []
+
+
 def test_a_conversation_continues_and_its_first_answer_is_in_the_prompt(
     reader: Terminal, server: ModelServer
 ) -> None:

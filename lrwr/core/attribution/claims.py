@@ -410,6 +410,47 @@ def _is_supported(
     )
 
 
+def find_uncited_claims(
+    checked: CheckedAnswer,
+    sentences: SentenceSplitter,
+    question: str,
+    shown: Sequence[str],
+    story: StoryContext,
+) -> Iterator[CitationFinding]:
+    """Yield a finding for each sentence without a number that no single passage supports.
+
+    For answers in which each statement needs a number. One of the passages that the
+    `checked` answer cites, or of the texts `shown` with the question, must have the
+    names of the sentence and most of its other words, not counting those of the
+    question. A lead sentence may sum up all of them. Sentences that have a finding, a
+    quotation or a negation, or speak of the answer, are left to `check_citations`.
+    """
+    reported = {finding.span for finding in checked.findings}
+    texts = [*(citation.text for citation in checked.citations), *shown]
+    known = "\n".join(
+        (question, *(form for forms in story.narrators for form in forms))
+    )
+    names = stem_words(" ".join(form for forms in story.cast for form in forms))
+    asked = stem_words(question)
+    for sentence in iter_answer_sentences(checked.text, sentences):
+        is_judged = sentence.numbers or sentence.quotations or sentence.web
+        is_remark = sentence.is_of_answer or sentence.is_opinion
+        is_refusal = sentence.is_abstention or has_negation(sentence.own_text)
+        if is_judged or is_remark or is_refusal or sentence.span in reported:
+            continue
+        stems = stem_words(sentence.claim) - stem_words(_COMMON_WORDS) - names
+        words = _add_equivalents(sentence.claim, stems - asked or stems)
+        if states_nothing(checked.text, sentence) or not words:
+            continue
+        if not any(
+            not find_missing_names(sentence.claim, f"{text}\n{known}", story.cast)
+            and 2 * sum(not stem_words(text).isdisjoint(f) for f in words.values())
+            > len(words)
+            for text in (["\n".join(texts)] if sentence.is_lead else texts)
+        ):
+            yield CitationFinding(sentence.span)
+
+
 def _add_equivalents(claim: str, stems: frozenset[str]) -> Mapping[str, frozenset[str]]:
     """Return for each of `stems`, which are of `claim`, those that count for it: its own,
     and those of words that say nearly the same, such as "married" for "wedding".

@@ -14,7 +14,11 @@ from lrwr.core.attribution.citations import (
     split_unfinished_mark,
     strip_answer_citation_marks,
 )
-from lrwr.core.attribution.claims import CheckedAnswer, check_citations
+from lrwr.core.attribution.claims import (
+    CheckedAnswer,
+    check_citations,
+    find_uncited_claims,
+)
 from lrwr.core.attribution.sources import StoryContext
 from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.text import LineIndex, Span
@@ -422,3 +426,46 @@ def test_pages_are_no_citations_of_the_text() -> None:
     assert (
         strip_answer_citation_marks(text) == "Hamlet sees a ghost. The lamp burns on."
     )
+
+
+CRIER = cite(
+    1, "An old crier with a white beard came up the stairs and asked for Nell."
+)
+BEARD = cite(2, "Hob kept a false beard and a crier's coat in the loft.")
+CRIER_STORY = StoryContext(
+    cast=(("Nell",), ("Hob",), ("Mags",)), narrators=(("Mags",),)
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "uncited"),
+    [
+        ("He comes up [1]. The old crier is Hob in disguise.", 1),
+        ("The old crier is Hob in disguise. He comes up the stairs [1].", 1),
+        ("He comes up the stairs [1]. Mags marries the crier [9].", 1),
+        ("He asks for Nell [1]. He has a white beard.", 0),
+        ("He asks for Nell [1]. Mags sees him on the stairs.", 0),
+        ("An old man with a beard. He asks for Nell [1], Hob has a coat [2].", 0),
+        ("The text so far does not say who the old crier is. He has a beard [1].", 0),
+        ("He comes up the stairs [1]. Who he is has not been told so far.", 0),
+        ("He comes up the stairs [1]. I have found nothing more about the crier.", 0),
+        ("The book is called The Lantern Coast. The crier asks for Nell [1].", 0),
+    ],
+)
+def test_a_claim_without_a_number_needs_one_passage_that_says_it(
+    answer: str, uncited: int
+) -> None:
+    question = "Who is the old crier?"
+    checked = check_citations(
+        answer,
+        (CRIER, BEARD),
+        find_sentence_spans,
+        question=question,
+        story=CRIER_STORY,
+    )
+    checked = replace(checked, findings=())
+    shown = ("title: The Lantern Coast",)
+    found = find_uncited_claims(
+        checked, find_sentence_spans, question, shown, CRIER_STORY
+    )
+    assert len(list(found)) == uncited
