@@ -76,8 +76,11 @@ class ReadingTools:
         together in a paragraph that has been read, or in `own_words`, the reader's.
 
         A model may know the book: words that have been read apart from each other may
-        tell a later event.
+        tell a later event. A chapter that has not been read is looked for, not read.
         """
+        begun = {chapter.number for chapter in self._book.chapters()}
+        if call.tool is ReadingTool.READ_CHAPTER and call.chapter not in begun:
+            return f"Looking for chapter {call.chapter} in what you have read"
         texts = (*self._read_stems, stem_words(own_words))
         words = {line: stem_words(line) for line in call.phrasings}
         fitting = [line for line in words if any(words[line] <= t for t in texts)]

@@ -130,6 +130,16 @@ def test_nothing_after_the_position_is_told(reader: Terminal) -> None:
     assert not any(word in quoted for word in SPOILERS)
 
 
+def test_a_reader_is_not_told_how_a_writer_measures_the_confidence(
+    reader: Terminal,
+) -> None:
+    run(reader, "read", "lanterns.epub")
+    search = ("search", "--book", "lanterns", "Nell counted lamps", "--whole")
+    found = run(reader, *search, "--chapters", "1").out
+    assert "Confidence: not computed" in found
+    assert "calibrate" not in found
+
+
 def test_the_whole_book_is_used_only_if_asked_for_and_that_is_announced(
     reader: Terminal,
 ) -> None:

@@ -105,7 +105,9 @@ def test_every_tool_is_bounded_by_the_position(
         step("answer"),
         Say("What has been read does not tell it."),
     )
-    run(reader, "ask", "--book", "lanterns", "What comes at the end?")
+    ran = run(reader, "ask", "--book", "lanterns", "What comes at the end?")
+    assert "Reading chapter 1 …" in ran.err
+    assert "Looking for chapter 2 in what you have read …" in ran.err
     prompts = sent(server)
     assert "title: Lanterns" in prompts
     assert "chapter 1: " in prompts

@@ -92,6 +92,19 @@ async def test_a_paragraph_or_a_sentence_is_highlighted_and_commented(
         assert shown(room, "detail") == "Highlighted in green"
 
 
+async def test_annotations_that_begin_alike_have_their_paragraphs(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "down", "right", "right", "1", "down", "right", "right", "1")
+        tree = room.app.screen.query_one(BookContents)
+        labels = [str(n.label) for n in tree.root.children[-1].children]
+        assert [label.partition(" ")[0] for label in labels] == ["2:", "3:"]
+        await press(room, "d")
+        (node,) = tree.root.children[-1].children
+        assert str(node.label).startswith("“")
+
+
 async def test_words_are_found_in_what_has_been_read_forward_and_back(
     lanterns: BookRecord, shelf: Bookshelf
 ) -> None:

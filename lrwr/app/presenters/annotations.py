@@ -93,7 +93,8 @@ def export_markdown(
         parts.append(f"> {sanitize_line(annotation.quote)}")
         author = f", {sanitize_line(annotation.author)}" * bool(annotation.author)
         note = f"{sanitize_line(annotation.note)} " * bool(annotation.note)
-        parts.append(f"{note}({sanitize_line(place)}{author})")
+        color = sanitize_line(annotation.color)
+        parts.append(f"{note}({sanitize_line(place)}, {color}{author})")
     return "\n\n".join(parts) + "\n"
 
 

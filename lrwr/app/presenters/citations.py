@@ -401,9 +401,16 @@ def is_search_doubtful(result: "SearchResult") -> bool:
     )
 
 
-def describe_search_total(request: "SearchRequest", result: "SearchResult") -> str:
+CALIBRATION_HINT = " `lrwr eval --calibrate` measures them."
+
+
+def describe_search_total(
+    request: "SearchRequest", result: "SearchResult", *, is_of_book: bool = False
+) -> str:
     """Return how many passages and matches, or scenes, were found; for a ranked search,
     the confidence. Empty if there is nothing to say.
+
+    With `is_of_book`, it does not say how a writer measures the confidence.
     """
     if result.total is not None:
         total = format_count(result.total, "passage" if request.question else "scene")
@@ -417,7 +424,8 @@ def describe_search_total(request: "SearchRequest", result: "SearchResult") -> s
         if result.confidence is not None:
             return describe_confidence(result.confidence, low=result.low_confidence)
         if not result.low_confidence:
-            return describe_missing_confidence(request, result.judgement)
+            missing = describe_missing_confidence(request, result.judgement)
+            return missing.removesuffix(CALIBRATION_HINT) if is_of_book else missing
     return ""
 
 
@@ -453,5 +461,5 @@ def describe_missing_confidence(
         return "Confidence: not computed with `--lexical` or `--dense`."
     return (
         "Confidence: not computed, because no test questions were measured with these"
-        " search settings. `lrwr eval --calibrate` measures them."
+        f" search settings.{CALIBRATION_HINT}"
     )

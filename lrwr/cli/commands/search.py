@@ -148,7 +148,7 @@ def search_command(
         request = replace(request, limit=LISTED)
     request = replace(request, names=names, rerank=rerank, notes=notes, exact=exact)
     request = replace(request, sort=_parse_sort(sort))
-    display = _Display(as_json=as_json, full=full, context=context_lines)
+    display = _Display(as_json, full, context_lines, book is not None)
     points = _StoryPoints(as_of, chapters, None if whole else book)
     if batch is not None:
         return run_async(_batch(settings, output, request, batch, points))
@@ -195,6 +195,7 @@ class _Display:
     as_json: bool
     full: bool
     context: int | None
+    is_of_book: bool
 
 
 def _validate_words(
@@ -345,7 +346,10 @@ async def _search(
             around = display.context
             _show_passages(output, request, result, order, texts, excerpts, around)
             output.show(render_known_facts(result.facts, texts))
-            if result.passages and (summary := describe_search_total(request, result)):
+            summary = describe_search_total(
+                request, result, is_of_book=display.is_of_book
+            )
+            if result.passages and summary:
                 output.answer(StyledText(summary, "faint"))
 
 

@@ -37,22 +37,36 @@ from lrwr.tui.widgets.text_pane import TextPane
 ANNOTATION = -2
 """Stands for the index of a part in the contents: what follows is an annotation's."""
 
+SHOWN_CHARS = 20
+"""Characters of an annotation that the contents show at least."""
+
 
 class BookContents(ContentsTree):
     """Shows the chapters up to the position, and the annotations below."""
 
     def show_book(
-        self, contents: ReaderContents, placed: list[PlacedAnnotation]
+        self,
+        contents: ReaderContents,
+        placed: list[PlacedAnnotation],
+        paragraphs: list[int],
     ) -> None:
-        """Show the chapters and the annotations."""
+        """Show the chapters and the annotations, with the numbers of their `paragraphs`
+        where several begin alike.
+        """
         self.show(contents)
+        labels = [
+            shorten_excerpt(
+                sanitize_line(item.annotation.note or f"“{item.annotation.quote}”")
+            )
+            for item in placed
+        ]
         if placed:
             parent = self.root.add("Annotations", expand=True)
-            for number, item in enumerate(placed):
-                note = item.annotation.note
-                label = note if note else f"“{item.annotation.quote}”"
-                text = Text(shorten_excerpt(sanitize_line(label)))
-                parent.add_leaf(text, (ANNOTATION, number))
+            beginnings = [label[:SHOWN_CHARS] for label in labels]
+            for number, label in enumerate(labels):
+                is_alike = beginnings.count(beginnings[number]) > 1
+                text = f"{paragraphs[number]:,}: {label}" if is_alike else label
+                parent.add_leaf(Text(text), (ANNOTATION, number))
 
 
 class BookPane(TextPane, inherit_bindings=False):
@@ -160,7 +174,12 @@ class BookView(TextScreen):
         pane.set_marks(reading.list_marks(part))
         pane.go_to(reading.selected.start)
         if self.focused is not tree:
-            tree.show_book(contents, reading.placed)
+            outline = self._record.outline
+            spans = [item.span for item in reading.placed]
+            paragraphs = [
+                outline.find_paragraph(s.start) + 1 if s else 0 for s in spans
+            ]
+            tree.show_book(contents, reading.placed, paragraphs)
             tree.open_part(number, (), 0)
         self._update("title", reading.summary)
         self._show_details()

@@ -191,4 +191,4 @@ def test_exports_name_the_place_and_guard_against_formulas() -> None:
     assert "'=1+1" in export_csv(placed, ["paragraph 1"], BOOK.outline)
     page = export_markdown(placed, ["paragraph 1"], BOOK.outline)
     assert "> =1+1" in page
-    assert "(paragraph 1, Bea)" in page
+    assert "(paragraph 1, yellow, Bea)" in page
