@@ -309,7 +309,7 @@ class ReadingCompanion:
             checked.text,
             checked.citations,
             findings=tuple(
-                sorted((*checked.findings, *uncited), key=lambda found: found.span)
+                sorted((*checked.findings, *uncited), key=lambda finding: finding.span)
             ),
             remarks=(*checked.remarks, *unread),
             model=model,

@@ -135,9 +135,9 @@ def test_a_reader_is_not_told_how_a_writer_measures_the_confidence(
 ) -> None:
     run(reader, "read", "lanterns.epub")
     search = ("search", "--book", "lanterns", "Nell counted lamps", "--whole")
-    found = run(reader, *search, "--chapters", "1").out
-    assert "Confidence: not computed" in found
-    assert "calibrate" not in found
+    ran = run(reader, *search, "--chapters", "1")
+    assert "Confidence: not computed" in ran.out
+    assert "calibrate" not in ran.out
 
 
 def test_the_whole_book_is_used_only_if_asked_for_and_that_is_announced(

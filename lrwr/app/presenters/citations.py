@@ -405,13 +405,15 @@ CALIBRATION_HINT = " `lrwr eval --calibrate` measures them."
 
 
 def describe_search_total(
-    request: "SearchRequest", result: "SearchResult", *, is_of_book: bool = False
+    request: "SearchRequest", result: "SearchResult", *, is_book: bool = False
 ) -> str:
     """Return how many passages and matches, or scenes, were found; for a ranked search,
-    the confidence. Empty if there is nothing to say.
+    the confidence. Empty if there is nothing to say, or no passage.
 
-    With `is_of_book`, it does not say how a writer measures the confidence.
+    With `is_book`, that of an e-book, it does not say how a writer measures the confidence.
     """
+    if not result.passages:
+        return ""
     if result.total is not None:
         total = format_count(result.total, "passage" if request.question else "scene")
         if request.exact:
@@ -425,7 +427,7 @@ def describe_search_total(
             return describe_confidence(result.confidence, low=result.low_confidence)
         if not result.low_confidence:
             missing = describe_missing_confidence(request, result.judgement)
-            return missing.removesuffix(CALIBRATION_HINT) if is_of_book else missing
+            return missing.removesuffix(CALIBRATION_HINT) if is_book else missing
     return ""
 
 

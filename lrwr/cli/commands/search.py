@@ -195,7 +195,7 @@ class _Display:
     as_json: bool
     full: bool
     context: int | None
-    is_of_book: bool
+    is_book: bool
 
 
 def _validate_words(
@@ -346,11 +346,8 @@ async def _search(
             around = display.context
             _show_passages(output, request, result, order, texts, excerpts, around)
             output.show(render_known_facts(result.facts, texts))
-            summary = describe_search_total(
-                request, result, is_of_book=display.is_of_book
-            )
-            if result.passages and summary:
-                output.answer(StyledText(summary, "faint"))
+            if total := describe_search_total(request, result, is_book=display.is_book):
+                output.answer(StyledText(total, "faint"))
 
 
 async def _add_read_matches(

@@ -427,11 +427,11 @@ def find_uncited_claims(
     """
     reported = {finding.span for finding in checked.findings}
     texts = [*(citation.text for citation in checked.citations), *shown]
-    known = "\n".join(
+    allowed = "\n".join(
         (question, *(form for forms in story.narrators for form in forms))
     )
     names = stem_words(" ".join(form for forms in story.cast for form in forms))
-    asked = stem_words(question)
+    question_stems = stem_words(question)
     for sentence in iter_answer_sentences(checked.text, sentences):
         is_judged = sentence.numbers or sentence.quotations or sentence.web
         is_remark = sentence.is_of_answer or sentence.is_opinion
@@ -439,11 +439,11 @@ def find_uncited_claims(
         if is_judged or is_remark or is_refusal or sentence.span in reported:
             continue
         stems = stem_words(sentence.claim) - stem_words(_COMMON_WORDS) - names
-        words = _add_equivalents(sentence.claim, stems - asked or stems)
+        words = _add_equivalents(sentence.claim, stems - question_stems or stems)
         if states_nothing(checked.text, sentence) or not words:
             continue
         if not any(
-            not find_missing_names(sentence.claim, f"{text}\n{known}", story.cast)
+            not find_missing_names(sentence.claim, f"{text}\n{allowed}", story.cast)
             and 2 * sum(not stem_words(text).isdisjoint(f) for f in words.values())
             > len(words)
             for text in (["\n".join(texts)] if sentence.is_lead else texts)

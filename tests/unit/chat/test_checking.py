@@ -465,7 +465,7 @@ def test_a_claim_without_a_number_needs_one_passage_that_says_it(
     )
     checked = replace(checked, findings=())
     shown = ("title: The Lantern Coast",)
-    found = find_uncited_claims(
+    findings = find_uncited_claims(
         checked, find_sentence_spans, question, shown, CRIER_STORY
     )
-    assert len(list(found)) == uncited
+    assert len(list(findings)) == uncited
