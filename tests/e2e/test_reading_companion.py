@@ -243,6 +243,19 @@ def test_a_claim_without_a_citation_needs_more_than_words_of_what_is_cited(
     assert ran["findings"] == ran["remarks"] == []
 
 
+def test_an_invented_quotation_is_reported_as_such(
+    reader: Terminal, server: ModelServer
+) -> None:
+    quotation = "“a hidden treasure lies beneath every chapel floor”"
+    server.will(
+        step("current_page"), step("answer"), Say(f"Nell says it: {quotation} [1].")
+    )
+    (finding,) = run(reader, *ASK, "--json").json["findings"]
+    assert finding["words"] == []
+    assert finding["message"].startswith("Not verbatim in the passages")
+    assert quotation.strip("“”") in finding["message"]
+
+
 def test_a_conversation_continues_and_its_first_answer_is_in_the_prompt(
     reader: Terminal, server: ModelServer
 ) -> None:

@@ -280,7 +280,9 @@ def _list_sources(
 
 
 def find_differing_words(quotation: str, sources: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of `quotation` that the most similar part of `sources` lacks."""
+    """Return the words of `quotation` that the most similar part of `sources` lacks; empty
+    if that has less than half of at least `MIN_QUOTED_WORDS`: it is then no variant.
+    """
     words = WORD_PATTERN.findall(quotation)
     plain = [normalize_word(word) for word in words]
     best: frozenset[str] = frozenset()
@@ -289,6 +291,8 @@ def find_differing_words(quotation: str, sources: Sequence[str]) -> tuple[str, .
         for at in range(0, max(1, len(source_words) - len(words)), 4):
             window = frozenset(source_words[at : at + len(words) + 4])
             best = max(best, window & frozenset(plain), key=len)
+    if len(words) >= MIN_QUOTED_WORDS and 2 * len(best) < len(frozenset(plain)):
+        return ()
     missing = (
         word for word, form in zip(words, plain, strict=True) if form not in best
     )
