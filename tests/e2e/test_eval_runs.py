@@ -125,8 +125,8 @@ def test_answers_are_counted_without_a_model(read: Terminal) -> None:
     for arm in told["arms"]:
         if arm["name"] in "AB":
             assert arm["figures"]["resolved"]["value"] == 1.0
-            # Where something is, the passages do not clearly say: lrwr doubts them.
-            assert arm["figures"]["false_gap"]["value"] == 1.0
+            # Not every passage with the place is doubted.
+            assert arm["figures"]["false_gap"]["value"] < 1.0
             assert "correctness" not in arm["figures"]
 
 
