@@ -34,12 +34,15 @@ from lrwr.core.evidence.prompts import (
     build_writing_messages,
 )
 from lrwr.core.evidence.results import CheckedStory
-from lrwr.core.evidence.sources import EvidenceSource, SourceModels
+from lrwr.core.evidence.sources import (
+    EvidenceSource,
+    SourceModels,
+    choose_for_kind,
+)
 from lrwr.core.evidence.steps import (
     SHOWN_FOR_GAPS,
     PostDependencies,
     PostResult,
-    choose_for_kind,
     run_post_steps,
 )
 from lrwr.core.evidence.web_queries import BookWords, build_queries
@@ -408,13 +411,13 @@ async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
     )
     writing, models = order.writing, dependencies.models
     candidates = await dependencies.find([writing.brief])
-    sources = await choose_for_kind(writing, candidates, (), models)
-    covers_story = KIND_RULES[writing.kind].covers_story
+    rules = KIND_RULES[writing.kind]
+    sources = await choose_for_kind(writing.brief, rules, candidates, (), models)
     pack = order.stored or build_pack_by_rules(
         writing.brief,
         sources,
         find_sentence_spans,
-        covers_story=covers_story,
+        covers_story=rules.covers_story,
         spoken=dependencies.story.quotations,
     )
     texts = await workspace.passages.texts(dependencies.story.order.outlines)
@@ -424,7 +427,7 @@ async def plan_post(workspace: Workspace, order: PostOrder) -> PostPlan:
         ("collecting facts", build_pack_messages(writing, sources)),
         ("writing, with facts chosen by rules", build_writing_messages(writing, pack)),
     )
-    topics = () if covers_story else (writing.brief,)
+    topics = () if rules.covers_story else (writing.brief,)
     return PostPlan(
         tuple(sources),
         build_queries(topics, dependencies.names, book),

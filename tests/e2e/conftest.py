@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.hosted import PASSWORD, Writer, sign_up
+from tests.fakes.model_server import KEY, MODEL, ModelServer
 from tests.fakes.moved import NO_KEYRING, Desk, write_manuscript
+from tests.fakes.post_writer import PostWriter
 from tests.fakes.read_books import BY_WORDS, ReadBooks, copy_sample
 from tests.fakes.supabase_server import SupabaseServer
 from tests.fakes.terminal import Terminal
@@ -41,6 +43,35 @@ def empty(tmp_path: Path) -> Terminal:
     """An empty folder, by words alone."""
     (tmp_path / "book").mkdir()
     return Terminal(tmp_path / "book", home=tmp_path / "home", **BY_WORDS)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A language model."""
+    with ModelServer() as opened:
+        yield opened
+
+
+@pytest.fixture
+def with_model(read_sample: Terminal, server: ModelServer, tmp_path: Path) -> Terminal:
+    """The sample, read by words alone, with the language model of `server`."""
+    return Terminal(
+        read_sample.folder,
+        home=tmp_path / "home",
+        LRWR_EMBEDDING_MODEL="off",
+        LRWR_MODEL_USE="openai",
+        LRWR_MODEL_NAME=MODEL,
+        LRWR_MODEL_BASE_URL=server.base_url,
+        OPENAI_API_KEY=KEY,
+    )
+
+
+@pytest.fixture
+def writer(server: ModelServer) -> PostWriter:
+    """What the language model of `server` says: drafts of posts."""
+    writer = PostWriter()
+    server.answering(writer.answer)
+    return writer
 
 
 @pytest.fixture

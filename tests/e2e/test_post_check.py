@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.model_replies import made_up
-from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer, Refuse
+from tests.fakes.model_server import MODEL, Asked, ModelServer, Refuse
 from tests.fakes.terminal import Ran, Terminal, check_refusal
 from tests.fakes.web_server import KEY as WEB_KEY
 from tests.fakes.web_server import WebServer, a_result
@@ -316,19 +315,6 @@ def server() -> Iterator[ModelServer]:
     with ModelServer() as opened:
         opened.answering(judged)
         yield opened
-
-
-@pytest.fixture
-def with_model(read_sample: Terminal, server: ModelServer, tmp_path: Path) -> Terminal:
-    return Terminal(
-        read_sample.folder,
-        home=tmp_path / "home",
-        LRWR_EMBEDDING_MODEL="off",
-        LRWR_MODEL_USE="openai",
-        LRWR_MODEL_NAME=MODEL,
-        LRWR_MODEL_BASE_URL=server.base_url,
-        OPENAI_API_KEY=KEY,
-    )
 
 
 def test_a_verdict_counts_only_with_a_quotation_from_its_passage(

@@ -1,37 +1,13 @@
 """What `lrwr post new` says about its cost, the book and the number of posts."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.test_post_new import NEWSLETTER, THREAD, draft
-from tests.fakes.model_server import KEY, MODEL, ModelServer
+from tests.fakes.model_server import MODEL
 from tests.fakes.post_writer import PostWriter, blocks
 from tests.fakes.terminal import Terminal
-
-
-@pytest.fixture
-def writer() -> PostWriter:
-    return PostWriter()
-
-
-@pytest.fixture
-def with_model(
-    read_sample: Terminal, writer: PostWriter, tmp_path: Path
-) -> Iterator[Terminal]:
-    with ModelServer() as server:
-        server.answering(writer.answer)
-        yield Terminal(
-            read_sample.folder,
-            home=tmp_path / "home",
-            LRWR_EMBEDDING_MODEL="off",
-            LRWR_MODEL_USE="openai",
-            LRWR_MODEL_NAME=MODEL,
-            LRWR_MODEL_BASE_URL=server.base_url,
-            OPENAI_API_KEY=KEY,
-        )
 
 
 def test_a_dry_run_says_what_the_language_model_would_cost(

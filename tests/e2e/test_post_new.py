@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from lrwr.core.model.errors import ExitCode
 from tests.fakes import web_server
 from tests.fakes.hosted_server import Hang
-from tests.fakes.model_server import KEY, MODEL, ModelServer, Refuse, Say
+from tests.fakes.model_server import MODEL, Asked, ModelServer, Refuse, Say
 from tests.fakes.post_writer import PostWriter
 from tests.fakes.terminal import Ran, Terminal, check_refusal
 from tests.fakes.web_server import WebServer, a_result
@@ -36,19 +37,6 @@ def file_of(terminal: Terminal, name: str) -> Path:
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as opened:
-        yield opened
-
-
-@pytest.fixture
-def writer(server: ModelServer) -> PostWriter:
-    writer = PostWriter()
-    server.answering(writer.answer)
-    return writer
-
-
-@pytest.fixture
 def web() -> Iterator[WebServer]:
     with WebServer() as opened:
         opened.finds(
@@ -60,19 +48,6 @@ def web() -> Iterator[WebServer]:
             )
         )
         yield opened
-
-
-@pytest.fixture
-def with_model(read_sample: Terminal, server: ModelServer, tmp_path: Path) -> Terminal:
-    return Terminal(
-        read_sample.folder,
-        home=tmp_path / "home",
-        LRWR_EMBEDDING_MODEL="off",
-        LRWR_MODEL_USE="openai",
-        LRWR_MODEL_NAME=MODEL,
-        LRWR_MODEL_BASE_URL=server.base_url,
-        OPENAI_API_KEY=KEY,
-    )
 
 
 def on_web(web: WebServer) -> dict[str, str]:
@@ -383,6 +358,25 @@ def test_a_draft_is_written_although_the_search_for_gaps_fails(
     assert done.code == 0, done
     assert "What is missing was not analysed" in done.err + done.out
     assert list((with_model.folder / "posts").glob("*.md"))
+
+
+def test_what_rules_flag_is_revised_while_the_checker_judges_the_rest(
+    with_model: Terminal, server: ModelServer, writer: PostWriter
+) -> None:
+    writer.sentences = ({"text": "There were 4,799 lanterns.", "facts": [1]},)
+    revising, was_revising = Event(), []
+
+    def answer(asked: Asked) -> str:
+        if asked.shape == "Sentences":
+            revising.set()
+        elif asked.shape == "Statements":
+            was_revising.append(revising.wait(10))
+        return writer.answer(asked)
+
+    server.answering(answer)
+    (row,) = draft(with_model, *THREAD, "--json").json["drafts"]
+    assert was_revising == [True]
+    assert [revision["after"] for revision in row["revisions"]] == [""]
 
 
 def test_a_model_that_hangs_is_given_up(

@@ -1,7 +1,7 @@
 """Drafts of texts about the story: their sentences with facts, as Markdown and posts."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -15,10 +15,17 @@ from lrwr.core.evidence.kinds import (
     QuestionScope,
 )
 from lrwr.core.evidence.limits import Platform, divide_text, fits
-from lrwr.core.evidence.pack import EvidenceFact, EvidencePack, mark_cut
+from lrwr.core.evidence.pack import (
+    EvidenceFact,
+    EvidencePack,
+    anchor_facts,
+    list_pack_documents,
+    mark_cut,
+)
 from lrwr.core.evidence.sources import EvidenceSource
 from lrwr.core.evidence.statements import extract_post
 from lrwr.core.model.text import SentenceSplitter
+from lrwr.core.ports.stores import PassageStore
 
 PART_BREAK = "\n\n---\n\n"
 SOURCES_HEADING = "## Sources"
@@ -403,3 +410,35 @@ def describe_gap(gap: PostGap, brief: str) -> str:
     topic = "" if gap.topic.casefold() == brief.casefold() else gap.topic
     where = f" Look for “{topic}”." if topic else ""
     return f"{label.capitalize()}: {gap.need}.{where}"
+
+
+async def add_citations(
+    drafts: Sequence[PostDraft],
+    citations: Mapping[DraftSentence, EvidenceFact],
+    pack: EvidencePack,
+    passages: PassageStore,
+) -> tuple[list[PostDraft], EvidencePack]:
+    """Return `drafts` with sentences that cite their fact in `citations` too, and `pack`
+    with these facts and the lines of their quotations.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    last = max((fact.number for fact in pack.facts), default=0)
+    used = {s for draft in drafts for s in draft.sentences}
+    numbered = {
+        sentence: replace(fact, number=number)
+        for number, (sentence, fact) in enumerate(
+            ((s, f) for s, f in citations.items() if s in used), last + 1
+        )
+    }
+    replacements: dict[DraftSentence, DraftSentence | None] = {
+        sentence: replace(sentence, facts=(*sentence.facts, fact.number))
+        for sentence, fact in numbered.items()
+    }
+    further = EvidencePack(tuple(numbered.values()))
+    texts = await passages.texts(list_pack_documents(further))
+    anchored = (a.fact for a in anchor_facts(further.facts, texts))
+    facts = (*pack.facts, *anchored)
+    cited = [map_sentences(draft, replacements) for draft in drafts]
+    return cited, replace(pack, facts=facts)

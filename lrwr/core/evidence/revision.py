@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lrwr.core.attribution.details import find_missing_numbers, stem_words
 from lrwr.core.attribution.names import (
@@ -24,10 +24,8 @@ from lrwr.core.evidence.limits import LIMITS, Platform, fits
 from lrwr.core.evidence.pack import (
     EvidenceFact,
     EvidencePack,
-    anchor_facts,
     cut_quote,
     iter_source_texts,
-    list_pack_documents,
 )
 from lrwr.core.evidence.prompts import FlaggedSentence
 from lrwr.core.evidence.results import (
@@ -42,7 +40,7 @@ from lrwr.core.evidence.statements import (
     iter_statements,
 )
 from lrwr.core.model.text import STOP_WORDS, LineIndex, SentenceSplitter
-from lrwr.core.ports.stores import DocumentText, PassageStore
+from lrwr.core.ports.stores import DocumentText
 
 _SUPERLATIVE = re.compile(
     r"\b(?:best[- ]?selling|greatest|finest|unforgettable|breathtaking|stunning|gripping"
@@ -139,6 +137,16 @@ class DraftCheck:
     stopped: str = ""
     citations: Mapping[DraftSentence, EvidenceFact] = field(default_factory=dict)
 
+    def __add__(self, other: "DraftCheck") -> "DraftCheck":
+        """Return the check of the sentences of both."""
+        return DraftCheck(
+            self.flagged + other.flagged,
+            self.supported + other.supported,
+            self.unjudged + other.unjudged,
+            self.stopped or other.stopped,
+            {**self.citations, **other.citations},
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SentenceCheckParts:
@@ -158,12 +166,12 @@ class SentenceCheckParts:
 
 
 @dataclass(slots=True)
-class _Progress:
-    """What is known while the sentences of a draft are checked, in their order.
+class RuleCheck:
+    """What rules say of the sentences of a draft, in their order.
 
     `names` are the lines with names of the present sentence, `before` is the sentence
-    before it. `doubts` are reasons to flag a sentence unless the language model finds it
-    supported.
+    before it. `claims` are left to the language model, `doubts` are reasons to flag one
+    of them unless the model finds it supported.
     """
 
     subject: str = ""
@@ -179,15 +187,27 @@ async def check_draft_sentences(
 ) -> DraftCheck:
     """Check sentences: each statement has facts, and says no more than their sources.
 
-    Rules compare numbers, names, quotations and details, with the manuscript too; then
-    the language model, if there is one, judges what the rules accept.
+    Empty sentences are left out.
 
     Raises:
         StoreProblem: The library cannot be read.
     """
-    progress = _Progress()
-    for sentence in dict.fromkeys(sentences):
-        reason = await _check_by_rules(sentence, pack, parts, progress)
+    by_rules = await check_by_rules(sentences, pack, parts)
+    return await judge_sentences(by_rules, pack, parts)
+
+
+async def check_by_rules(
+    sentences: Sequence[DraftSentence], pack: EvidencePack, parts: SentenceCheckParts
+) -> RuleCheck:
+    """Compare numbers, names, quotations and details of sentences with their sources,
+    and with the manuscript.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    progress = RuleCheck()
+    for sentence in filter(lambda s: s.text, dict.fromkeys(sentences)):
+        reason = await _find_fault(sentence, pack, parts, progress)
         if reason:
             progress.flagged.append(FlaggedSentence(sentence, reason))
         elif sentence.facts:
@@ -196,16 +216,28 @@ async def check_draft_sentences(
                 sentence.text, texts, progress.names, progress.before
             )
         progress.before = sentence.text
+    return progress
+
+
+async def judge_sentences(
+    progress: RuleCheck, pack: EvidencePack, parts: SentenceCheckParts
+) -> DraftCheck:
+    """Let the language model, if there is one, judge what the rules accept; what it
+    flags follows what they flag.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
     if parts.judge is None or not progress.claims:
         return DraftCheck(tuple(progress.flagged), unjudged=_list_texts(progress))
     return await _judge_claims(parts.judge, progress, pack)
 
 
-async def _check_by_rules(
+async def _find_fault(
     sentence: DraftSentence,
     pack: EvidencePack,
     parts: SentenceCheckParts,
-    progress: _Progress,
+    progress: RuleCheck,
 ) -> str:
     """Return why rules flag a sentence, as a clause; empty if they do not."""
     text, platform = sentence.text, parts.platform
@@ -344,12 +376,12 @@ def _describe_difference(checked: CheckedStatement) -> str:
     return f"it says “{first.stated}”, the text has “{first.found}”"
 
 
-def _list_texts(progress: _Progress) -> tuple[str, ...]:
+def _list_texts(progress: RuleCheck) -> tuple[str, ...]:
     return tuple(sentence.text for sentence in progress.claims)
 
 
 async def _judge_claims(
-    judge: ClaimJudge, progress: _Progress, pack: EvidencePack
+    judge: ClaimJudge, progress: RuleCheck, pack: EvidencePack
 ) -> DraftCheck:
     session = await judge.judge(list(dict.fromkeys(progress.claims.values())))
     verified = {
@@ -397,38 +429,6 @@ def _cite_deciding_words(
         if quote := cut_quote(words, fact.source.text, sentence.text):
             return EvidenceFact(0, sentence.text, quote, fact.source)
     return None
-
-
-async def add_citations(
-    drafts: Sequence[PostDraft],
-    citations: Mapping[DraftSentence, EvidenceFact],
-    pack: EvidencePack,
-    passages: PassageStore,
-) -> tuple[list[PostDraft], EvidencePack]:
-    """Return `drafts` with sentences that cite their fact in `citations` too, and `pack`
-    with these facts and the lines of their quotations.
-
-    Raises:
-        StoreProblem: The library cannot be read.
-    """
-    last = max((fact.number for fact in pack.facts), default=0)
-    used = {s for draft in drafts for s in draft.sentences}
-    numbered = {
-        sentence: replace(fact, number=number)
-        for number, (sentence, fact) in enumerate(
-            ((s, f) for s, f in citations.items() if s in used), last + 1
-        )
-    }
-    replacements: dict[DraftSentence, DraftSentence | None] = {
-        sentence: replace(sentence, facts=(*sentence.facts, fact.number))
-        for sentence, fact in numbered.items()
-    }
-    further = EvidencePack(tuple(numbered.values()))
-    texts = await passages.texts(list_pack_documents(further))
-    anchored = (a.fact for a in anchor_facts(further.facts, texts))
-    facts = (*pack.facts, *anchored)
-    cited = [map_sentences(draft, replacements) for draft in drafts]
-    return cited, replace(pack, facts=facts)
 
 
 def apply_revisions(

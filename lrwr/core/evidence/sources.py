@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from url_normalize import url_normalize
 
 from lrwr.core.attribution.details import stem_words
+from lrwr.core.evidence.kinds import PostKindRules
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import LineRange, Span
@@ -26,6 +27,10 @@ OWN_WEIGHT = 1.5
 
 MAX_PAGES = 3
 """Pages among the chosen sources at most: they fill gaps and displace no more text."""
+
+SPARE_PASSAGES = 6
+MAX_COMPARED_PAGES = 12
+"""Passages beyond the number of sources, and pages, among which the sources are chosen."""
 
 MAX_PAGES_PER_SITE = 2
 MAX_SAME_COSINE = 0.95
@@ -291,6 +296,33 @@ def choose_sources(
     pages = [source for source in ranked if not source.is_own][:MAX_PAGES]
     own = [source for source in ranked if source.is_own]
     return [*own[: max(limit - len(pages), 0)], *pages][:limit]
+
+
+async def choose_for_kind(
+    brief: str,
+    rules: PostKindRules,
+    own: Sequence[EvidenceSource],
+    pages: Sequence[EvidenceSource],
+    models: SourceModels,
+) -> list[EvidenceSource]:
+    """Return the sources of a text: those of the author and some pages, no duplicates.
+
+    They are best first; for a kind that covers the story, in story order.
+    """
+    # The search has ranked the passages: only the best are compared with pages.
+    compared = [*own[: rules.sources + SPARE_PASSAGES], *pages[:MAX_COMPARED_PAGES]]
+    distinct = await drop_duplicates(compared, models.embedder)
+    pages = [source for source in distinct if not source.is_own]
+    ranked = [source for source in distinct if source.is_own]
+    ranked += await rank_sources(brief, pages, models.reranker)
+    chosen = choose_sources(ranked, rules.sources)
+    return sorted(chosen, key=_story_key) if rules.covers_story else chosen
+
+
+def _story_key(source: EvidenceSource) -> tuple[bool, int, str, int]:
+    """Return a key that sorts by story, then notes, then pages."""
+    chapter = -1 if source.chapter is None else source.chapter
+    return source.chapter is None, chapter, source.document, source.span.start
 
 
 def group_by_document(

@@ -11,6 +11,7 @@ from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.drafts import (
     DraftSentence,
     PostDraft,
+    add_citations,
     describe_length,
     fit_parts,
     pack_parts,
@@ -54,16 +55,15 @@ from lrwr.core.evidence.revision import (
     DraftCheck,
     SentenceCheckParts,
     SentenceRevision,
-    add_citations,
     apply_revisions,
+    check_by_rules,
     check_draft_sentences,
+    judge_sentences,
 )
 from lrwr.core.evidence.sources import (
     EvidenceSource,
     SourceModels,
-    choose_sources,
-    drop_duplicates,
-    rank_sources,
+    choose_for_kind,
 )
 from lrwr.core.evidence.web_queries import (
     BookWords,
@@ -79,10 +79,6 @@ from lrwr.core.ports.stores import PassageStore
 
 MAX_CANDIDATES = 50
 """Passages of the author from which the sources are chosen."""
-
-SPARE_PASSAGES = 6
-MAX_COMPARED_PAGES = 12
-"""Passages beyond the number of sources, and pages, among which the sources are chosen."""
 
 _BACKGROUND = "how this is, or was, outside your book"
 SHOWN_FOR_GAPS = 10
@@ -116,6 +112,8 @@ class PostDependencies:
 class PostState(TypedDict, total=False):
     """The state that the steps read and write; each key is written by one step, but
     `remarks`, which later steps extend.
+
+    `revised` replaces the first sentences that `check` flagged, those that rules flag.
     """
 
     request: WritingRequest
@@ -128,6 +126,7 @@ class PostState(TypedDict, total=False):
     pack: EvidencePack
     drafts: tuple[PostDraft, ...]
     check: DraftCheck
+    revised: tuple[DraftSentence, ...]
     output: "PostResult"
     remarks: tuple[str, ...]
 
@@ -268,37 +267,15 @@ async def _merge(state: PostState, dependencies: PostDependencies) -> PostState:
     """Choose the sources: own passages first, pages for gaps, no duplicates."""
     if "stored" in state:
         return {"sources": ()}
+    request = state["request"]
     sources = await choose_for_kind(
-        state["request"], state["own"], state["pages"], dependencies.models
+        request.brief,
+        KIND_RULES[request.kind],
+        state["own"],
+        state["pages"],
+        dependencies.models,
     )
     return {"sources": tuple(sources)}
-
-
-async def choose_for_kind(
-    request: WritingRequest,
-    own: Sequence[EvidenceSource],
-    pages: Sequence[EvidenceSource],
-    models: SourceModels,
-) -> list[EvidenceSource]:
-    """Return the sources of a text: those of the author and some pages, no duplicates.
-
-    They are best first; for a kind that covers the story, in story order.
-    """
-    rules = KIND_RULES[request.kind]
-    # The search has ranked the passages: only the best are compared with pages.
-    compared = [*own[: rules.sources + SPARE_PASSAGES], *pages[:MAX_COMPARED_PAGES]]
-    distinct = await drop_duplicates(compared, models.embedder)
-    pages = [source for source in distinct if not source.is_own]
-    ranked = [source for source in distinct if source.is_own]
-    ranked += await rank_sources(request.brief, pages, models.reranker)
-    chosen = choose_sources(ranked, rules.sources)
-    return sorted(chosen, key=_story_key) if rules.covers_story else chosen
-
-
-def _story_key(source: EvidenceSource) -> tuple[bool, int, str, int]:
-    """Return a key that sorts by story, then notes, then pages."""
-    chapter = -1 if source.chapter is None else source.chapter
-    return source.chapter is None, chapter, source.document, source.span.start
 
 
 async def _collect_facts(state: PostState, dependencies: PostDependencies) -> PostState:
@@ -365,13 +342,25 @@ async def _write(state: PostState, dependencies: PostDependencies) -> PostState:
 
 
 async def _check(state: PostState, dependencies: PostDependencies) -> PostState:
-    """Check every sentence of the drafts."""
+    """Check every sentence of the drafts. While the checker judges what rules accept,
+    the writer revises what they flag.
+    """
     if not state["drafts"]:
-        return {"check": DraftCheck()}
+        return {"check": DraftCheck(), "revised": ()}
     dependencies.emit("Checking")
     sentences = [s for draft in state["drafts"] for s in draft.sentences]
-    parts = _build_check_parts(state, dependencies)
-    return {"check": await check_draft_sentences(sentences, state["pack"], parts)}
+    parts, remarks = _build_check_parts(state, dependencies), list(state["remarks"])
+    by_rules = await check_by_rules(sentences, state["pack"], parts)
+    async with asyncio.TaskGroup() as group:
+        judging = group.create_task(judge_sentences(by_rules, state["pack"], parts))
+        revising = group.create_task(
+            _request_revisions(state, dependencies, by_rules.flagged, remarks)
+        )
+    return {
+        "check": judging.result(),
+        "revised": tuple(revising.result()),
+        "remarks": tuple(remarks),
+    }
 
 
 def _build_check_parts(
@@ -389,19 +378,26 @@ def _build_check_parts(
 
 
 async def _revise(state: PostState, dependencies: PostDependencies) -> PostState:
-    """Let the model revise flagged sentences once, check them, and assemble."""
+    """Let the model revise what its check flagged, too, while the sentences revised
+    before are checked; check these as well, and assemble.
+    """
     request = state["request"]
     check, pack, remarks = state["check"], state["pack"], list(state["remarks"])
     if check.stopped:
         remarks.append(f"Not everything was checked. {check.stopped}")
     if not state["drafts"]:
         return {"output": PostResult(pack, remarks=tuple(remarks))}
-    flagged = list(check.flagged)
-    revised = await _request_revisions(state, dependencies, flagged, remarks)
-    parts = _build_check_parts(state, dependencies)
-    again = await check_draft_sentences(
-        [sentence for sentence in revised if sentence.text], pack, parts
+    parts, first = _build_check_parts(state, dependencies), state["revised"]
+    flagged = check.flagged[len(first) :]
+    async with asyncio.TaskGroup() as group:
+        checking = group.create_task(check_draft_sentences(first, pack, parts))
+        revising = group.create_task(
+            _request_revisions(state, dependencies, flagged, remarks)
+        )
+    again = checking.result() + await check_draft_sentences(
+        revising.result(), pack, parts
     )
+    revised = [*first, *revising.result()]
     posts, pack = await _apply_revisions(state, dependencies, revised, again)
     posts = [post for post in posts if post.draft.sentences]
     if not posts:
@@ -411,12 +407,7 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
         )
     for post in posts:
         remarks += describe_length(post.draft, pack, request.kind, request.parts)
-    total = replace(
-        check,
-        flagged=again.flagged,
-        supported=check.supported + again.supported,
-        unjudged=check.unjudged + again.unjudged,
-    )
+    total = replace(check + again, flagged=again.flagged, stopped=check.stopped)
     return {"output": PostResult(pack, tuple(posts), total, tuple(remarks))}
 
 

@@ -10,7 +10,7 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.batch_judge import BatchJudgeResult
 from lrwr.core.evidence.checker import DraftChecker
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
-from lrwr.core.evidence.drafts import DraftPart, DraftSentence, PostDraft
+from lrwr.core.evidence.drafts import DraftPart, DraftSentence, PostDraft, add_citations
 from lrwr.core.evidence.judge import (
     ClaimJudge,
     ClaimJudgement,
@@ -27,7 +27,6 @@ from lrwr.core.evidence.prompts import (
 from lrwr.core.evidence.results import CheckedStatement, CheckedStory, StatementResult
 from lrwr.core.evidence.revision import (
     SentenceCheckParts,
-    add_citations,
     check_draft_sentences,
 )
 from lrwr.core.evidence.sources import EvidenceSource
