@@ -6,12 +6,14 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import regex
-from twitter_text import parse_tweet
 
 from lrwr.core.model.text import SentenceSplitter, Span
 
@@ -61,11 +63,20 @@ class PartLength:
     is_too_long: bool
 
 
+@cache
+def _load_tweet_parser() -> Callable[[str], Any]:
+    """Return the parser of twitter-text; importing it takes a quarter of a second, and
+    only posts on X need it.
+    """
+    parser: Callable[[str], Any] = import_module("twitter_text").parse_tweet
+    return parser
+
+
 def measure_length(text: str, platform: Platform) -> int:
     """Return the length of `text` in the characters that `platform` counts."""
     match platform:
         case Platform.X:
-            return int(parse_tweet(text).weightedLength)
+            return int(_load_tweet_parser()(text).weightedLength)
         case Platform.BLUESKY:
             return _count_graphemes(text)
         case Platform.MASTODON:
