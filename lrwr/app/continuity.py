@@ -80,11 +80,15 @@ class CheckScope:
     async def find_by_rules(self) -> tuple[Contradiction, ...]:
         """Return the contradictions that rules find, ordered by the contradicting text.
 
-        Those that the user marked as intended are included. They are computed in a
-        worker thread.
+        Those that the user marked as intended are included, and those of which rules
+        are not sure. They are computed in a worker thread.
         """
         return await asyncio.to_thread(
-            find_contradictions, self.known, self.horizon, self.documents
+            find_contradictions,
+            self.known,
+            self.horizon,
+            self.documents,
+            with_possible=True,
         )
 
     async def count_compared(self) -> ComparedFacts:

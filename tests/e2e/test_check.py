@@ -67,7 +67,9 @@ def test_without_facts_to_compare_it_says_so(empty: Terminal) -> None:
     assert "No contradictions found among the 2 facts" in shown
 
 
-def test_values_that_differ_and_are_not_compared_are_named(empty: Terminal) -> None:
+def test_values_that_rules_are_not_sure_of_are_possible_contradictions(
+    empty: Terminal,
+) -> None:
     for name, line in (
         ("1.md", "Nell's eyes were blue. “Yes,” said Nell. Nell sat down."),
         ("2.md", "“So it is,” said Nell, her brown eyes going round. Nell slept."),
@@ -75,9 +77,13 @@ def test_values_that_differ_and_are_not_compared_are_named(empty: Terminal) -> N
         (empty.folder / name).write_text(f"# Part\n\n{line}\n", encoding="utf-8")
     assert empty.run("ingest", "1.md", "2.md").code == 0
     shown = empty.run("check")
-    assert shown.code == 0
-    assert "Nell, eyes: blue and brown" in shown.out
-    assert "may be spoken, doubtful" in shown.out
+    assert shown.code == 0, "only those that are certain count"
+    assert "possible: Nell, eyes: blue in ch1, brown in ch2" in shown.out
+    assert "rules are not sure" in shown.out
+    (finding,) = json.loads(empty.run("check", "--json").out)
+    assert finding["possible"] is True
+    assert empty.run("check", "intend", finding["id"]).code == 0
+    assert "1 more marked as intended" in empty.run("check").out
 
 
 def test_findings_new_since_a_day_are_listed_and_marked(read_sample: Terminal) -> None:

@@ -13,12 +13,20 @@ from lrwr.app.presenters.text import (
     styled_line,
 )
 from lrwr.core.bible.values import format_evidence_location
-from lrwr.core.continuity.finder import ComparedFacts, DifferingFact
+from lrwr.core.continuity.finder import ComparedFacts
 from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,
     StatementSource,
 )
+
+POSSIBLE_NOTE = (
+    "“possible”: rules are not sure; one passage may be about another time or about"
+    " somebody else."
+)
+
+_CHARACTERS_BEFORE = 100
+"""About how much of a long sentence is shown before the value it is quoted for."""
 
 
 def render_contradictions(
@@ -55,8 +63,13 @@ def render_contradictions(
 
 
 def describe_contradiction(contradiction: Contradiction) -> str:
-    """Return what contradicts what, such as "Nell, eyes: grey in ch1, green in ch3"."""
-    return f"{contradiction.about}, {contradiction.attribute}: {_values(contradiction)}"
+    """Return what contradicts what, such as "Nell, eyes: grey in ch1, green in ch3".
+
+    One of which rules are not sure starts with "possible: ".
+    """
+    doubt = "possible: " if contradiction.possible else ""
+    about, attribute = contradiction.about, contradiction.attribute
+    return f"{doubt}{about}, {attribute}: {_values(contradiction)}"
 
 
 def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
@@ -64,7 +77,7 @@ def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
 
     `canon` is the confirmed side, `found` the contradicting one; each has `value`,
     `source` and `evidence` (see `evidence_as_json`). `because` is the reason why it is
-    intended. `judge` and `why` are the language model that found it and its reason,
+    intended; `possible` means that rules are not sure of it. `judge` and `why` are the language model that found it and its reason,
     None if rules did.
     """
     return {
@@ -73,6 +86,7 @@ def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
         "attribute": contradiction.attribute,
         "canon": _side_as_json(contradiction.canon),
         "found": _side_as_json(contradiction.found),
+        "possible": contradiction.possible,
         "intended": contradiction.intended,
         "because": contradiction.because or None,
         "judge": contradiction.judge or None,
@@ -112,9 +126,19 @@ def _render_side(side: ContradictionSide) -> Iterator[StyledLine]:
         yield styled_line(
             StyledText(sanitize_line(format_evidence_location(passage)), "place"),
             StyledText(f"  {chapter}{source}: ", "faint"),
-            f"“{shorten_excerpt(passage.text)}”",
+            f"“{_shorten_around(passage.text, side.value)}”",
             indent=6,
         )
+
+
+def _shorten_around(text: str, value: str) -> str:
+    """Return `text` on one line, shortened so that the first `value` in it is shown."""
+    line = " ".join(text.split())
+    shortened, at = shorten_excerpt(line), line.find(value)
+    if at < 0 or value in shortened:
+        return shortened
+    start = line.find(" ", max(0, at - _CHARACTERS_BEFORE)) + 1
+    return f"… {shorten_excerpt(line[start:])}"
 
 
 def _side_as_json(side: ContradictionSide) -> dict[str, object]:
@@ -131,44 +155,20 @@ def describe_no_new_contradictions(earlier: int) -> str:
     return f"No new contradictions; {number} reported earlier."
 
 
-_MAX_DIFFERING = 4
-"""Maximum number of differing values that are named."""
-
-
 def describe_no_contradictions(facts: ComparedFacts) -> str:
     """Return the sentences to show if no contradiction was found: how many facts were
     compared, or that none could be.
     """
-    differing = _describe_differing(facts.differing)
     if facts.compared:
         compared = format_count(facts.compared, "fact")
         return (
             f"No contradictions found among the {compared} that are stated twice or"
-            f" more.{differing}"
+            " more."
         )
     stated = format_count(facts.stated, "fact") if facts.stated else "no facts"
     once = " for certain, each the only one of its attribute" if facts.stated else ""
     return (
         f"No contradictions found, but nothing could be compared: {stated} read{once}."
-        f"{differing} Notes with ages, eyes or hair give the text something to agree"
+        " Notes with ages, eyes or hair give the text something to agree"
         " with."
-    )
-
-
-def _describe_differing(facts: Sequence[DifferingFact]) -> str:
-    """Return a sentence, after a space, that names values that differ without being
-    contradictions, and why; "" if there are none.
-    """
-    if not facts:
-        return ""
-    names = "; ".join(
-        f"{sanitize_line(fact.character)}, {fact.attribute}:"
-        f" {' and '.join(map(sanitize_line, fact.values))}"
-        for fact in facts[:_MAX_DIFFERING]
-    )
-    others = len(facts) - _MAX_DIFFERING
-    more = f" and {others:,} more" if others > 0 else ""
-    return (
-        f" Other values differ, but may be spoken, doubtful, of another time or of"
-        f" somebody else: {names}{more} (`lrwr characters NAME` shows them)."
     )

@@ -19,6 +19,7 @@ from lrwr.app.egress import create_price_lookup
 from lrwr.app.finding_log import describe_new_findings, log_findings, parse_since
 from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.contradictions import (
+    POSSIBLE_NOTE,
     contradiction_as_json,
     describe_no_contradictions,
     describe_no_new_contradictions,
@@ -135,7 +136,8 @@ def check_command(
 ) -> None:
     """List contradictions with your notes, decisions and earlier text.
 
-    The exit code is 9 if there is one that you did not mark as intended.
+    The exit code is 9 if there is one that you did not mark as intended; those marked
+    “possible” do not count.
     """
     if context.invoked_subcommand is not None:
         return
@@ -153,7 +155,7 @@ def check_command(
         return
     find = _check_with_model if model else _check_by_rules
     findings = find(settings, output, request, every=every)
-    if any(not contradiction.intended for contradiction in findings):
+    if any(not finding.intended and not finding.possible for finding in findings):
         raise typer.Exit(int(ExitCode.CONTRADICTIONS))
 
 
@@ -386,6 +388,8 @@ def _show_findings(
         )
         return
     output.show(render_contradictions(shown, describe_new_findings(reported)))
+    if any(contradiction.possible for contradiction in unintended):
+        output.answer(POSSIBLE_NOTE)
     if unintended:
         output.answer(
             "Correct the text or the note and run `lrwr ingest`; or mark it as"

@@ -25,6 +25,7 @@ from lrwr.core.continuity.rules import (
     LIFE_ATTRIBUTE,
     StatementComparator,
     StatementConflict,
+    find_possible_conflicts,
 )
 from lrwr.core.continuity.statements import (
     Contradiction,
@@ -267,9 +268,11 @@ def find_contradictions(
     knowledge: StoryKnowledge,
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
+    *,
+    with_possible: bool = False,
 ) -> tuple[Contradiction, ...]:
     """Return all contradictions that rules find, in the order of the contradicting
-    text.
+    text; those of which they are not sure only `with_possible`.
 
     What counts as true are notes, answers in the canon file, confirmed names, and what
     an earlier document of the story states. With a horizon, later story text is
@@ -283,9 +286,12 @@ def find_contradictions(
     )
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
     bounded_view = HorizonView(knowledge.order, knowledge.texts, horizon)
-    contradictions = compare_statements(
-        material, knowledge.canon, StoryWords(), bounded_view
-    )
+    canon = knowledge.canon
+    conflicts = _find_conflicts(material, canon, StoryWords())
+    if with_possible:
+        conflicts = _add_possible_conflicts(conflicts, material)
+    visible = [c for c in conflicts if _is_seen(c, bounded_view)]
+    contradictions = _build_contradictions(visible, material.cast, canon)
     return tuple(
         contradiction
         for contradiction in contradictions
@@ -294,22 +300,14 @@ def find_contradictions(
 
 
 def compare_statements(
-    material: VisibleFacts,
-    canon: Canon,
-    words: StoryWords,
-    bounded_view: HorizonView | None = None,
+    material: VisibleFacts, canon: Canon, words: StoryWords
 ) -> tuple[Contradiction, ...]:
     """Return the contradictions between the facts of `material`, `canon` and the story
     text, in the order of the contradicting text.
 
-    `words` are updated to the texts of the story. With `bounded_view`, both passages of
-    a contradiction must be visible in it.
+    `words` are updated to the texts of the story.
     """
-    conflicts = [
-        conflict
-        for conflict in _find_conflicts(material, canon, words)
-        if bounded_view is None or _is_seen(conflict, bounded_view)
-    ]
+    conflicts = _find_conflicts(material, canon, words)
     return tuple(_build_contradictions(conflicts, material.cast, canon))
 
 
@@ -353,6 +351,19 @@ def _find_conflicts(
         for right, wrong in find_misspelled_names(material, canon, words)
     ]
     return sorted(conflicts, key=lambda conflict: conflict.found.rank)
+
+
+def _add_possible_conflicts(
+    conflicts: Sequence[StatementConflict], material: VisibleFacts
+) -> list[StatementConflict]:
+    """Add those of which rules are not sure, of other attributes than `conflicts`."""
+    certain = {(conflict.found.about, conflict.attribute) for conflict in conflicts}
+    possible = (
+        conflict
+        for conflict in find_possible_conflicts(material)
+        if (conflict.found.about, conflict.attribute) not in certain
+    )
+    return sorted([*conflicts, *possible], key=lambda conflict: conflict.found.rank)
 
 
 def _quantity_conflicts(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
@@ -409,6 +420,7 @@ def _build_contradiction(
         attribute=first.attribute,
         canon=_side(first.values[0], [conflict.canon for conflict in group]),
         found=_side(first.values[1], [conflict.found for conflict in group]),
+        possible=first.is_possible,
     )
 
 

@@ -4,13 +4,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from lrwr.core.bible.horizon import HorizonCast
-from lrwr.core.bible.profiles import VisibleFacts
+from lrwr.core.bible.profiles import SourcedFact, VisibleFacts, normalize_attribute
 from lrwr.core.continuity.statements import (
+    COMPARED_ATTRIBUTES,
     KINSHIP_ATTRIBUTE,
+    WHEN,
     Statement,
     StatementSource,
+    build_statement,
+    is_asserted_in_context,
     mentions_change,
     mentions_past_age,
 )
@@ -26,8 +31,14 @@ from lrwr.core.continuity.values import (
     parse_age_range,
 )
 from lrwr.core.model.cast import Gender
+from lrwr.core.model.facts import (
+    RULES_KEEPER,
+    Certainty,
+    CharacterField,
+    FactAbout,
+)
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.facts.clauses import TITLE_WORDS
+from lrwr.core.nlp.facts.clauses import SPOKEN_DETAIL, TITLE_WORDS
 
 LIFE_ATTRIBUTE = "life"
 MIN_REPEATED_STATEMENTS = 2
@@ -41,8 +52,15 @@ _YEARS_PASS = re.compile(
     r"\byears (?:and years|on)\b",
     re.I,
 )
-_MAX_GROWTH = 3
+MAX_GROWTH = 3
 """Maximum years by which an age may grow if the story does not skip years."""
+
+_TIME_SKIPPED = re.compile(
+    r"\b(?:years?|decades?) (?:later|after(?:wards)?|on|(?:had |have )?(?:passed|gone|went"
+    r"|rolled|flew|elapsed|slipped))\b|\byears and years\b|\btime (?:had )?(?:passed|went)",
+    re.I,
+)
+_CLAUSE_END = re.compile(r"[.!?;:,—“”\"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +68,15 @@ class StatementConflict:
     """Two statements about one attribute that exclude each other.
 
     `canon` is the one that counts as true, `found` the one that contradicts it.
-    `values` are the values of both for display, that of `canon` first.
+    `values` are the values of both for display, that of `canon` first. `is_possible`
+    means that rules are not sure of it.
     """
 
     attribute: str
     canon: Statement
     found: Statement
     values: tuple[str, str]
+    is_possible: bool = False
 
 
 class StatementComparator:
@@ -153,7 +173,7 @@ class StatementComparator:
             for compared_statement in (canon, statement)
         ):
             return False
-        return attribute != "hair" or not self._turned_grey(canon, statement)
+        return not turned_grey(canon, statement)
 
     def _ages_conflict(self, canon: Statement, statement: Statement) -> bool:
         """Return whether the later age is lower, or too high with no years in between."""
@@ -175,7 +195,7 @@ class StatementComparator:
             return False
         if other[1] < age_range[0] - 1:
             return True
-        return other[0] > age_range[1] + _MAX_GROWTH and not self._years_between(
+        return other[0] > age_range[1] + MAX_GROWTH and not self._years_between(
             canon, statement
         )
 
@@ -184,13 +204,6 @@ class StatementComparator:
         if "dead" not in canon.value.casefold() or statement.value != "alive":
             return False
         return self._is_story_statement(canon) and not self._mentions_change(statement)
-
-    def _turned_grey(self, canon: Statement, statement: Statement) -> bool:
-        """Return whether hair turned grey with time."""
-        return (
-            "grey" in classify_hues("hair", statement.value)
-            and canon.rank < statement.rank
-        )
 
     def _is_story_statement(self, statement: Statement) -> bool:
         return statement.source is StatementSource.TEXT
@@ -217,6 +230,15 @@ class StatementComparator:
             if _YEARS_PASS.search(text):
                 return True
         return True
+
+
+def turned_grey(canon: Statement, statement: Statement) -> bool:
+    """Return whether hair turned grey with time."""
+    return (
+        statement.attribute == "hair"
+        and "grey" in classify_hues("hair", statement.value)
+        and canon.rank < statement.rank
+    )
 
 
 def find_kinship_conflicts(
@@ -337,3 +359,128 @@ def _words(person: str, horizon_cast: HorizonCast) -> set[str]:
     )
     words = {word.rstrip(".") for form in forms for word in form.split()}
     return {word.casefold() for word in words - _TITLES} - {"the"}
+
+
+def find_possible_conflicts(material: VisibleFacts) -> Iterator[StatementConflict]:
+    """Yield the first pair of ages, eye colours or hair colours of each character that
+    may contradict each other, in story order.
+
+    Both are what the narration says of the character, maybe only by a pronoun. Ages
+    that grow over a leap of time, and looks that change, are left out; so is hair of
+    which both mentions are doubtful.
+    """
+    statements = [
+        statement
+        for sourced_fact in material.about(FactAbout.CHARACTER)
+        for statement in _read_statement(sourced_fact, material)
+    ]
+    statements.sort(key=lambda s: (s.about, s.attribute, s.rank))
+    for _, group in groupby(statements, key=lambda s: (s.about, s.attribute)):
+        yield from _find_first_conflict(list(group), material)
+
+
+def _read_statement(
+    sourced_fact: SourcedFact, material: VisibleFacts
+) -> Iterator[Statement]:
+    fact, place = sourced_fact.fact, sourced_fact.evidence
+    label = normalize_attribute(fact.detail("attribute"))
+    attribute = COMPARED_ATTRIBUTES.get(label, "")
+    person = material.cast.resolve_name(fact.subject)
+    if (
+        not person
+        or fact.field != CharacterField.ATTRIBUTE
+        or (attribute != "age" and attribute not in COLOUR_ATTRIBUTES)
+        or fact.keeper != RULES_KEEPER
+        or SPOKEN_DETAIL in fact.details
+        or place.chapter is None
+    ):
+        return
+    text, span = material.view.texts[place.document].text, fact.spans[0]
+    clause = _find_clause(text, span)
+    at = Span(span.start - clause.start, span.end - clause.start)
+    if is_asserted_in_context(text[clause.start : clause.end], at):
+        certain = fact.certainty is not Certainty.PROBABLE
+        source = StatementSource.TEXT
+        yield build_statement(
+            sourced_fact, person, attribute, fact.value, material, source, certain
+        )
+
+
+def _find_first_conflict(
+    group: Sequence[Statement], material: VisibleFacts
+) -> Iterator[StatementConflict]:
+    for at, later in enumerate(group):
+        for canon in group[:at]:
+            if _may_differ(canon, later, material):
+                values = canon.value, later.value
+                yield StatementConflict(
+                    later.attribute, canon, later, values, is_possible=True
+                )
+                return
+
+
+def _may_differ(canon: Statement, later: Statement, material: VisibleFacts) -> bool:
+    if canon.attribute == "age":
+        return _may_ages_differ(canon, later, material)
+    if not are_values_incompatible(canon.attribute, canon.value, later.value):
+        return False
+    if canon.attribute == "hair" and not (canon.certain or later.certain):
+        return False
+    return not turned_grey(canon, later) and not any(
+        mentions_change(_text(statement, material), statement.span)
+        for statement in (canon, later)
+        if statement.span is not None
+    )
+
+
+def _may_ages_differ(
+    canon: Statement, later: Statement, material: VisibleFacts
+) -> bool:
+    before, after = parse_age_range(canon.value), parse_age_range(later.value)
+    if before is None or after is None:
+        return False
+    if any(_is_of_another_time(statement, material) for statement in (canon, later)):
+        return False
+    if after[1] < before[0] - 1:
+        return True
+    return after[0] > before[1] + MAX_GROWTH and not _is_time_skipped(
+        canon, later, material
+    )
+
+
+def _is_of_another_time(statement: Statement, material: VisibleFacts) -> bool:
+    """Return whether the clause of an age says when that was ("when she was ten")."""
+    text, span = _text(statement, material), statement.span
+    if span is None:
+        return False
+    clause = _find_clause(text, span)
+    return bool(WHEN.search(text, clause.start, clause.end))
+
+
+def _find_clause(text: str, span: Span) -> Span:
+    """Return the words around `span` between punctuation marks."""
+    stops = [stop.end() for stop in _CLAUSE_END.finditer(text, 0, span.start)]
+    end = _CLAUSE_END.search(text, span.end)
+    return Span(stops[-1] if stops else 0, end.start() if end else len(text))
+
+
+def _is_time_skipped(
+    canon: Statement, later: Statement, material: VisibleFacts
+) -> bool:
+    """Return whether the text between two statements says that years pass."""
+    order = material.view.order.story
+    if canon.document not in order or canon.span is None or later.span is None:
+        return True
+    for document in order[order.index(canon.document) :]:
+        text = material.view.texts[document].text
+        start = canon.span.end if document == canon.document else 0
+        end = later.span.start if document == later.document else len(text)
+        if _TIME_SKIPPED.search(text, start, end):
+            return True
+        if document == later.document:
+            return False
+    return True
+
+
+def _text(statement: Statement, material: VisibleFacts) -> str:
+    return material.view.texts[statement.document].text if statement.document else ""

@@ -61,9 +61,9 @@ class Contradiction:
 
     `canon` is the value that counts as true, `found` the contradicting one. `id` is
     derived from the meaning of both values, not their wording. `intended` means that
-    the user accepted it, with the optional reason `because`. If a language model found
-    it, `judge` is its name, `why` its reason, and the values are quotations; if rules
-    did, `judge` and `why` are empty.
+    the user accepted it, with the optional reason `because`. `possible` means that
+    rules are not sure of it. If a language model found it, `judge` is its name, `why`
+    its reason, and the values are quotations; if rules did, both are empty.
     """
 
     id: str
@@ -73,6 +73,7 @@ class Contradiction:
     found: ContradictionSide
     intended: bool = False
     because: str = ""
+    possible: bool = False
     judge: str = ""
     why: str = ""
 
@@ -119,12 +120,12 @@ _CHANGES = re.compile(
     r"these days|nowadays|by then|new)\b",
     re.I,
 )
-# An age in this sentence may belong to another time
-_WHEN = re.compile(
+WHEN = re.compile(
     r"\b(?:when|since|until|till|after|by the time|at th(?:at|is) time|remember\w*|"
     r"recall\w*|then|from the age|in \d{4}|as long as|before|ever since|while)\b",
     re.I,
 )
+"""An age in a sentence with these words may belong to another time."""
 _TIME_OR_PLACE = re.compile(
     r"\W*(?:(?:And|But|Then),? )?(?:at|in|on|during|for|by)\b", re.I
 )
@@ -212,7 +213,7 @@ def mentions_past_age(text: str, span: Span) -> bool:
     sentence = find_enclosing_sentence(text, span)
     if _TIME_OR_PLACE.match(text, sentence.start, span.start):
         return True
-    return bool(_WHEN.search(text, sentence.start, sentence.end))
+    return bool(WHEN.search(text, sentence.start, sentence.end))
 
 
 KINSHIP_ATTRIBUTE = "kin"
@@ -333,7 +334,7 @@ def _note_statements(
         )
     elif fact.field == CharacterField.ATTRIBUTE:
         for attribute, value in _note_values(fact.detail("attribute"), fact.value):
-            yield _build_statement(
+            yield build_statement(
                 sourced_fact, person, attribute, value, material, StatementSource.NOTE
             )
 
@@ -373,7 +374,7 @@ def _story_statements(
         normalize_attribute(fact.detail("attribute")), ""
     ):
         for name, value in _split_looks(attribute, fact.value):
-            yield _build_statement(
+            yield build_statement(
                 sourced_fact,
                 person,
                 name,
@@ -447,12 +448,12 @@ def _kinship_statements(
     other = material.cast.resolve_name(sourced_fact.fact.detail("target"))
     kind = sourced_fact.fact.detail("kind").casefold()
     if other and other != person and kind and certain:
-        yield _build_statement(
+        yield build_statement(
             sourced_fact, person, KINSHIP_ATTRIBUTE, kind, material, source, True, other
         )
 
 
-def _build_statement(
+def build_statement(
     sourced_fact: SourcedFact,
     person: str,
     attribute: str,
@@ -462,6 +463,7 @@ def _build_statement(
     certain: bool = True,
     other: str = "",
 ) -> Statement:
+    """Return the statement that a fact makes about `person`, with its sentence."""
     place, span = sourced_fact.evidence, sourced_fact.fact.spans[0]
     enclosing_sentence = find_enclosing_sentence(
         material.view.texts[place.document].text, span

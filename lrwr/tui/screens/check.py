@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from lrwr.app.finding_log import describe_new_findings, is_day, parse_since
-from lrwr.app.presenters.contradictions import describe_contradiction
+from lrwr.app.presenters.contradictions import POSSIBLE_NOTE, describe_contradiction
 from lrwr.app.presenters.text import (
     StyledLine,
     StyledText,
@@ -98,7 +98,9 @@ class CheckScreen(DecisionScreen):
         if not self.message:
             topics = f"Not analysed (needs a language model): {UNCHECKED_TOPICS}."
             shown = f"New since {self._since}; n shows all. " if self._since else ""
-            self.set_note(f"{shown}{topics}")
+            is_unsure = any(c.possible for c in self._findings.contradictions)
+            doubt = f"{POSSIBLE_NOTE} " if is_unsure else ""
+            self.set_note(f"{shown}{doubt}{topics}")
         notes = describe_new_findings(self._findings.reported, now)
         return [
             ListRow(
