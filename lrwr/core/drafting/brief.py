@@ -1,9 +1,7 @@
 """The brief of a scene: what its place in the story lets one know, within a budget."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from lrwr.core.bible.values import TextEvidence
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.brief_items import (
     BriefItem,
@@ -98,8 +96,3 @@ def count_brief_tokens(brief: Brief) -> int:
 
 def _format_item(item: BriefItem) -> str:
     return f"{item.text} ({item.place})" if item.place else item.text
-
-
-def list_brief_evidence(items: Iterable[BriefItem]) -> list[TextEvidence]:
-    """Return the passages of the manuscript in a brief."""
-    return [item.evidence for item in items if item.evidence is not None]

@@ -3,7 +3,7 @@ without duplicates, best first.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -12,7 +12,6 @@ from url_normalize import url_normalize
 
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.evidence.kinds import PostKindRules
-from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.ports.sources import WebPage
@@ -323,14 +322,3 @@ def _story_key(source: EvidenceSource) -> tuple[bool, int, str, int]:
     """Return a key that sorts by story, then notes, then pages."""
     chapter = -1 if source.chapter is None else source.chapter
     return source.chapter is None, chapter, source.document, source.span.start
-
-
-def group_by_document(
-    sources: Iterable[EvidenceSource],
-) -> Mapping[DocumentId, list[EvidenceSource]]:
-    """Return the own sources by their document."""
-    groups: dict[DocumentId, list[EvidenceSource]] = {}
-    for source in sources:
-        if source.is_own:
-            groups.setdefault(DocumentId(source.document), []).append(source)
-    return groups

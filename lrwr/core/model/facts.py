@@ -145,11 +145,12 @@ class CharacterField(StrEnum):
     STATED_VALUE = "stated_value"
     BEHAVIOR = "behavioral_pattern"
     RELATIONSHIP = "relationship"
+    """Value: ally, antagonist, neutral or complex, or empty if not judged; details:
+    `target` (a name) and `kind` ("sister", "employer"; in the text's words). The target
+    is the subject's kind: in "Nell's sister Mags" the subject is Nell and the target
+    Mags."""
     NOT_A_PERSON = "not_a_person"
     """A language model found that the subject, a name of the cast, names no person."""
-    """Value: a `Valence`, or empty if not judged; details: `target` (a name) and `kind`
-    ("sister", "employer"; in the text's words). The target is the subject's kind: in
-    "Nell's sister Mags" the subject is Nell and the target Mags."""
     SPEECH_PATTERN = "speech_pattern"
     EXTERNAL_REFERENCE = "external_reference"
     ATTRIBUTE = "attribute"
@@ -245,15 +246,6 @@ class ElementType(StrEnum):
     FACTION = "faction"
     ARTIFACT = "artifact"
     RULE = "rule"
-
-
-class Valence(StrEnum):
-    """How one character relates to another: ally, antagonist, neutral or complex."""
-
-    ALLY = "ally"
-    ANTAGONIST = "antagonist"
-    NEUTRAL = "neutral"
-    COMPLEX = "complex"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
 from textual.content import Content
 from textual.content import Span as ContentSpan
@@ -45,18 +44,6 @@ class CitationClicked(Message):
     def __init__(self, number: str) -> None:
         super().__init__()
         self.number = number
-
-
-class ReplyWidget(Protocol):
-    """A widget that shows the text of an answer while it is streamed."""
-
-    async def write(self, text: str) -> None:
-        """Append streamed `text`; it is drawn within `FRAME_SECONDS` seconds."""
-        ...
-
-    async def finish(self) -> None:
-        """Draw all remaining text at the end of the answer."""
-        ...
 
 
 class LinkBuffer:

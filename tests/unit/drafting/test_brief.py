@@ -14,7 +14,6 @@ from lrwr.core.drafting.brief import (
     Brief,
     build_brief,
     count_brief_tokens,
-    list_brief_evidence,
 )
 from lrwr.core.drafting.brief_items import BriefMaterial, BriefSection
 from lrwr.core.drafting.folder import DraftFile
@@ -89,7 +88,7 @@ def test_nothing_is_known_before_the_first_word() -> None:
     result = brief(
         SceneCard(id="a", title="A", pov="Nell Tallow"), BEFORE_THE_STORY, 500
     )
-    assert list_brief_evidence(result.items) == []
+    assert all(item.evidence is None for item in result.items)
     assert "not in the story up to here" in result.items[-1].text
 
 
@@ -125,7 +124,7 @@ def test_a_brief_never_exceeds_its_tokens_or_its_horizon(
 ) -> None:
     result = brief(drawn, horizon, tokens, intent=intent)
     assert count_brief_tokens(result) <= tokens
-    for evidence in list_brief_evidence(result.items):
+    for evidence in (item.evidence for item in result.items if item.evidence):
         assert evidence.chapter is not None
         assert (evidence.chapter, evidence.scene or 0) <= (
             horizon.chapter,

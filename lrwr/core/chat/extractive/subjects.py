@@ -294,22 +294,6 @@ class Subject:
                 at = Span(span.start + start, span.start + end)
                 yield _Mention(at, who, is_male)
 
-    def _may_own(self, match: re.Match[str], sentence: str, *, has_owner: bool) -> bool:
-        """Return whether a relative, as in "his brother", may be that of the owner, who
-        is named before it; "your brother" never is, as its speaker is not known.
-        """
-        if not self.owner:
-            return True
-        possessive = match.group().split()[0].lower()
-        if possessive in ("my", "our"):
-            return has_owner or self._names_owner(sentence)
-        titles = self.owner & FORMS_OF_ADDRESS
-        gender = {"his": _FEMALE, "her": _MALE}.get(possessive)
-        is_other = gender is None or not titles.isdisjoint(gender)
-        return not is_other and (
-            has_owner or self._names_owner(sentence[: match.end()])
-        )
-
     def _names_owner(self, text: str) -> bool:
         words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
         owner = self.owner - FORMS_OF_ADDRESS

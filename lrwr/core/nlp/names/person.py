@@ -33,9 +33,9 @@ class PersonCluster:
 
     `because` gives the reason for each form. `givens`, `lasts` and `titles` are the
     known given names, surnames and titles; `full_givens` are given names that occur
-    with a surname. `parts` are the words of names written without a space. `noted`,
-    `noted_names` and `noted_gender` are the name, all names and the gender from notes
-    or decisions; empty or unknown without them.
+    with a surname. `parts` are the words of names written without a space. `noted`
+    and `noted_gender` are the name and the gender from notes or decisions; empty and
+    unknown without them.
     """
 
     forms: dict[str, NameForm] = field(default_factory=dict)
@@ -46,7 +46,6 @@ class PersonCluster:
     parts: set[str] = field(default_factory=set)
     full_givens: set[str] = field(default_factory=set)
     noted: str = ""
-    noted_names: tuple[str, ...] = ()
     noted_gender: Gender = Gender.UNKNOWN
 
     def add(self, form: NameForm, because: str) -> None:
