@@ -26,7 +26,7 @@ BM25_WEIGHTS_BY_PIPELINE: Mapping[Pipeline, Bm25Weights] = {
 }
 """Weights of text, lead, heading and names; pipeline a has text only.
 
-Chosen by measurement: docs/decisions/011-people-and-passages.md."""
+Chosen by measurement: docs/decisions/011-dialogue-questions.md."""
 _BOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading}"}
 """The columns searched with a horizon. `names` holds each character's full name, which
 the text may reveal only after the horizon, so that column is left out."""
